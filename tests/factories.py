@@ -43,8 +43,8 @@ from pytest_fcbench.domain.verdict import (
     Verdicts,
 )
 from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.present.document import write_section
 from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
-from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import packs

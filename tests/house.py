@@ -58,7 +58,10 @@ ROOMS: Mapping[str, Room] = {
         "how an entry is put to a model: generators without I/O",
         *("domain", "codecs", "environments", "matchers", "suites"),
     ),
-    "scorecard": _describe_room("Records to scores, gate, comparison, tables and pages", "domain"),
+    "scorecard": _describe_room("Records to scores, intervals, gate, comparison, rank", "domain"),
+    "present": _describe_room(
+        "numbers to eyes: tables, terminal, pages, charts, annotations", "domain", "scorecard"
+    ),
     "config": _describe_room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
     "models": _describe_room(
         "who answers: providers, baselines, judges, embeddings",
@@ -85,21 +88,21 @@ ROOMS: Mapping[str, Room] = {
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
         *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
-        *("conversations", "scorecard", "models"),
+        *("conversations", "scorecard", "present", "models"),
     ),
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
         *("domain", "web", "environments", "execution", "matchers", "suites", "conversations"),
-        *("scorecard", "config", "models", "dispatch"),
+        *("scorecard", "present", "config", "models", "dispatch"),
     ),
     "cli": _describe_room(
         "the fcbench command",
         *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
-        *("conversations", "scorecard", "config", "models", "dispatch", "server", "tools", "run"),
+        *("conversations", "scorecard", "present", "config", "models", "dispatch", "server", "tools", "run"),
     ),
     "plugin": _describe_room(
         "pytest hooks and fixtures",
-        *("domain", "suites", "scorecard", "config", "dispatch", "run"),
+        *("domain", "suites", "scorecard", "present", "config", "dispatch", "run"),
     ),
 }
 """Every room, from the ground up; a room imports only rooms above it in this table."""
@@ -133,7 +136,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "tree_sitter_java": {"codecs/syntax_trees.py"},
     "tree_sitter_javascript": {"codecs/syntax_trees.py"},
     "matplotlib": {
-        *(f"scorecard/render/charts/{name}.py" for name in ("drawing", "plots")),
+        *(f"present/charts/{name}.py" for name in ("drawing", "plots")),
         "tools/export/plots/png.py",
     },
     "pandas": {"scorecard/run_results.py"},
@@ -154,7 +157,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "tools/contamination/comparison.py",
         "models/sentence_vectors.py",
     },
-    "jinja2": {"codecs/dialogues/templates.py", "scorecard/render/html/templates.py"},
+    "jinja2": {"codecs/dialogues/templates.py", "present/html/templates.py"},
     "pydantic": {
         "codecs/function_docs/python_code.py",
         *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
@@ -170,7 +173,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
             f"scorecard/aggregate/{name}.py"
             for name in ("format_sensitivity", "golden_paths", "intervals", "ratings", "trials")
         ),
-        *(f"scorecard/{name}.py" for name in ("record", "render/document", "run_facts", "scorecard_files")),
+        *(f"scorecard/{name}.py" for name in ("record", "run_facts", "scorecard_files")),
+        "present/document.py",
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"matchers/sql/statements.py"},
@@ -254,6 +258,26 @@ def find_circles(graph: Mapping[str, frozenset[str]]) -> Sequence[frozenset[str]
         if name in reach[name]
     }
     return sorted(circles, key=len, reverse=True)
+
+
+def build_folder_graph(root: Path = ROOT) -> Mapping[str, frozenset[str]]:
+    """Return the folders of its own room that each folder imports.
+
+    A module beside folders stands for itself: it is a front or a base of them.
+    """
+    files = find_modules(root)
+    parents = {path.parent.parent for path in files.values()}
+    folders: dict[str, set[str]] = {}
+
+    def find_folder(name: str) -> str:
+        folder = files[name].parent
+        return name if folder in parents else ".".join(folder.relative_to(root).parts)
+
+    for name, targets in build_import_graph(root).items():
+        folder = find_folder(name)
+        same = {find_folder(target) for target in targets if find_room(target) == find_room(name)}
+        folders.setdefault(folder, set()).update(same - {folder})
+    return {folder: frozenset(targets) for folder, targets in folders.items()}
 
 
 def count_floors(arrows: frozenset[tuple[str, str]]) -> int:
@@ -359,6 +383,7 @@ def measure_house(root: Path = ROOT) -> Mapping[str, float]:
         "floors": count_floors(arrows),
         "files": len(graph),
         "files in circles": sum(map(len, find_circles(graph))),
+        "folders in circles": sum(map(len, find_circles(build_folder_graph(root)))),
         "code lines": sum(map(count_code_lines, find_modules(root).values())),
         "generator drivers": count_generator_drivers(root),
         "uses of a rule": count_rule_comparisons(root),

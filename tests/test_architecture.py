@@ -16,6 +16,7 @@ from tests.house import (
     IMPORTERS,
     PAGE,
     ROOMS,
+    build_folder_graph,
     build_import_graph,
     count_floors,
     find_circles,
@@ -73,6 +74,10 @@ def test_no_files_import_each_other() -> None:
     assert find_circles(build_import_graph()) == []
 
 
+def test_no_folders_of_a_room_import_each_other() -> None:
+    assert find_circles(build_folder_graph()) == []
+
+
 def test_architecture_page_shows_the_table_of_rooms() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == replace_tables(page), "run: python -m tests.house --write"
@@ -105,7 +110,7 @@ def _parses_text(name: str, node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="ast"), attr="literal_eval"), args=[given]):
             return name != PARSING and ast.unparse(given) != "node"
         case ast.Call(func=ast.Attribute(value=ast.Name(id="warnings"), attr="catch_warnings")):
-            return name != "scorecard/render/charts/drawing.py"
+            return name != "present/charts/drawing.py"
     return False
 
 
@@ -143,7 +148,7 @@ def test_environments_know_nothing_outside_themselves() -> None:
 
 def test_only_what_draws_loads_matplotlib() -> None:
     """Commands, tables and the plugin do without; a page with charts brings it when it is written."""
-    rooms = ("scorecard/render/charts/pages", "cli/**/*", "tools/contamination/*", "plugin/*", "scorecard/*")
+    rooms = ("present/charts/pages", "cli/**/*", "tools/contamination/*", "plugin/*", "scorecard/*")
     paths = (path for room in rooms for path in PACKAGE.glob(f"{room}.py"))
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
     code = f"import sys, {', '.join(names)}; print(*sys.modules)"
@@ -263,13 +268,13 @@ EXCEPTIONS = {
     "scorecard/run_results.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),
     "scorecard/report_stream.py": ({"pathlib"}, "reads scorecards test by test"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
-    "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),
-    "scorecard/render/run_end.py": ({"pathlib"}, "adds the summary to the file that GitHub names"),
-    "scorecard/render/html/templates.py": ({"pathlib"}, "reads templates, style and script from the package"),
-    "scorecard/render/html/sections.py": ({"pathlib"}, "names scorecards by their paths; opens none"),
-    "scorecard/render/charts/pages.py": ({"pathlib"}, "reads style and colours from the package"),
-    "scorecard/render/charts/drawing.py": ({"io"}, "lets matplotlib draw into a text in memory"),
-    "scorecard/render/tables.py": ({"io"}, "writes CSV into a text in memory"),
+    "present/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),
+    "present/run_end.py": ({"pathlib"}, "adds the summary to the file that GitHub names"),
+    "present/html/templates.py": ({"pathlib"}, "reads templates, style and script from the package"),
+    "present/html/sections.py": ({"pathlib"}, "names scorecards by their paths; opens none"),
+    "present/charts/pages.py": ({"pathlib"}, "reads style and colours from the package"),
+    "present/charts/drawing.py": ({"io"}, "lets matplotlib draw into a text in memory"),
+    "present/tables.py": ({"io"}, "writes CSV into a text in memory"),
 }
 """Files of these rooms that import such a module all the same, and why."""
 

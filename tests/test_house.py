@@ -48,3 +48,15 @@ def test_arrows_and_drivers_are_counted(package: Path) -> None:
     assert count_generator_drivers(package) == 1
     figures = measure_house(package)
     assert (figures["rooms"], figures["floors"], figures["files in circles"]) == (2, 2, 0)
+
+
+def test_folders_that_import_each_other_are_a_circle_though_their_files_are_none(package: Path) -> None:
+    texts = {"a/one": "", "a/two": "from pytest_fcbench.high.b import four", "b/three": "", "b/four": ""}
+    for name, text in texts.items():
+        path = package / "pytest_fcbench" / "high" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert measure_house(package)["folders in circles"] == 0
+    (package / "pytest_fcbench" / "high" / "b" / "three.py").write_text("import pytest_fcbench.high.a.one")
+    figures = measure_house(package)
+    assert (figures["files in circles"], figures["folders in circles"]) == (0, 2)

@@ -23,8 +23,8 @@ from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models import official_models
-from pytest_fcbench.scorecard.render import failure_codes as codes
-from pytest_fcbench.scorecard.render.document import json_schema
+from pytest_fcbench.present import failure_codes as codes
+from pytest_fcbench.present.document import json_schema
 
 EXAMPLES: Mapping[str, str] = {
     "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",

@@ -13,8 +13,9 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.table_formats import FORMATS, render_texts
+from pytest_fcbench.present.tables import WIDTH, Table
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard.render.tables import FORMATS, WIDTH, Table, render_texts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FORMAT_BY_ENDING = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html", ".json": "json"}

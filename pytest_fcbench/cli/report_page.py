@@ -21,13 +21,13 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.html.island import Done, Found, Told
+from pytest_fcbench.present.html.page import generate_report
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, read_answer
-from pytest_fcbench.scorecard.render.html.island import Done, Found, Told
-from pytest_fcbench.scorecard.render.html.page import generate_report
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 

@@ -11,11 +11,11 @@ from threading import Lock
 
 from pytest_fcbench.cli.report_page import write_report
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.present.charts.pages import MOST_SERIES
+from pytest_fcbench.present.html.runs_page import KeptRun, render_runs
 from pytest_fcbench.run.history import Run, find_run_before, list_runs
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
-from pytest_fcbench.scorecard.render.html.runs_page import KeptRun, render_runs
 from pytest_fcbench.server.pages import JSON, Page
 
 _RUN = "/run/"

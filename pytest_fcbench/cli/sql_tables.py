@@ -12,7 +12,7 @@ from pytest_fcbench.matchers import sql
 from pytest_fcbench.matchers.sql.corrected import try_calls
 from pytest_fcbench.matchers.sql.database import Content, Row, has_same_state
 from pytest_fcbench.matchers.sql.statements import NoStatement, Statement
-from pytest_fcbench.scorecard.render.tables import Table, render_text
+from pytest_fcbench.present.tables import Table, render_text
 
 _MOST_ROWS = 20
 _WIDEST, _WIDEST_IN_FULL = 48, 1_000

@@ -6,9 +6,11 @@ import asyncio
 import math
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.entry import Entry
@@ -31,6 +33,44 @@ _HALT_S = 0.3
 
 NOT_HELD = "earlier_conversation"
 """Cause of an entry whose earlier conversation failed."""
+
+
+class _Stage(Enum):
+    """How far a conversation has come."""
+
+    EXPECTED = auto()
+    """Announced: its turn comes in order."""
+    URGENT = auto()
+    """Somebody waits for it: it is started as soon as there is room."""
+    WAITING = auto()
+    """It continues a conversation that has not ended yet."""
+    STARTED = auto()
+    """It runs or has ended."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A conversation of the run."""
+
+    entry: Entry
+    stage: _Stage
+    is_earlier: bool = False
+    """True where others continue it and no test body asks for it."""
+    is_asked_for: bool = False
+    is_ahead: bool = False
+    """True where it was started and nobody has asked for it yet."""
+    characters: int = 0
+    """Characters of its answers, as long as nobody has asked for them."""
+    repeats: int = 0
+    """How often its outcome will be asked for again."""
+    continued_by: list[_Job] = field(default_factory=list)
+    """The conversations that wait until this one has ended."""
+    outcome: Future[Transcript] = field(default_factory=Future)
+
+    @property
+    def has_failed(self) -> bool:
+        """True where it has ended without a transcript."""
+        return self.outcome.done() and self.outcome.exception() is not None
 
 
 class Dispatcher:
@@ -61,24 +101,17 @@ class Dispatcher:
         self._entry_timeout_s = entry_timeout_s
         self._follows = follows
         self._lock = threading.Lock()
-        self._expected: dict[str, Entry] = {}
-        self._urgent: deque[Entry] = deque()
-        self._freed: dict[str, Entry] = {}
-        """Expected entries whose earlier conversation has ended since."""
-        self._answers: dict[str, Future[Transcript]] = {}
-        self._earlier: dict[str, Future[Transcript]] = {}
-        """Outcomes of conversations that others continue and no test body asks for."""
-        self._waiting: dict[str, list[Entry]] = {}
-        """Entries by the conversation that has to end first."""
-        self._ahead: dict[str, int] = {}
-        """Conversations that were started and not asked for yet, with the characters of their answers."""
-        self._characters_ahead = 0
-        self._repeats: Counter[str] = Counter()
-        """How often outcomes will be asked for again."""
-        self._released: dict[str, bool] = {}
+        self._jobs: dict[str, _Job] = {}
+        """The conversations of the run whose outcome is needed, by item id."""
+        self._dropped: dict[str, bool] = {}
         """Entries whose outcome nobody needs any more: True where it was a transcript."""
-        self.waited_for: set[str] = set()
-        """Keys of the entries whose transcript was asked for."""
+        self._urgent: deque[_Job] = deque()
+        self._freed: deque[_Job] = deque()
+        """Expected conversations whose earlier conversation has ended since."""
+        self._expected: deque[_Job] = deque()
+        """Conversations in the order in which they were announced; of some the stage has changed since."""
+        self._ahead = self._characters_ahead = 0
+        """Conversations that were started and not asked for yet, and the characters of their answers."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._ahead_until: threading.Event | None = None
         self._closed = False
@@ -103,11 +136,11 @@ class Dispatcher:
             return
         with self._lock:
             for entry in entries:
-                if entry.item_id in self._answers:
-                    self._repeats[entry.item_id] += 1
-                elif entry.item_id not in self._released:
-                    self._answers[entry.item_id] = Future()
-                    self._expected[entry.item_id] = entry
+                if job := self._jobs.get(entry.item_id):
+                    job.repeats += 1
+                elif entry.item_id not in self._dropped:
+                    job = self._jobs[entry.item_id] = _Job(entry, _Stage.EXPECTED)
+                    self._expected.append(job)
         self._wake()
 
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
@@ -131,24 +164,27 @@ class Dispatcher:
         with self._lock:
             if self._closed or self._halted:
                 raise _make_cancelled_error()
-            answer = self._answers.get(entry.item_id)
-            self._released.pop(entry.item_id, None)
-            if answer is None or (entry.item_id in self.waited_for and _has_failed(answer)):
-                answer = self._answers[entry.item_id] = Future()
+            self._dropped.pop(entry.item_id, None)
+            job = self._jobs.get(entry.item_id)
+            if job is None or (job.is_asked_for and job.has_failed):
                 # A rerun repeats the earlier conversations that failed.
                 for before in entry.earlier:
-                    if before.item_id in self._earlier and _has_failed(self._earlier[before.item_id]):
-                        del self._earlier[before.item_id]
-                self._urgent.append(entry)
-            elif self._expected.pop(entry.item_id, None) or self._freed.pop(entry.item_id, None):
-                self._urgent.append(entry)
-            self.waited_for.add(entry.item_id)
-            self._characters_ahead -= self._ahead.pop(entry.item_id, 0)
+                    if (earlier := self._jobs.get(before.item_id)) and earlier.has_failed:
+                        del self._jobs[before.item_id]
+                repeats = job.repeats if job else 0
+                job = self._jobs[entry.item_id] = _Job(entry, _Stage.URGENT, repeats=repeats)
+                self._urgent.append(job)
+            elif job.stage is _Stage.EXPECTED:
+                job.stage = _Stage.URGENT
+                self._urgent.append(job)
+            self._ahead -= job.is_ahead
+            self._characters_ahead -= job.characters
+            job.is_asked_for, job.is_ahead, job.characters = True, False, 0
             # Else the next conversation that ends makes room, and looks for what to start.
             has_room = len(self._tasks) < self._concurrency
         if has_room:
             self._wake()
-        return answer
+        return job.outcome
 
     def drop_outcome(self, item_id: str) -> None:
         """Drop the outcome of a conversation whose test has ended, unless another test of its entry follows.
@@ -156,19 +192,20 @@ class Dispatcher:
         Answers may be large, and a run has many.
         """
         with self._lock:
-            answer = self._answers.get(item_id)
-            if answer is None or not answer.done():
+            job = self._jobs.get(item_id)
+            if job is None or not job.outcome.done():
                 return
-            if self._repeats[item_id] > 0:
-                self._repeats[item_id] -= 1
+            if job.repeats:
+                job.repeats -= 1
                 return
-            del self._answers[item_id]
-            self._released[item_id] = not _has_failed(answer)
+            del self._jobs[item_id]
+            self._dropped[item_id] = not job.has_failed
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""
         for before in entry.earlier if self._follows else ():
-            held = self._earlier.setdefault(before.item_id, Future())
+            job = self._jobs.setdefault(before.item_id, _Job(before, _Stage.STARTED, is_earlier=True))
+            held = job.outcome
             if not held.done():
                 try:
                     held.set_result(run_through(self._converse_with_model(before)))
@@ -194,15 +231,19 @@ class Dispatcher:
     def finished(self) -> tuple[int, int]:
         """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
-            done = [not _has_failed(answer) for answer in self._answers.values() if answer.done()]
-            done += self._released.values()
+            jobs = [job for job in self._jobs.values() if job.outcome.done() and not job.is_earlier]
+            done = [*(not job.has_failed for job in jobs), *self._dropped.values()]
         return sum(done), len(done) - sum(done)
 
     def find_earlier(self) -> Mapping[str, Transcript]:
         """Return the finished conversations that others continue and no test body asks for, by item id."""
         with self._lock:
-            ended = {name: held for name, held in self._earlier.items() if held.done()}
-        return {name: held.result() for name, held in ended.items() if not _has_failed(held)}
+            ended = {
+                item_id: job.outcome
+                for item_id, job in self._jobs.items()
+                if job.is_earlier and job.outcome.done() and not job.has_failed
+            }
+        return {item_id: outcome.result() for item_id, outcome in ended.items()}
 
     def _wake(self) -> None:
         with self._lock:
@@ -217,57 +258,64 @@ class Dispatcher:
             while (
                 not (self._closed or self._halted)
                 and len(self._tasks) < self._concurrency
-                and (entry := self._take_next())
+                and (job := self._take_next())
             ):
-                task = self._loop.create_task(self._run(entry))
+                task = self._loop.create_task(self._run(job))
                 self._tasks.add(task)
                 task.add_done_callback(self._start_more)
             if (decided := self._ahead_until) and not self._tasks:
                 decided.set()
 
-    def _take_next(self) -> Entry | None:
-        """Take the entry to start next: one that is waited for, else an expected one if not too far ahead."""
-        while True:
-            if self._urgent:
-                entry = self._urgent.popleft()
-            else:
-                is_too_far = not self._ahead_until and (
-                    len(self._ahead) >= _AHEAD * self._concurrency
-                    or self._characters_ahead >= _CHARACTERS_AHEAD
-                )
-                # Entries whose earlier conversation has ended come first: they were expected before the rest.
-                upcoming = self._freed or self._expected
-                if is_too_far or not upcoming:
-                    return None
-                entry = upcoming.pop(next(iter(upcoming)))
-            if (found := self._find_startable(entry)) is not None:
-                if found.item_id in self._answers and found.item_id not in self.waited_for:
-                    self._ahead[found.item_id] = 0
-                return found
+    def _take_next(self) -> _Job | None:
+        """Take the conversation to start next: one that is waited for, else an expected one."""
+        while job := self._take_first():
+            if startable := self._find_startable(job):
+                startable.stage = _Stage.STARTED
+                startable.is_ahead = not (startable.is_earlier or startable.is_asked_for)
+                self._ahead += startable.is_ahead
+                return startable
+        return None
 
-    def _find_startable(self, entry: Entry) -> Entry | None:
-        """Return the entry, or its first earlier one not yet started; None where it must wait or fails."""
-        before = entry.after if self._follows else None
-        if before is None:
-            return entry
-        held = self._earlier.get(before.item_id)
-        if held is not None and held.done():
-            if error := held.exception():
-                self._end(entry, _make_not_held_error(before, error))
-                return None
-            return entry
-        self._waiting.setdefault(before.item_id, []).append(entry)
-        if held is not None:
+    def _take_first(self) -> _Job | None:
+        """Take the first conversation out of its queue; None where an expected one would be too far ahead."""
+        if self._urgent:
+            return self._urgent.popleft()
+        is_too_far = self._ahead >= _AHEAD * self._concurrency or self._characters_ahead >= _CHARACTERS_AHEAD
+        if is_too_far and not self._ahead_until:
             return None
-        self._earlier[before.item_id] = Future()
-        return self._find_startable(before)
+        # Those whose earlier conversation has ended come first: they were expected before the rest.
+        for queue in (self._freed, self._expected):
+            while queue:
+                if (job := queue.popleft()).stage is _Stage.EXPECTED:
+                    return job
+        return None
 
-    async def _run(self, entry: Entry) -> None:
+    def _find_startable(self, job: _Job) -> _Job | None:
+        """Return the conversation, or its first earlier one not yet started; None where it waits or fails."""
+        before = job.entry.after if self._follows else None
+        if before is None:
+            return job
+        earlier = self._jobs.get(before.item_id)
+        if earlier and earlier.outcome.done():
+            if error := earlier.outcome.exception():
+                self._end(job, _make_not_held_error(before, error))
+                return None
+            return job
+        job.stage = _Stage.WAITING
+        if earlier:
+            earlier.continued_by.append(job)
+            return None
+        earlier = self._jobs[before.item_id] = _Job(
+            before, _Stage.URGENT, is_earlier=True, continued_by=[job]
+        )
+        return self._find_startable(earlier)
+
+    async def _run(self, job: _Job) -> None:
         limit = asyncio.timeout(self._entry_timeout_s)
         outcome: Transcript | BaseException
         try:
             async with limit:
-                outcome = await self._converse_with_model(entry)
+                outcome = await self._converse_with_model(job.entry)
         except asyncio.CancelledError:
             # Beside ``halt`` and ``close``, a client library may cancel its own call.
             outcome = (
@@ -286,25 +334,23 @@ class Dispatcher:
             outcome = outcome.with_traceback(None)
         with self._lock:
             if not self._closed:
-                self._end(entry, outcome)
+                self._end(job, outcome)
 
-    def _end(self, entry: Entry, outcome: Transcript | BaseException) -> None:
+    def _end(self, job: _Job, outcome: Transcript | BaseException) -> None:
         """Deliver the outcome of a conversation, and release the conversations that continue it."""
-        earlier = self._earlier.get(entry.item_id)
-        answer = self._answers[entry.item_id] if earlier is None else earlier
+        job.stage = _Stage.STARTED
         if isinstance(outcome, BaseException):
-            answer.set_exception(outcome)
+            job.outcome.set_exception(outcome)
         else:
-            if entry.item_id in self._ahead:
-                length = sum(map(measure_answer, outcome.completions))
-                self._ahead[entry.item_id] = length
-                self._characters_ahead += length
-            answer.set_result(outcome)
-        for waiting in self._waiting.pop(entry.item_id, ()):
-            if waiting.item_id in self._answers and waiting.item_id not in self.waited_for:
-                self._freed[waiting.item_id] = waiting
-            else:
-                self._urgent.append(waiting)
+            if job.is_ahead:
+                job.characters = sum(map(measure_answer, outcome.completions))
+                self._characters_ahead += job.characters
+            job.outcome.set_result(outcome)
+        for waiting in job.continued_by:
+            is_expected = not (waiting.is_asked_for or waiting.is_earlier)
+            waiting.stage = _Stage.EXPECTED if is_expected else _Stage.URGENT
+            (self._freed if is_expected else self._urgent).append(waiting)
+        job.continued_by.clear()
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
         async def answer(request: AskModel) -> Completion:
@@ -346,9 +392,9 @@ class Dispatcher:
             if self._closed:
                 return
             self._closed = True
-            for answer in self._answers.values():
-                if not answer.done():
-                    answer.set_exception(_make_cancelled_error())
+            for job in self._jobs.values():
+                if not job.outcome.done():
+                    job.outcome.set_exception(_make_cancelled_error())
         # Outside the lock: a conversation that ends now takes it to deliver its outcome.
         if self._thread is None:
             return
@@ -376,10 +422,6 @@ def _wait_for(answer: Future[Transcript], within_s: float | None) -> Transcript:
     while not answer.done() and (left := ends_at - time.monotonic()) > 0:
         wait([answer], min(left, _INTERRUPTIBLE_AFTER_S))
     return answer.result(0)
-
-
-def _has_failed(answer: Future[Transcript]) -> bool:
-    return answer.done() and answer.exception() is not None
 
 
 def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:

@@ -23,7 +23,6 @@ from typing import BinaryIO, TypedDict
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.transcript_json import read_transcript, write_transcript
 
@@ -331,7 +330,7 @@ def _read_length(data: bytes, longest: int) -> int:
 
 def _decode_message(data: bytes) -> object:
     try:
-        message: object = read_json_text(data)
+        message: object = json.loads(data)
     except RecursionError as error:
         # A test runs on a deeper stack than the event loop that wrote the message.
         return _describe_internal_error(f"the answer cannot be read: {error}")

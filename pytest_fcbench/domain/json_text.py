@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-DEEPEST = 200
-"""Levels of JSON that are read; functions that call themselves can walk them."""
+DEEPEST = 300
+"""Levels of JSON that are read; functions that call themselves can walk them.
+
+More than of any answer: Records hold answers and their values a few levels further inside.
+"""
 DEEPEST_OF_REPLY = 100
 """Levels of an endpoint's reply that are kept."""
 TOO_DEEP = f"nested more than {DEEPEST} deep"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_fcbench.environments.memory.vectors import Embed, embed_by_hash
 from pytest_fcbench.environments.sentences import Sentences
+from pytest_fcbench.environments.vectors import Embed, embed_by_hash
 
 Table = Mapping[str, Any]
 """JSON values by name."""

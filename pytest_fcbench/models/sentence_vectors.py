@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.environments.memory.vectors import Vector
+from pytest_fcbench.environments.vectors import Vector
 
 if TYPE_CHECKING:
     import numpy as np

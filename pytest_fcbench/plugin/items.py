@@ -26,11 +26,11 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.remote_hosts import share_of_local
+from pytest_fcbench.present.explanations import Line, render_explanation
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, write_record
-from pytest_fcbench.scorecard.render.explanations import Line, render_explanation
 from pytest_fcbench.suites.registry import OURS
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
+from pytest_fcbench.present import run_end
+from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render import run_end
-from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import Outcome
 
 _SHARD = "--fcbench-shard"

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.present.wording import format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import find_share_interval
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render.wording import format_limits
 
 
 class GroupTally:

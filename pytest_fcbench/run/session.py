@@ -30,6 +30,7 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import registry as matchers
 from pytest_fcbench.matchers.own_check import add_own_checks
 from pytest_fcbench.matchers.registry import Resources
+from pytest_fcbench.present.document import write_section
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.group_progress import GroupTally
@@ -43,7 +44,6 @@ from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_tr
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 _FIRST = 200

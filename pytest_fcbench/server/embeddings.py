@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.environments.memory.vectors import embed_by_hash
+from pytest_fcbench.environments.vectors import embed_by_hash
 from pytest_fcbench.server.body import RefusedRequestError, parse_json
 from pytest_fcbench.server.lookup import estimate_tokens
 

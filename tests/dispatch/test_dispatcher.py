@@ -269,7 +269,7 @@ def test_one_that_is_waited_for_goes_first() -> None:
         dispatcher.expect(entries)
         wait_until(lambda: model.in_flight == 1)
         waiting = Attempt(lambda: dispatcher.transcript(entries[5]))
-        wait_until(lambda: entries[5].key in dispatcher.waited_for)
+        wait_until(lambda: entries[5].key in list_asked_for(dispatcher))
         model.go.set()
         waiting.result()
     assert model.started[:2] == ["simple_python_0", "simple_python_5"]
@@ -586,12 +586,17 @@ def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: flo
 # The end
 
 
+def list_asked_for(dispatcher: Dispatcher) -> set[str]:
+    """Return the item ids of the conversations whose transcript was asked for."""
+    return {item_id for item_id, job in list(dispatcher._jobs.items()) if job.is_asked_for}
+
+
 def _start_waiting(dispatcher: Dispatcher, entries: list[Entry]) -> list[Attempt]:
     """Start a body for each entry, in a thread of its own, and return when all of them wait."""
     dispatcher.expect([])  # who comes first makes the loop: a test of its own
     attempts = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in entries]  # type: ignore[misc]
     keys = {entry.item_id for entry in entries}
-    wait_until(lambda: keys <= dispatcher.waited_for)
+    wait_until(lambda: keys <= list_asked_for(dispatcher))
     return attempts
 
 

@@ -43,7 +43,7 @@ from pytest_fcbench.models.providers.endpoint_model import RequestRefusedError
 from tests.conftest import ROOT
 from tests.dispatch.clock import Attempt, wait_until
 from tests.dispatch.peer import offer_from_json, offer_to_json
-from tests.dispatch.test_dispatcher import SlowModel
+from tests.dispatch.test_dispatcher import SlowModel, list_asked_for
 from tests.factories import make_entry, make_transcript
 
 ENTRY = make_entry()
@@ -849,7 +849,7 @@ def test_those_who_wait_learn_that_the_run_has_ended() -> None:
             Attempt(partial(link.transcript, make_numbered_entry(number)))
             for number, link in enumerate(links)
         ]
-        wait_until(lambda: len(dispatcher.waited_for) == 4 and model.in_flight == 1)
+        wait_until(lambda: len(list_asked_for(dispatcher)) == 4 and model.in_flight == 1)
         Attempt(dispatcher.close).result()
         for attempt in waiting:
             with pytest.raises(RunStoppedError) as caught:

@@ -16,8 +16,8 @@ from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.loading import FILE, build_settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
-from pytest_fcbench.scorecard.render.document import json_schema
 from tests.conftest import ROOT
 from tests.docs.pages import ENDPOINT, PAGES, page, prepare, run
 from tests.served import served

@@ -50,7 +50,7 @@ def test_a_scorecard_is_refused_and_no_run(tmp_path: Path, depth: int) -> None:
     card["tests"][0]["metadata"]["fcbench"]["verdicts"]["official"]["details"] = {"call": MARK}
     path.write_text(write_deep(card, depth))
     for load in (load_scorecard, lambda path: load_outlines(path, lambda *_: None)):
-        with pytest.raises(UsageError, match=rf"^{path}: not JSON: nested more than 200 deep$"):
+        with pytest.raises(UsageError, match=rf"^{path}: not JSON: nested more than 300 deep$"):
             load(path)
     path.write_text(write_deep({"fcbench": MARK}, depth))
     assert history.list_runs(tmp_path) == []
@@ -62,19 +62,19 @@ def test_a_pack_and_a_line_of_entries_are_refused(tmp_path: Path, depth: int) ->
     folder = tmp_path / "packs" / CODE.name / CODE.folder
     folder.mkdir(parents=True)
     (folder / "pack.json").write_text(write_deep({"files": MARK}, depth))
-    with pytest.raises(PackError, match=r"is damaged \(nested more than 200 deep\)"):
+    with pytest.raises(PackError, match=r"is damaged \(nested more than 300 deep\)"):
         open_pack(CODE, tmp_path)
     path = tmp_path / "own.jsonl"
     path.write_text(write_deep({"id": "a", "expect": MARK}, depth))
-    with pytest.raises(SuiteError, match=r"own\.jsonl:1: not valid JSON: nested more than 200 deep"):
+    with pytest.raises(SuiteError, match=r"own\.jsonl:1: not valid JSON: nested more than 300 deep"):
         list(iterate_lines(path))
 
 
 def test_a_log_and_a_reply_of_a_judge_are_refused(depth: int) -> None:
-    with pytest.raises(UnreadableLogError, match="nested more than 200 deep"):
+    with pytest.raises(UnreadableLogError, match="nested more than 300 deep"):
         list(read_conversations(write_deep({"messages": [{"role": "user", "content": MARK}]}, depth)))
     question = Question(make_entry(), "Judge.", {}, lambda reply: reply)
-    with pytest.raises(Unfit, match="is not one JSON object: nested more than 200 deep"):
+    with pytest.raises(Unfit, match="is not one JSON object: nested more than 300 deep"):
         question.answer(Completion(text=write_deep({"verdict": MARK}, depth)))
 
 

@@ -26,8 +26,9 @@ from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.models.baselines import replay, scripted
 from pytest_fcbench.models.baselines.official_results import read_turns
+from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.scorecard import scorecard_files as scorecards
-from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, tabulate_comparison
+from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.server.faults import read_latency, read_shares
 from pytest_fcbench.suites import core, packs

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present import github, terminal
+from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
-from pytest_fcbench.scorecard.render import github, terminal
-from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.export import (
     badge,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.pages.pages import FOLDER, list_pictures, serve_runs, take_picture, write_pages, write_runs
-from tests.scorecard.render.html.browser import open_browser
+from tests.present.html.browser import open_browser
 
 
 def main() -> None:

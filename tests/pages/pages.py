@@ -20,8 +20,8 @@ from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.cli.main import make_parser
 from pytest_fcbench.cli.run_pages import RunPages
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.record import Usage
-from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.server.pages import PageServer
 from tests.conftest import ROOT

@@ -27,8 +27,8 @@ from tests.pages.pages import (
     write_pages,
     write_runs,
 )
-from tests.scorecard.render.html.browser import open_browser
-from tests.scorecard.render.html.test_browser import take_errors
+from tests.present.html.browser import open_browser
+from tests.present.html.test_browser import take_errors
 
 _LARGEST = 150_000
 """The most bytes of a picture in the docs."""

@@ -22,12 +22,12 @@ from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import render_report
 from tests.factories import make_doc, make_entry, make_record, tool_calls, write_scorecard
-from tests.scorecard.render.html.browser import find_programs, open_browser, open_page
+from tests.present.html.browser import find_programs, open_browser, open_page
 
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "live_multiple", "irrelevance")
 _FILTER = """

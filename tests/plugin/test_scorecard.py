@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from jsonschema.protocols import Validator
 
+from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.record import Usage
-from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.suites import core
 from tests.factories import make_record, write_scorecard
 from tests.plugin.conftest import Project, size

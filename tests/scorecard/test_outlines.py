@@ -11,18 +11,19 @@ import pytest
 
 from pytest_fcbench.domain.transcript import Aside, Completion, Ending, Fault, Party
 from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile, Verdicts
+from pytest_fcbench.present.comparison_tables import tabulate_comparison
+from pytest_fcbench.present.document import write_section
+from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.page import render_report
+from pytest_fcbench.present.run_end import write_end, write_tables
+from pytest_fcbench.present.table_formats import FORMATS
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.protocol_notes import describe_protocol_notes
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
-from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, tabulate_comparison
+from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.render.document import write_section
-from pytest_fcbench.scorecard.render.html.island import Told
-from pytest_fcbench.scorecard.render.html.page import render_report
-from pytest_fcbench.scorecard.render.run_end import write_end, write_tables
-from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard
 from tests.factories import (
     FACTS,

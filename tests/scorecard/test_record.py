@@ -36,6 +36,7 @@ from pytest_fcbench.domain.verdict import (
     Profile,
     Verdicts,
 )
+from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.record import (
     Rating,
     Record,
@@ -46,7 +47,6 @@ from pytest_fcbench.scorecard.record import (
     sort_records,
     to_json,
 )
-from pytest_fcbench.scorecard.render.document import json_schema
 from tests.factories import (
     make_call_verdict,
     make_entry,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.environments.memory.vectors import embed_by_hash
+from pytest_fcbench.environments.vectors import embed_by_hash
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
 from tests.served import served, stats

@@ -33,11 +33,11 @@ from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.models.mcp import ServerModel
+from pytest_fcbench.present import tables
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite

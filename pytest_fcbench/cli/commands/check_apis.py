@@ -18,8 +18,8 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.execution.functions import live
 from pytest_fcbench.execution.rest.sender import Sender
-from pytest_fcbench.scorecard.render import tables
-from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.present import tables
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.api_probes import Answer, State, ask_apis, collect_probes

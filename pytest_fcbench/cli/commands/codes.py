@@ -9,7 +9,7 @@ from textwrap import wrap
 from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
-from pytest_fcbench.scorecard.render.failure_codes import FAILURE_CODES, FailureCode
+from pytest_fcbench.present.failure_codes import FAILURE_CODES, FailureCode
 
 CODES = {
     **FAILURE_CODES,

@@ -10,6 +10,7 @@ import argparse
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
+from pytest_fcbench.present import comparison_tables
 from pytest_fcbench.run.history import LATEST, PREVIOUS
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
@@ -45,9 +46,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     form = output.choose_format(chosen)
     # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
     if form == "csv":
-        parts = [comparison.tabulate_scores(found), comparison.join_flips(found, chosen.flips)]
+        parts = [comparison_tables.tabulate_scores(found), comparison_tables.join_flips(found, chosen.flips)]
     else:
-        parts = comparison.tabulate_comparison(found, _FLIPS if chosen.flips is None else chosen.flips)
+        parts = comparison_tables.tabulate_comparison(found, _FLIPS if chosen.flips is None else chosen.flips)
     lines = output.render_tables(chosen, form, " → ".join(found.names), parts)
     output.print_or_write(chosen, lines, cards)
     return 0

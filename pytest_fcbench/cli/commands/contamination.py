@@ -28,7 +28,7 @@ from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.extras import require_extra
-from pytest_fcbench.scorecard.render import tables
+from pytest_fcbench.present import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
 from pytest_fcbench.tools.contamination.comparison import compare_sets

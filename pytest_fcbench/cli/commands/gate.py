@@ -12,12 +12,12 @@ from pytest_fcbench.cli.output import declare_json, print_json, print_lines
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.present import github, run_verdict
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.trained_entries import read_trained_entries
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
-from pytest_fcbench.scorecard.render import github, run_verdict
 from pytest_fcbench.scorecard.run_facts import UNDECIDED, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 

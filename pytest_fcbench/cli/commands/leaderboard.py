@@ -11,6 +11,7 @@ from pytest_fcbench.cli.run_options import declare_run_options, find_config
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import read_release_dates
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.present import board_tables
 from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
@@ -48,7 +49,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     metrics = output.split_names(chosen.metrics)
     if form == "html":
         # Imported late, because most commands write no page.
-        from pytest_fcbench.scorecard.render.html.board_page import render_boards
+        from pytest_fcbench.present.html.board_page import render_boards
 
         folder = chosen.to.parent if chosen.to else Path()
         reports = {
@@ -59,14 +60,14 @@ def run_command(chosen: argparse.Namespace) -> int:
         lines = render_boards(boards, metrics, reports)
     # A CSV file holds one table, so the boards are joined.
     elif form == "csv":
-        lines = output.render_tables(chosen, form, "Leaderboard", [leaderboard.join_boards(boards, metrics)])
+        lines = output.render_tables(chosen, form, "Leaderboard", [board_tables.join_boards(boards, metrics)])
     else:
         parts = [
             table
             for board in boards
             for table in (
-                *leaderboard.tabulate_board(board, metrics),
-                *leaderboard.tabulate_correlations(board),
+                *board_tables.tabulate_board(board, metrics),
+                *board_tables.tabulate_correlations(board),
             )
         ]
         lines = output.render_tables(chosen, form, "Leaderboard", parts)

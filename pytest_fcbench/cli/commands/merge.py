@@ -14,13 +14,13 @@ from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.cli.scorecard_arguments import find_scorecard
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.present import run_end
+from pytest_fcbench.present.document import write_section
+from pytest_fcbench.present.explanations import Line
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare.merging import merge_scorecards
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.render import run_end
-from pytest_fcbench.scorecard.render.document import write_section
-from pytest_fcbench.scorecard.render.explanations import Line
 
 HELP = "join the scorecards of shards, and apply the gate to the result"
 PAGE = "scale"

@@ -24,15 +24,15 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageErro
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
+from pytest_fcbench.present import tables
+from pytest_fcbench.present.document import write_section
+from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.wording import format_number
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score, mark_trained
 from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, list_changed_scores, list_changes
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
-from pytest_fcbench.scorecard.render import tables
-from pytest_fcbench.scorecard.render.document import write_section
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import format_number
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 HELP = "judge the answers of a scorecard again, and list what changed"

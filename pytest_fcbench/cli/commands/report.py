@@ -17,8 +17,8 @@ from pytest_fcbench.cli.scorecard_arguments import (
 )
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.charts.pages import MOST_SERIES
 from pytest_fcbench.run.history import find_run_before
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 
 HELP = "render one or several scorecards as an HTML page"
 PAGE = "after-a-run"

@@ -9,8 +9,8 @@ from pytest_fcbench.cli.output import declare_json, find_width, print_json, prin
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import find_runs_folder
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.present.tables import Table, render_text
 from pytest_fcbench.run.history import list_runs
-from pytest_fcbench.scorecard.render.tables import Table, render_text
 
 HELP = "list the runs that were kept, the newest first"
 PAGE = "after-a-run"

@@ -69,15 +69,15 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
 from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.models.protocol import describe_request
+from pytest_fcbench.present.call_tables import describe_difference
+from pytest_fcbench.present.explanations import render_comparison, render_rule
+from pytest_fcbench.present.terminal import write_unpassed_entries
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.exchanges import list_exchanges
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.history import find_run_with
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
-from pytest_fcbench.scorecard.render.call_tables import describe_difference
-from pytest_fcbench.scorecard.render.explanations import render_comparison, render_rule
-from pytest_fcbench.scorecard.render.terminal import write_unpassed_entries
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 

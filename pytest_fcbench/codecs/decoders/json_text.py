@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
-from pytest_fcbench.domain.json_text import DEEPEST, TOO_DEEP
 from pytest_fcbench.domain.transcript import Call
 
+DEEPEST = 200
+"""The largest depth of JSON that is read in an answer, as of Python's brackets."""
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
 """A text of JSON, which may have brackets in it, or a bracket."""
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -21,7 +22,7 @@ def check_depth(text: str, start: int = 0) -> None:
     for found in _BRACKET.finditer(text, start):
         depth += _STEPS.get(found[0], 0)
         if depth > DEEPEST:
-            raise Undecodable(f"not JSON: {TOO_DEEP}")
+            raise Undecodable(f"not JSON: nested more than {DEEPEST} deep")
         if depth < 1:
             return
 

@@ -17,7 +17,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.json_text import read_reply_text
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
 from pytest_fcbench.models.baselines.official_results import read_turns
@@ -106,7 +106,8 @@ def load(path: Path) -> ReplayModel:
             if not line.strip():
                 continue
             try:
-                row: object = read_json_text(line)
+                # As of an endpoint, what is deep in it is left out.
+                row: object = read_reply_text(line)
             except (ValueError, RecursionError) as error:
                 raise UsageError(f"{file}:{number}: not JSON: {error}") from None
             if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:

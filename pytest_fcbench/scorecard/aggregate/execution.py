@@ -7,7 +7,7 @@ kinds over models, each kind on categories of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -17,8 +17,6 @@ from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Share
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
 from pytest_fcbench.scorecard.record import Record, group_by_category
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import format_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +74,6 @@ def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict
     found = {name: count_sides(part, profile) for name, part in group_by_category(asked).items()}
     known = {name: of for name, of in found.items() if of.n}
     return {**known, "all": count_sides(asked, profile)} if known else {}
-
-
-COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
-"""The columns of a table of sides."""
-LEGEND = "AST: the calls are those of the truth, argument by argument; no verdict depends on it"
-"""The legend of the columns."""
-
-
-def format_sides(of: Sides) -> tuple[str, ...]:
-    """Write the cells of ``COLUMNS``."""
-    counts = (of.n, of.both, of.ast_only, of.execution_only, of.neither)
-    shares = (of.ast, of.execution, of.agreement)
-    return (*(f"{count:,}" for count in counts), *(format_number(share, ".2%") for share in shares))
-
-
-def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each category and all; None where no entry has both verdicts."""
-    found = count_sides_by_category(records, profile)
-    if not found:
-        return None
-    return Table(
-        f"calls as written (AST) and carried out ({profile} profile)",
-        ("", *COLUMNS),
-        tuple((name, *format_sides(of)) for name, of in found.items()),
-        (LEGEND,),
-    )
 
 
 def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated
@@ -18,8 +18,6 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     within,
 )
 from pytest_fcbench.scorecard.record import Record, group_by_category
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import format_number
 
 MOST = 2
 """The best score."""
@@ -69,26 +67,3 @@ def summarise_ratings_by_category(records: Iterable[Record]) -> dict[str, Rating
     """Summarise the ratings of each category in which a judge was asked about a reply."""
     asked = (record for record in records if record.rating)
     return {name: summarise_ratings(part) for name, part in group_by_category(asked).items()}
-
-
-COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
-"""The columns of a table of ratings."""
-
-
-def format_ratings(of: Ratings) -> tuple[str, ...]:
-    """Write the cells of ``COLUMNS``."""
-    limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
-    return (f"{of.rated:,}", f"{of.not_rated:,}", format_number(of.mean, ".2f"), limits, *map(str, of.counts))
-
-
-def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | None:
-    """Tabulate each category; None where no judge was asked."""
-    found = summarise_ratings_by_category(records)
-    if not found:
-        return None
-    return Table(
-        f"replies rated by {judge or 'a judge'} (0 to {MOST})",
-        ("", *COLUMNS),
-        tuple((name, *format_ratings(of)) for name, of in found.items()),
-        ("ratings change no verdict; replies that were not rated are not in the mean",),
-    )

@@ -6,7 +6,7 @@ last of five turns from one that fails in the first (asked for in BFCL's issue 9
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Group
@@ -14,8 +14,6 @@ from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Share
 from pytest_fcbench.scorecard.record import Record, group_by_category
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import format_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +57,3 @@ def count_right_turns_by_category(records: Iterable[Record], profile: Profile) -
     counted = [record for record in records if find_right_turns(record, profile)]
     parts = {name: count_right_turns(part, profile) for name, part in group_by_category(counted).items()}
     return {**parts, "all": count_right_turns(counted, profile)} if parts else {}
-
-
-def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each category; None without conversations."""
-    found = count_right_turns_by_category(records, profile)
-    if not found:
-        return None
-    return Table(
-        f"turns of conversations ({profile} profile)",
-        ("", "conversations", "turns", "right", "share"),
-        tuple(
-            (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
-            for name, of in found.items()
-        ),
-        ("each turn starts from the state that the turns before it left; the share changes no verdict",),
-    )

@@ -13,43 +13,22 @@ Runs over other suites, other versions of them or other categories stand in tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.extras import require_extra
-from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths
-from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlate_pairs
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_bill
 from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
+from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
 from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
-from pytest_fcbench.scorecard.render import call_tables
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import (
-    describe_path_settings,
-    describe_weight,
-    format_dollars,
-    format_limits,
-    format_number,
-    name_scorecards,
-    name_suites,
-    select_outermost,
-)
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
-_SHOWN = tuple(name for name in OVERALL if name in GROUPS)
-"""The default metrics beside that of the ranks."""
 _FEW = 3
 """The most categories that a title names."""
-_NAME = 40
-"""The longest name of a model in a chart, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +80,9 @@ def rank_boards(
     # In the order of the files' names, so that the order in which they are given changes nothing.
     for card in sorted(cards, key=lambda card: str(card.path)):
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
-        kinds.setdefault((data, tuple(_list_scored(card, profile))), []).append(card)
+        kinds.setdefault((data, tuple(list_scored(card, profile))), []).append(card)
     found = [
-        _rank_board(kind, profile, metric or _choose_metric(kind, profile), released or {})
+        _rank_board(kind, profile, metric or choose_metric(kind, profile), released or {})
         for kind in kinds.values()
     ]
     if all(row.rank is None for board in found for row in board.rows):
@@ -113,13 +92,13 @@ def rank_boards(
     return sorted(found, key=lambda board: (-len(board.rows), board.title))
 
 
-def _choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
+def choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
     """Choose the metric that stands for runs of the same categories."""
     names = {card.scores(profile).main for card in cards}
     return names.pop() if len(names) == 1 else ALL
 
 
-def _list_scored(card: Scorecard, profile: Profile) -> list[str]:
+def list_scored(card: Scorecard, profile: Profile) -> list[str]:
     """List the categories with a scored entry."""
     return [name for name, score in card.scores(profile).categories.items() if score.scored]
 
@@ -144,7 +123,7 @@ def _rank_board(
             if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
         )
         rows.append(Row(called[n], models[n], card, score, rank, lowest, day, alike))
-    categories = _list_scored(cards[0], profile)
+    categories = list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
         title=f"{name_suites(cards[0])}; {of}",
@@ -192,273 +171,3 @@ def _find_better(
                 above |= better[between]
     # Pairs are tested on different entries, so three models can form a circle.
     return {n: above - {n} for n, above in better.items()}, apart
-
-
-# Tables
-
-WHO: Mapping[str, Callable[[Row], str]] = {
-    "rank": lambda row: (
-        format_number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
-    ),
-    "model": lambda row: row.model,
-    "mode": lambda row: row.card.facts.mode,
-}
-"""The columns that say which run a row is about."""
-_TOOK: Mapping[str, Callable[[CostLatency], str]] = {
-    "calls": lambda took: format_number(took.steps or None),
-    "$": lambda took: format_dollars(took.usd),
-    "$/1,000": lambda took: format_dollars(took.usd_per_1000_calls),
-    "mean s": lambda took: format_number(took.latency_mean_s, ".2f"),
-    "p50 s": lambda took: format_number(took.latency_p50_s, ".2f"),
-    "p95 s": lambda took: format_number(took.latency_p95_s, ".2f"),
-}
-_LEFT = frozenset({"model", "mode"})
-
-
-def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Tabulate the scores in these metrics, calls along golden paths, executed calls, and cost and latency.
-
-    Raises ``UsageError`` for an unknown metric.
-    """
-    cards = [row.card for row in board.rows]
-    main = _choose_metric(cards, board.profile)
-    # A board without overall has no official groups, so its categories stand in their place.
-    usual = ("overall", *_SHOWN) if main == "overall" else (main, *_list_scored(cards[0], board.profile))
-    beside = [name for name in metrics or usual if name != board.metric]
-    check_metrics(beside, cards)
-    return (
-        _tabulate_scores(board, beside),
-        *_tabulate_complex(board),
-        *_tabulate_executed(board),
-        _tabulate_rest(board),
-    )
-
-
-def describe_ranks(board: Board) -> Iterator[tuple[str, ...]]:
-    """Yield rank, model, mode, score and its interval of each row."""
-    for row in board.rows:
-        limits = format_limits(row.score.interval if row.score else None)
-        yield (*(cell(row) for cell in WHO.values()), _format_accuracy(row.score), limits)
-
-
-def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
-    """Join all boards in one wide table, for programs."""
-    rows: list[dict[str, str]] = []
-    for board in boards:
-        found: list[dict[str, str]] = [{} for _ in board.rows]
-        for table in tabulate_board(board, metrics):
-            # The star of a missing part differs between boards, and would make two columns of one metric.
-            names = [column.rstrip("*") for column in table.columns]
-            for told, cells in zip(found, table.rows, strict=True):
-                told |= zip(names, cells, strict=True)
-        rows += ({**told, "data": board.title} for told in found)
-    # A stable sort that moves only "data" to the end.
-    columns = sorted(dict.fromkeys(name for row in rows for name in row), key="data".__eq__)
-    found_rows = tuple(tuple(row.get(name, "-") for name in columns) for row in rows)
-    return Table("Leaderboard", tuple(columns), found_rows, left=_LEFT)
-
-
-def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
-    found = {
-        metric: [
-            score_metric(metric, row.card.records, board.profile, row.card.size_of, partial=True)
-            for row in board.rows
-        ]
-        for metric in (board.metric, *beside)
-    }
-    missing = {
-        metric: [part for score in column if score for part in score.missing]
-        for metric, column in found.items()
-    }
-    first, *others = (metric + ("*" if missing[metric] else "") for metric in found)
-    own = found.pop(board.metric)
-    notes = []
-    if len(board.rows) > 1:
-        notes += [
-            "rank: the best and the worst place of a model; only models that are shown to be better are "
-            "certain to be above it, and only those shown to be worse below it",
-            f"shown, in {board.metric}: p is at most 5% (corrected by Holm) and the 95% interval of the "
-            "difference leaves out 0, on the entries that both models have scored",
-        ]
-    if not_run := select_outermost(part for parts in missing.values() for part in parts):
-        notes.append(
-            f"* asked for; categories that were not run count as 0 in the formula: {', '.join(not_run)}; "
-            + describe_weight(board.rows[0].card.scores(board.profile))
-        )
-    notes += [
-        f"not compared, because they have no scored entry in common: {one} and {other}"
-        for one, other in board.apart
-    ]
-    versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
-    if len(versions) > 1:
-        notes.append(f"judged by different versions of fcbench: {', '.join(versions)}")
-    return Table(
-        f"{board.title} ({board.profile} profile)",
-        (*WHO, first, "95% interval", *others),
-        tuple(
-            (
-                *(cell(row) for cell in WHO.values()),
-                _format_accuracy(own[n]),
-                format_limits(score.interval if (score := own[n]) else None),
-                *(_format_accuracy(column[n]) for column in found.values()),
-            )
-            for n, row in enumerate(board.rows)
-        ),
-        tuple(notes),
-        left=_LEFT,
-    )
-
-
-def _format_accuracy(score: Score | None) -> str:
-    return format_number(score.accuracy if score else None, ".2%")
-
-
-def _tabulate_complex(board: Board) -> Iterator[Table]:
-    """Tabulate calls along golden paths."""
-    found = [
-        golden_paths.score_paths(golden_paths.select_golden_paths(row.card.records), board.profile)
-        for row in board.rows
-    ]
-    if not any(scores.calls for scores in found):
-        return
-    means = dict.fromkeys(
-        describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
-    )
-    apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
-    yield Table(
-        "Complex calls",
-        (*WHO, *call_tables.CALL_COLUMNS),
-        tuple(
-            (*(cell(row) for cell in WHO.values()), *call_tables.format_call_scores(scores))
-            for row, scores in zip(board.rows, found, strict=True)
-        ),
-        (call_tables.LEGEND, *apart),
-        left=_LEFT,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """Accuracies of calls as written and as executed, of each model in the order of the board."""
-
-    what: str
-    columns: tuple[str, str]
-    shares: Sequence[tuple[float, float] | None]
-    """Both accuracies of each model; None where a model lacks them."""
-
-    @property
-    def together(self) -> Correlation:
-        """The correlation of both over the models."""
-        return correlate_pairs([pair for pair in self.shares if pair])
-
-
-def _collect_besides(board: Board) -> list[_Beside]:
-    """Collect both accuracies, in categories of the same kinds and on the same answers, if any."""
-    scores = (row.card.scores(board.profile) for row in board.rows)
-    sides = (execution.count_sides(row.card.records, board.profile) for row in board.rows)
-    kinds = [execution.average_by_kind(found) for found in scores]
-    found = (
-        _Beside("categories of the same kinds", ("AST categories", "exec. categories"), kinds),
-        _Beside("the same answers", ("AST", "execution"), [of.shares for of in sides]),
-    )
-    return [beside for beside in found if any(beside.shares)]
-
-
-def _tabulate_executed(board: Board) -> Iterator[Table]:
-    if found := _collect_besides(board):
-        yield Table(
-            "AST and execution",
-            (*WHO, *(column for beside in found for column in beside.columns)),
-            tuple(
-                (
-                    *(cell(row) for cell in WHO.values()),
-                    *(
-                        format_number(share, ".2%")
-                        for beside in found
-                        for share in beside.shares[n] or (None, None)
-                    ),
-                )
-                for n, row in enumerate(board.rows)
-            ),
-            left=_LEFT,
-        )
-
-
-def tabulate_correlations(board: Board) -> Iterator[Table]:
-    """Tabulate the correlation of AST and execution over three models or more (BFCL's paper, Figure 3)."""
-    rows = tuple(
-        (beside.what, f"{of.n}", format_number(of.pearson, ".3f"), format_number(of.spearman, ".3f"))
-        for beside in _collect_besides(board)
-        if (of := beside.together).n >= LEAST
-    )
-    if rows:
-        yield Table("AST and execution over models", ("", "models", "Pearson's r", "Spearman's rho"), rows)
-
-
-def draw_execution(board: Board) -> Iterator[str]:
-    """Draw execution over AST as SVG, where three models or more have both."""
-    for beside in _collect_besides(board):
-        if beside.together.n >= LEAST:
-            require_extra("report", "a chart of execution over AST")
-            # Here, because matplotlib is an extra that tables do without.
-            from pytest_fcbench.scorecard.render.charts.plots import Pair, draw_pairs
-
-            points = [
-                Pair(*shares, shorten_text(make_printable(row.name), _NAME))
-                for row, shares in zip(board.rows, beside.shares, strict=True)
-                if shares
-            ]
-            yield draw_pairs(
-                points, *beside.columns, f"Execution over AST: {beside.what}; the table has the numbers."
-            )
-
-
-def _tabulate_rest(board: Board) -> Table:
-    rows = []
-    for row in board.rows:
-        overall = row.card.scores(board.profile).overall
-        took = measure_bill(row.card.records, row.card.facts.earlier)
-        rows.append(
-            (
-                *(cell(row) for cell in WHO.values()),
-                row.released.isoformat() if row.released else "-",
-                format_number(overall.scored),
-                format_number(
-                    (overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"
-                ),
-                *(cell(took) for cell in _TOOK.values()),
-            )
-        )
-    return Table(
-        "Cost and latency",
-        (*WHO, "released", "scored", "not scored", *_TOOK),
-        tuple(rows),
-        (
-            "scored: entries x trials; calls and $: of the run, judges and earlier conversations too; "
-            "$/1,000: by calls of the model; s: seconds per call of the model",
-        ),
-        left=_LEFT,
-    )
-
-
-def draw_releases(board: Board) -> str | None:
-    """Draw accuracy over release date as SVG; None where fewer than two models have a date."""
-    dated = [
-        (
-            row.released,
-            score.accuracy,
-            score.interval.low,
-            score.interval.high,
-            shorten_text(make_printable(row.name), _NAME),
-        )
-        for row in board.rows
-        if row.released and (score := row.score) and score.accuracy is not None and score.interval
-    ]
-    if len(dated) < 2:
-        return None
-    require_extra("report", "a chart of release dates")
-    # Here, because matplotlib is an extra that tables do without.
-    from pytest_fcbench.scorecard.render.charts.plots import Release, draw_releases
-
-    says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
-    return draw_releases([Release(*one) for one in dated], board.metric, says)

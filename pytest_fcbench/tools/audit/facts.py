@@ -16,7 +16,7 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.memory.vectors import Embed
+from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.matchers.text_normalization import standardize

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.scorecard.render.charts import marks
-from pytest_fcbench.scorecard.render.html.templates import TABLES, generate_page
+from pytest_fcbench.present.charts import marks
+from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.distributions import MEASURES
 from pytest_fcbench.tools.audit.findings import Check, Finding, Severity

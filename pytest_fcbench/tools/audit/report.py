@@ -11,9 +11,9 @@ from textwrap import wrap
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.present import tables
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.aggregate.formulas import SUITES
-from pytest_fcbench.scorecard.render import tables
-from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.distributions import MEASURES, Distribution, summarize_counts
 from pytest_fcbench.tools.audit.duplicates import ALIKE

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.scorecard.render import tables
-from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.present import table_formats, tables
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, describe_finding
 from pytest_fcbench.tools.contamination.measures import Measure
 
@@ -112,7 +112,7 @@ def render_study(study: Study, path: Path) -> str:
         }
         return json.dumps(document, indent=1)
     # Imported late, because only a page has a chart, which needs matplotlib.
-    from pytest_fcbench.scorecard.render.charts.plots import draw_perplexities
+    from pytest_fcbench.present.charts.plots import draw_perplexities
 
     places = {
         name: [(found.nats_per_character, found.perplexity) for found in measures]
@@ -120,5 +120,5 @@ def render_study(study: Study, path: Path) -> str:
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
     chart = draw_perplexities(places, caption)
-    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
+    page = table_formats.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
     return "".join(f"{line}\n" for line in page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fcbench.scorecard.render.tables import escape_cell, render_csv_row
+from pytest_fcbench.present.tables import escape_cell, render_csv_row
 from pytest_fcbench.scorecard.rows import list_columns
 from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.ordered_rows import ROWS, describe_rows

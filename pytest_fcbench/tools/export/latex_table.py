@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fcbench.scorecard.render.tables import render_latex
+from pytest_fcbench.present.tables import render_latex
 from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.score_tables import tabulate_scores
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_fcbench.present.github import write_step_summary
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.render.github import write_step_summary
 from pytest_fcbench.tools.export.order import Order
 
 MARK = "<!-- fcbench -->"

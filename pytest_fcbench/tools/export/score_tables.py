@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.wording import describe_weight, format_number
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
-from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import (
-    describe_weight,
-    format_number,
-    name_scorecards,
-    name_suites,
-)
+from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
 from pytest_fcbench.tools.export.order import Order
 
 

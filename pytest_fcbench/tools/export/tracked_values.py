@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.wording import format_time
 from pytest_fcbench.scorecard.aggregate.usage import measure_bill
-from pytest_fcbench.scorecard.render.wording import format_time
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.verdict import Failed
-from pytest_fcbench.scorecard.render.document import json_schema
+from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from tests.factories import FACTS
 from tests.scorecard.compare.test_merging import make_live_record, write_part

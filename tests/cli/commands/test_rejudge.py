@@ -18,8 +18,8 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers import registry
+from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.factories import FACTS, make_record, write_scorecard

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import core
 from tests.factories import FACTS, make_record, tool_calls, write_scorecard
-from tests.scorecard.render.html.parsed import Parsed
+from tests.present.html.parsed import Parsed
 
 
 @pytest.fixture(autouse=True)

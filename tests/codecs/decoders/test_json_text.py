@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from pytest_fcbench.codecs.decoders.json_text import (
+    DEEPEST,
     check_depth,
     find_json_values,
     find_named_calls,
@@ -19,7 +20,6 @@ from pytest_fcbench.codecs.decoders.json_text import (
     read_named_calls,
 )
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
-from pytest_fcbench.domain.json_text import DEEPEST
 from pytest_fcbench.domain.transcript import Call
 
 ONE = {"name": "f", "arguments": {"x": 1}}

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
+from pytest_fcbench.present.call_tables import LEGEND
+from pytest_fcbench.present.score_tables import tabulate_sides
 from pytest_fcbench.scorecard.aggregate.execution import (
-    LEGEND,
     Sides,
     average_by_kind,
     count_sides,
     count_sides_by_category,
-    tabulate_sides,
 )
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.record import Record

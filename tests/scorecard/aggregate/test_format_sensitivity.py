@@ -10,6 +10,8 @@ import pytest
 
 from pytest_fcbench.domain.prompt_format import FORMATS, PLAIN, PromptFormat, Returned, Style
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.present import format_tables
+from pytest_fcbench.present.tables import render_text
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Sensitivity,
     Spread,
@@ -19,8 +21,6 @@ from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     measure_spread,
 )
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render import format_tables
-from pytest_fcbench.scorecard.render.tables import render_text
 from tests.factories import make_format_record, make_record
 
 WRONG = Failed("wrong_count", "2 calls came")

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import Judgement, JudgeRating, NotScored
+from pytest_fcbench.present.score_tables import tabulate_ratings
 from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.ratings import (
     MOST,
     summarise_ratings,
     summarise_ratings_by_category,
-    tabulate_ratings,
 )
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.present.score_tables import tabulate_right_turns
 from pytest_fcbench.scorecard.aggregate.right_turns import (
     RightTurns,
     count_right_turns,
     count_right_turns_by_category,
     find_right_turns,
-    tabulate_right_turns,
 )
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.strata import score_strata, tabulate_strata
+from pytest_fcbench.present.score_tables import tabulate_strata
+from pytest_fcbench.scorecard.aggregate.strata import score_strata
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record
 

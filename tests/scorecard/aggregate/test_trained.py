@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.present.score_tables import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained, score_metric
-from pytest_fcbench.scorecard.aggregate.trained import score_untrained, tabulate_untrained
+from pytest_fcbench.scorecard.aggregate.trained import score_untrained
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.compare.comparison import (
-    Comparison,
-    compare_scorecards,
-    decide_direction,
+from pytest_fcbench.present.comparison_tables import (
     join_flips,
     tabulate_all_flips,
     tabulate_comparison,
@@ -28,11 +24,18 @@ from pytest_fcbench.scorecard.compare.comparison import (
     write_conclusion,
     write_warnings,
 )
-from pytest_fcbench.scorecard.compare.comparison import tabulate_executed as executed_calls
+from pytest_fcbench.present.comparison_tables import tabulate_executed as executed_calls
+from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.tables import Table
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.compare.comparison import (
+    Comparison,
+    compare_scorecards,
+    decide_direction,
+)
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Chance, Difference
 from pytest_fcbench.scorecard.record import Usage
-from pytest_fcbench.scorecard.render.tables import FORMATS, Table
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_card, make_path_record, make_path_score, make_record
 from tests.scorecard.aggregate.test_execution import WRONG, make_executed_records

@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, weigh_categories
-from pytest_fcbench.scorecard.compare import comparison
-from pytest_fcbench.scorecard.compare.leaderboard import (
-    Board,
+from pytest_fcbench.present.board_tables import (
     draw_execution,
     draw_releases,
     join_boards,
-    rank_boards,
     tabulate_board,
     tabulate_correlations,
 )
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, weigh_categories
+from pytest_fcbench.scorecard.compare import comparison
+from pytest_fcbench.scorecard.compare.leaderboard import Board, rank_boards
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard

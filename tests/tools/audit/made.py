@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry, PathCall
-from pytest_fcbench.environments.memory.vectors import Embed
+from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite

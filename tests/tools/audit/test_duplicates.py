@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, NoCall
-from pytest_fcbench.environments.memory.vectors import Vector
+from pytest_fcbench.environments.vectors import Vector
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
 from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question

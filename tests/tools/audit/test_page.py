@@ -13,9 +13,9 @@ from pytest_fcbench.tools.audit.page import render_page
 from pytest_fcbench.tools.audit.report import Audit
 from tests.factories import make_entry
 from tests.hostile_texts import HOSTILE_TEXTS
-from tests.scorecard.render.html.parsed import Parsed
-from tests.scorecard.render.html.test_page import hash_text, read_policy
-from tests.scorecard.render.test_hostile_texts import describe_page
+from tests.present.html.parsed import Parsed
+from tests.present.html.test_page import hash_text, read_policy
+from tests.present.test_hostile_texts import describe_page
 from tests.tools.audit.test_report import make_partly_counted_audit
 
 

@@ -11,7 +11,7 @@ from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, Outcome
 from pytest_fcbench.tools.export.pull_request_comment import LONGEST, MARK, render_text
 from tests.factories import make_record
 from tests.hostile_texts import HOSTILE_TEXTS
-from tests.scorecard.render.test_hostile_texts import describe_markdown
+from tests.present.test_hostile_texts import describe_markdown
 from tests.tools.export.runs import make_order, make_run
 
 

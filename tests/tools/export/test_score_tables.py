@@ -11,7 +11,7 @@ from pytest_fcbench.tools.export import latex_table, markdown_table
 from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.score_tables import tabulate_scores
 from tests.hostile_texts import HOSTILE_TEXTS
-from tests.scorecard.render.test_hostile_texts import describe_markdown
+from tests.present.test_hostile_texts import describe_markdown
 from tests.tools.export.runs import make_order, make_run
 
 every_text = pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)

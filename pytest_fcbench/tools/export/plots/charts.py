@@ -10,10 +10,10 @@ from math import cos, pi, sin
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
+from pytest_fcbench.present.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.aggregate.usage import measure_bill
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
-from pytest_fcbench.scorecard.render.wording import name_scorecards, name_suites
+from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
 from pytest_fcbench.tools.export.order import Order, find_end
 from pytest_fcbench.tools.export.plots.axes import Scale, find_round_step, fit_scale, fit_shares
 from pytest_fcbench.tools.export.plots.shapes import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+from pytest_fcbench.present.charts.pages import MOST_SERIES
 from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.plots.charts import CHARTS
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, read_palette

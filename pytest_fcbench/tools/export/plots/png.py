@@ -10,7 +10,7 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.patches import Polygon, Rectangle
 
 from pytest_fcbench.domain.text import put_on_one_line
-from pytest_fcbench.scorecard.render.charts.drawing import open_figure
+from pytest_fcbench.present.charts.drawing import open_figure
 from pytest_fcbench.tools.export.plots.shapes import Area, Box, Drawing, Label, Line
 
 _DOTS = 200

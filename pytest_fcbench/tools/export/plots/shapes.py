@@ -9,7 +9,7 @@ from functools import cache
 from math import cos, pi, sin
 from typing import Literal, TypeAlias
 
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, read_colours
+from pytest_fcbench.present.charts.pages import MOST_SERIES, read_colours
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 

@@ -1,0 +1,375 @@
+"""A comparison of two scorecards in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.present import call_tables, score_tables
+from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.wording import (
+    describe_path_settings,
+    format_dollars,
+    format_number,
+    format_time,
+    select_outermost,
+)
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate.scores import ALL
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.compare.comparison import Comparison, choose_main_difference, count_entries
+from pytest_fcbench.scorecard.compare.names import name_suite, name_suites
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+_FEW = 5
+"""The number of entries that a note names."""
+_REASON = 160
+"""The longest reason in a table, in characters."""
+
+
+def write_conclusion(comparison: Comparison) -> str:
+    """Write in one sentence whether the later run is better, and of how many entries."""
+    before, after = comparison.names
+    found = choose_main_difference(comparison).difference
+    if not found.better + found.worse:
+        return f"no difference shown: none of {found.entries:,} entries changed from {before} to {after}"
+    counts = f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
+    return f"{describe_direction(comparison, before, after)}, {counts}"
+
+
+def describe_direction(comparison: Comparison, before: str, after: str) -> str:
+    """Describe by how much the later run is better or worse; the names are those of the two runs."""
+    one = choose_main_difference(comparison)
+    found, chance = one.difference, one.difference.chance
+    verdict = {
+        1: f"{after} is better than {before}",
+        0: f"no difference shown between {before} and {after}",
+        -1: f"{after} is worse than {before}",
+    }
+    where = {"overall": "overall", ALL: "of all entries compared"}.get(found.metric, f"in {found.metric}")
+    if missing := comparison.missing.get(found.metric):
+        run = f", {100 * comparison.weight:.3g} of whose 100 weighted parts were compared"
+        where += run if found.metric == "overall" else f" without {', '.join(missing)}"
+    few = ""
+    if not (one.shown or chance.can_be_shown):
+        least = f"no p below {chance.smallest_p:.2g} is possible"
+        few = f"; so few entries or clusters cannot show a difference ({least})"
+    return (
+        f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
+        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
+    )
+
+
+def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
+    """Tabulate a comparison for people: runs below the conclusion, scores, cost and latency, flips."""
+    parts = [
+        tabulate_runs(comparison),
+        tabulate_scores(comparison),
+        tabulate_complex_calls(comparison),
+        tabulate_executed(comparison),
+        tabulate_ratings(comparison),
+        tabulate_usage(comparison),
+        *tabulate_all_flips(comparison, most),
+    ]
+    return [part for part in parts if part.rows]
+
+
+def tabulate_runs(comparison: Comparison) -> Table:
+    """Tabulate the facts of both runs, with notes on what makes them less comparable."""
+    runs: list[Mapping[str, str]] = []
+    for card in (comparison.before, comparison.after):
+        facts, score = card.facts, card.scores(comparison.profile).overall
+        aside = f", and {score.set_aside} set aside" if score.set_aside else ""
+        runs.append(
+            {
+                "file": str(card.path),
+                "model": facts.model,
+                "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
+                "suites": name_suites(card),
+                "ended": "-" if card.created_s is None else format_time(card.created_s),
+                "entries": f"{count_entries(card)}",
+                "trials": f"{count_trials(card.records)}",
+                "not scored": f"{score.not_scored - score.set_aside}{aside}",
+            }
+        )
+    before, after = runs
+    return Table(
+        write_conclusion(comparison),
+        ("", "before", "after"),
+        tuple((name, cell, after[name]) for name, cell in before.items()),
+        tuple(write_warnings(comparison)),
+        left=frozenset({"before", "after"}),
+    )
+
+
+def write_warnings(comparison: Comparison) -> Iterator[str]:
+    """Write a sentence for each fact other than the model in which the runs differ."""
+    before, after, paired = comparison.before, comparison.after, comparison.paired
+    old, new = before.facts, after.facts
+    for name in dict.fromkeys((*old.suites, *new.suites)):
+        if name not in old.suites or name not in new.suites:
+            yield f"suite {name}: only {'before' if name in old.suites else 'after'}"
+        elif old.suites[name] != new.suites[name]:
+            told = (name_suite(name, facts.suites[name]) for facts in (old, new))
+            yield f"suite {' before, '.join(told)} after; entries with the same id may differ"
+    rest = [
+        ("mode", old.mode, new.mode),
+        ("names", old.names, new.names),
+        ("syntax", old.syntax, new.syntax),
+        ("asked as", old.asked_as or "any server", new.asked_as or "any server"),
+        ("trials", count_trials(before.records), count_trials(after.records)),
+        ("complex conversations", describe_path_settings(old.driven), describe_path_settings(new.driven)),
+        ("judge of ratings", old.rated_by or "-", new.rated_by or "-"),
+        ("fcbench version", old.fcbench, new.fcbench),
+    ]
+    for what, one, other in rest:
+        if one != other:
+            yield f"{what}: {one} before, {other} after"
+    aside = {
+        record.entry
+        for record in after.records
+        if isinstance(verdict := record.verdict(comparison.profile), NotScored) and verdict.cause == SET_ASIDE
+    }
+    yield from _describe_left_out("only before", paired.only_before)
+    yield from _describe_left_out("only after", paired.only_after)
+    yield from _describe_left_out(
+        "set aside, because their data are known to be wrong", [e for e in paired.unscored if e in aside]
+    )
+    yield from _describe_left_out(
+        "not scored in one of the two runs", [e for e in paired.unscored if e not in aside]
+    )
+
+
+def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
+    if entries:
+        more = f" and {len(entries) - _FEW:,} more" if len(entries) > _FEW else ""
+        yield f"left out, {why}: {', '.join(entries[:_FEW])}{more}"
+
+
+def tabulate_scores(comparison: Comparison) -> Table:
+    """Tabulate the change of each metric."""
+    rows = []
+    for one in comparison.tested:
+        found, chance = one.difference, one.difference.chance
+        limits = (chance.low, chance.high)
+        rows.append(
+            (
+                found.metric + ("*" if comparison.missing.get(found.metric) else ""),
+                f"{found.entries}",
+                f"{found.before:.1%}",
+                f"{found.after:.1%}",
+                *map(_format_points, (found.change, *limits)),
+                f"{found.better}",
+                f"{found.worse}",
+                f"{one.p:.2g}",
+                {1: "better", 0: "", -1: "worse"}[one.shown],
+            )
+        )
+    return Table(
+        f"Scores ({comparison.profile} profile)",
+        ("", "entries", "before", "after", "change", "low", "high", "better", "worse", "p", "shown"),
+        tuple(rows),
+        tuple(_explain_methods(comparison)),
+    )
+
+
+def _explain_methods(comparison: Comparison) -> Iterator[str]:
+    missing = select_outermost(part for parts in comparison.missing.values() for part in parts)
+    if missing:
+        left_out = ", ".join(missing)
+        yield f"* asked for; categories that were not compared count as 0 in the formula: {left_out}"
+    elif comparison.weight and comparison.main != "overall":
+        yield f"no overall: {100 * comparison.weight:.3g} of its 100 weighted parts were compared"
+    yield (
+        "change in points, with the limits of its 95% interval; better and worse are numbers of entries; "
+        "shown: p is at most 5% and the interval leaves out 0"
+    )
+    if len(comparison.tested) > 1:
+        yield (
+            "p of each category, and of each group, is corrected for how many there are (Holm); "
+            "that of overall or all, and the intervals, are not"
+        )
+    methods: dict[str, list[str]] = {}
+    few = []
+    for metric, chance in ((one.difference.metric, one.difference.chance) for one in comparison.tested):
+        method, of = (", t, by clusters", f" {chance.clusters:,}") if chance.clusters else ("", "")
+        methods.setdefault(chance.method + method, []).append(metric + of)
+        if not chance.can_be_shown:
+            few.append(f"{metric} (no p below {chance.smallest_p:.2g} is possible)")
+    told = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+    is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
+    yield "; ".join(methods if is_plain else told)
+    if few:
+        yield f"too few to show a change: {', '.join(few)}"
+
+
+def tabulate_complex_calls(comparison: Comparison) -> Table:
+    """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        found = golden_paths.score_paths_by_category(records, comparison.profile)
+        return {name: call_tables.format_call_scores(of) for name, of in found.items() if of.calls}
+
+    title = f"Complex calls ({comparison.profile} profile)"
+    return _tabulate_both(comparison, title, call_tables.CALL_COLUMNS, format_rows, call_tables.LEGEND)
+
+
+def tabulate_executed(comparison: Comparison) -> Table:
+    """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        found = execution.count_sides_by_category(records, comparison.profile)
+        return {name: score_tables.format_sides(of) for name, of in found.items()}
+
+    title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
+    return _tabulate_both(comparison, title, score_tables.SIDE_COLUMNS, format_rows, score_tables.SIDE_LEGEND)
+
+
+def tabulate_ratings(comparison: Comparison) -> Table:
+    """Tabulate how judges rated replies in each run, on the same entries."""
+
+    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
+        return {
+            name: score_tables.format_ratings(of)
+            for name, of in ratings.summarise_ratings_by_category(records).items()
+        }
+
+    return _tabulate_both(
+        comparison, f"Replies rated (0 to {ratings.MOST})", score_tables.RATING_COLUMNS, format_rows
+    )
+
+
+def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:
+    """Select the Records of either run about entries that both have scored."""
+    compared = {one.entry for one in comparison.paired.pairs}
+    for card in (comparison.before, comparison.after):
+        yield [record for record in card.records if record.entry in compared]
+
+
+def _tabulate_both(
+    comparison: Comparison,
+    title: str,
+    columns: Sequence[str],
+    format_rows: Callable[[Sequence[Record]], Mapping[str, Sequence[str]]],
+    *notes: str,
+) -> Table:
+    """Tabulate two rows for each name that both runs have."""
+    before, after = map(format_rows, _select_compared(comparison))
+    rows = [
+        (name, when, *found[name])
+        for name in after
+        if name in before
+        for when, found in (("before", before), ("after", after))
+    ]
+    return Table(title, ("", "run", *columns), tuple(rows), notes, left=frozenset({"run"}))
+
+
+def _format_seconds(value: float | None) -> str:
+    return format_number(value, ".2f")
+
+
+_TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float | None], str]]] = {
+    "calls": (lambda took: took.steps or None, format_number),
+    "tokens in": (lambda took: took.input_tokens, format_number),
+    "tokens out": (lambda took: took.output_tokens, format_number),
+    "dollars": (lambda took: took.usd, format_dollars),
+    "dollars per 1,000 calls": (lambda took: took.usd_per_1000_calls, format_dollars),
+    "seconds per call, mean": (lambda took: took.latency_mean_s, _format_seconds),
+    "seconds per call, p50": (lambda took: took.latency_p50_s, _format_seconds),
+    "seconds per call, p95": (lambda took: took.latency_p95_s, _format_seconds),
+}
+
+
+def tabulate_usage(comparison: Comparison) -> Table:
+    """Tabulate tokens, dollars and seconds of the compared entries, where one of the runs has them."""
+    took = [measure_usage(records) for records in _select_compared(comparison)]
+    rows = []
+    for name, (value, form) in _TOOK.items():
+        first, second = map(value, took)
+        if (first, second) != (None, None):
+            change = f"{second / first - 1:+.0%}" if first and second is not None else "-"
+            rows.append((name, form(first), form(second), change))
+    return Table(
+        "Cost and latency of the entries compared",
+        ("", "before", "after", "change"),
+        tuple(rows),
+        tuple(
+            f"dollars {when} cover {one.priced:,} of {one.steps:,} calls"
+            for when, one in zip(("before", "after"), took, strict=True)
+            if 0 < one.priced < one.steps
+        ),
+    )
+
+
+def _format_points(change: float | None) -> str:
+    """Write a change in points of a hundred, with a sign."""
+    # Adding 0.0 makes -0.0, which would be written with a minus, a plain 0.
+    return format_number(None if change is None else round(100 * change, 1) + 0.0, "+.1f")
+
+
+def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
+    """Tabulate the entries that became better and those that became worse, at most ``most`` of each."""
+    tables = []
+    for title, pairs in (("Better", comparison.paired.better), ("Worse", comparison.paired.worse)):
+        kept = pairs[:most]
+        flipped = {one.entry for one in kept}
+        before, after = (
+            _sum_up_entries(card, flipped, comparison.profile)
+            for card in (comparison.before, comparison.after)
+        )
+        rows = tuple(
+            (
+                one.entry,
+                one.category,
+                before[one.entry].word,
+                after[one.entry].word,
+                shorten_text((before if one.change > 0 else after)[one.entry].reason, _REASON),
+            )
+            for one in kept
+        )
+        more = len(pairs) - len(kept)
+        tables.append(
+            Table(
+                f"{title} ({len(pairs):,})",
+                ("entry", "category", "before", "after", "why it failed"),
+                rows,
+                (f"and {more:,} more; --flips=N shows N",) if more else (),
+                left=frozenset({"category", "before", "after", "why it failed"}),
+            )
+        )
+    return tables
+
+
+def join_flips(comparison: Comparison, most: int | None) -> Table:
+    """Join the flips in both directions in one table."""
+    better, worse = tabulate_all_flips(comparison, most)
+    return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The outcome of an entry over all its trials."""
+
+    word: str
+    reason: str
+    """The reason of a failure, else empty."""
+
+
+def _sum_up_entries(card: Scorecard, entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:
+    by_entry: dict[str, list[Passed | Failed]] = {}
+    for record in card.records:
+        verdict = record.verdict(profile)
+        if record.entry in entries and not isinstance(verdict, NotScored):
+            by_entry.setdefault(record.entry, []).append(verdict)
+    found = {}
+    for entry, verdicts in by_entry.items():
+        passed = sum(verdict.passed for verdict in verdicts)
+        # A baseline keeps the code of a failure without its reason.
+        reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
+        word = verdicts[0].status if len(verdicts) == 1 else f"{passed} of {len(verdicts)}"
+        found[entry] = _Outcome(word, reason)
+    return found

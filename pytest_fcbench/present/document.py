@@ -1,0 +1,218 @@
+"""The ``fcbench`` section of the JSON report.
+
+The section is the facts of a run and its ``Results``. The classes of both, and of what they hold, are the
+objects of the JSON: their fields are its keys, in their order, and the JSON Schema is generated from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
+from pytest_fcbench.domain.strata import Stratum
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.run_verdict import describe_share
+from pytest_fcbench.scorecard import record
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
+from pytest_fcbench.scorecard.aggregate.ratings import Ratings
+from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
+from pytest_fcbench.scorecard.aggregate.right_turns import RightTurns, count_right_turns_by_category
+from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
+from pytest_fcbench.scorecard.aggregate.strata import score_strata
+from pytest_fcbench.scorecard.aggregate.trained import score_untrained
+from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
+from pytest_fcbench.scorecard.aggregate.usage import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
+from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
+
+Value = TypeVar("Value")
+
+
+class _Absent:
+    """Leave null out of the JSON Schema of a key that is left out where it would be null."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        # pydantic writes an optional type as anyOf with null last.
+        present: JsonSchemaValue = handler(schema)["anyOf"][0]
+        return present
+
+
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """Cost and latency over all steps; null where nothing is known."""
+
+    # Of its own, as in ``ProfileResults``, because a part of it may be left out.
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    run: CostLatency
+    categories: Mapping[str, CostLatency]
+    others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
+    """Of earlier conversations, the judge and the embedding model, which ``run`` does not contain; only where
+    there are any."""
+    bill: Annotated[CostLatency | None, _Absent()] = None
+    """Tokens and dollars of ``run`` and ``others`` together, which is what the run cost. Its latencies are
+    those of ``run``, and its dollars per 1,000 calls are by calls of the model. Older scorecards lack it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrials:
+    """Scores over the trials of each entry."""
+
+    __pydantic_config__ = DESCRIBED
+
+    categories: Mapping[str, TrialScores]
+    all: TrialScores
+
+
+_WITH_ALL = Field(json_schema_extra={"required": ["all"]})
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResults:
+    """The results under one profile; parts that were not run are left out."""
+
+    # Of its own, because pydantic gives a class without one that of the class that holds it.
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    categories: Mapping[str, Score]
+    groups: Mapping[str, Score]
+    overall: Score
+    all: Score
+    """Every entry that was run, each alike."""
+    complex: Annotated[Mapping[str, golden_paths.PathScores] | None, _Absent(), _WITH_ALL] = None
+    """By category and for ``all``; only where entries with golden paths were run."""
+    executable: Annotated[Mapping[str, execution.Sides] | None, _Absent(), _WITH_ALL] = None
+    """Entries by the verdicts on their calls as written and as executed, by category and for ``all``; only
+    where calls were executed."""
+    format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
+    """Only where entries were put to the model in all prompt formats."""
+    untrained: Annotated[Score | None, _Absent()] = None
+    """The score of the run without entries that are in the training data of the model; only where such were
+    run."""
+    right_turns: Annotated[Mapping[str, RightTurns] | None, _Absent(), _WITH_ALL] = None
+    """Turns of conversations, by category and for ``all``; only where such were run."""
+    trials: Annotated[RunTrials | None, _Absent()] = None
+    """Only where each entry was put to the model several times."""
+    strata: Annotated[Mapping[Stratum, Score] | None, _Absent()] = None
+    """Entries by stratum of difficulty; only where the suite says what makes an entry hard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of a run, which stand beside its facts in the section."""
+
+    __pydantic_config__ = DESCRIBED
+
+    ratings: Mapping[str, Ratings]
+    """Ratings of replies in words, by category."""
+    trials: Annotated[int, Field(ge=1)]
+    """Number of times that each entry was put to the model."""
+    sizes: Mapping[str, Count]
+    """Number of tests of each category that was run, and of those that count by size in a group with it."""
+    usage: RunUsage
+    headline: str
+    """How many passed of which entries in the profile of the run, in words."""
+    profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
+    gate: tuple[Outcome, ...]
+
+
+@cache
+def _results_adapter() -> TypeAdapter[Results]:
+    return TypeAdapter(Results)
+
+
+def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str, Value]:
+    """Join the keys of facts and results; ratings stand beside the judge that gave them."""
+    order = [key for name in facts for key in ((name, "ratings") if name == "rated_by" else (name,))]
+    return {key: {**facts, **results}[key] for key in (*order, *results)}
+
+
+_LATER = ("ratings", "headline")
+"""Keys that older sections lack."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Generate the JSON Schema of the section and of the Records."""
+    adapters = (make_facts_adapter(), _results_adapter())
+    facts, results = (
+        each.json_schema(schema_generator=StrictSchema, mode="serialization") for each in adapters
+    )
+    section = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [
+            "schema",
+            *facts["required"],
+            *(each for each in results["required"] if each not in _LATER),
+        ],
+        "properties": {"schema": {"const": SCHEMA}, **_join(facts["properties"], results["properties"])},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fcbench scorecard: the parts of a pytest-json-report file that describe a benchmark run",
+        "description": "The report's top-level key 'fcbench' is a section; "
+        "tests[].metadata.fcbench is a record.",
+        "$defs": {"section": section, **facts["$defs"], **results["$defs"], **record.json_schema()},
+    }
+
+
+def write_section(
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
+) -> dict[str, object]:
+    """Write the section as JSON values."""
+    parts, trials = group_by_category(records), count_trials(records)
+    profiles: dict[Profile, ProfileResults] = {}
+    headline = ""
+    for profile in Profile:
+        scores = aggregate_scores(records, profile, size_of)
+        without = score_untrained(records, profile, size_of)
+        if profile is facts.profile:
+            headline = describe_share(records, profile, scores)
+        by_category = {name: score_trials(part, profile, trials) for name, part in parts.items()}
+        profiles[profile] = ProfileResults(
+            scores.categories,
+            scores.groups,
+            scores.overall,
+            scores.all,
+            golden_paths.score_paths_by_category(records, profile) or None,
+            execution.count_sides_by_category(records, profile) or None,
+            measure_sensitivity(records, profile),
+            without.find_score(scores.main) if without else None,
+            count_right_turns_by_category(records, profile) or None,
+            RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
+            score_strata(records, profile) or None,
+        )
+    results = Results(
+        ratings=rate_categories(records),
+        trials=trials,
+        sizes={name: size_of(name) for name in list_sized_categories(parts)},
+        usage=RunUsage(
+            measure_usage(records),
+            {name: measure_usage(part) for name, part in parts.items()},
+            measure_beside_records(records, facts.earlier) or None,
+            measure_bill(records, facts.earlier),
+        ),
+        headline=headline,
+        profiles=profiles,
+        gate=tuple(gate),
+    )
+    # Not exclude_none, which would also drop the nulls within, which the schema promises.
+    written = _results_adapter().dump_python(results, warnings=False)
+    for of, key in (*((written["profiles"], profile) for profile in profiles), (written, "usage")):
+        of[key] = {name: value for name, value in of[key].items() if value is not None}
+    return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), written)}

@@ -1,0 +1,184 @@
+"""The first screen of the page: the verdict on each run, what changed, and categories by group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present import comparison_tables
+from pytest_fcbench.present.charts.marks import Range
+from pytest_fcbench.present.html.sections import Model, choose_main_score
+from pytest_fcbench.present.run_verdict import describe_share, measure_share
+from pytest_fcbench.present.wording import describe_missing_parts
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.compare import comparison
+from pytest_fcbench.scorecard.compare.comparison import Tested
+from pytest_fcbench.scorecard.gate.gate import choose_exit_code
+from pytest_fcbench.scorecard.run_facts import HELD, WORDS, Outcome
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change from an earlier run, or from the first model of the page."""
+
+    before: str
+    """The name of the run that this one is compared with."""
+    better: int = 0
+    worse: int = 0
+    shown: int = 0
+    """1 where the later run is shown to be better, -1 where it is shown to be worse, else 0."""
+    sentence: str = ""
+    by_metric: Mapping[str, Tested] = field(default_factory=dict)
+    """The difference of each category, each group and overall."""
+
+
+def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> Change:
+    """Compare two runs on the entries that both have scored; without such entries the sentence says so."""
+    try:
+        found = comparison.compare_scorecards(before, after, profile)
+    # The page is about the run, and is shown without a change too.
+    except UsageError:
+        return Change(names[0], sentence=f"no scored entry in common with {names[0]}")
+    paired = found.paired
+    better, worse, pairs = len(paired.better), len(paired.worse), len(paired.pairs)
+    sentence = (
+        comparison_tables.describe_direction(found, *names)
+        if better or worse
+        else f"none of {pairs:,} entries changed from {names[0]}"
+    )
+    sides = zip(names, (paired.only_before, paired.only_after), strict=True)
+    if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
+        sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
+    return Change(
+        names[0],
+        better,
+        worse,
+        comparison.choose_main_difference(found).shown,
+        make_printable(sentence),
+        {one.difference.metric: one for one in found.tested},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run in a few numbers: the share of its entries that passed, its gate, what changed."""
+
+    model: Model
+    passed: int
+    scored: int
+    interval: Interval | None
+    not_scored: int
+    main: Mapping[Profile, Score]
+    """The score by the official formulas, in both profiles."""
+    change: Change | None
+    sentence: str
+    """How many passed of which entries, and which parts of overall are missing."""
+
+    @property
+    def failed(self) -> int:
+        """Entries that did not pass."""
+        return self.scored - self.passed
+
+    @property
+    def broken(self) -> Sequence[Outcome]:
+        """The rules of the gate that did not hold."""
+        return [outcome for outcome in self.model.scorecard.gate if outcome.code != HELD]
+
+    @property
+    def verdict(self) -> tuple[str, str] | None:
+        """The verdict in a few words, and the status of which it has the colour; None without a gate."""
+        if gate := self.model.scorecard.gate:
+            words = Counter(outcome.outcome for outcome in gate)
+            word = WORDS[choose_exit_code(gate)]
+            told = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
+            rules = told or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
+            return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
+        if not self.scored:
+            return "nothing was scored", "not_scored"
+        return ("gate not applied", "not_scored") if self.model.scorecard.facts.ungated else None
+
+
+def judge_runs(
+    shown: Sequence[Model], profile: Profile, against: Scorecard | None = None
+) -> Sequence[Standing]:
+    """Judge each run; one alone is compared with ``against``, of several each with the first."""
+    standings = []
+    name = choose_main_score(shown, profile)
+    for model in shown:
+        passed, scored, interval = measure_share(model.scorecard.records, profile)
+        change = None
+        # Several are compared with each other, whatever was before them.
+        if model.series:
+            change = find_change(shown[0].scorecard, model.scorecard, (shown[0].label, model.label), profile)
+        elif against is not None and len(shown) == 1:
+            names = (make_printable(against.path.stem), model.label)
+            change = find_change(against, model.scorecard, names, profile)
+        found = {each: model.scores[each].find_score(name) for each in Profile}
+        share = describe_share(model.scorecard.records, profile, model.scores[profile])
+        standings.append(
+            Standing(
+                model,
+                passed,
+                scored,
+                interval,
+                len(model.scorecard.records) - scored,
+                {each: score for each, score in found.items() if score},
+                change,
+                "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
+            )
+        )
+    return standings
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A category or a group with the score of each model that has one."""
+
+    name: str
+    scores: Sequence[tuple[int, Score]]
+    """The number of each model that has the score, and the score."""
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The marks and limits of the row."""
+        return [
+            Range(series, score.accuracy, *((i.low, i.high) if (i := score.interval) else (None, None)))
+            for series, score in self.scores
+            if score.accuracy is not None
+        ]
+
+    @property
+    def failed(self) -> int:
+        """Failures of all models."""
+        return sum(score.failed for _, score in self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The categories of a group, and the group itself."""
+
+    group: ForestRow
+    categories: Sequence[ForestRow]
+
+
+def group_categories(shown: Sequence[Model], profile: Profile) -> Iterator[Block]:
+    """Group the categories as they are reported, each with its scores under the profile."""
+    members: dict[str, dict[str, None]] = {}
+    for model in shown:
+        alike = model.scores[profile].alike
+        for name, records in model.categories.items():
+            members.setdefault(records[0].suite if alike else records[0].group, {})[name] = None
+    for group, names in members.items():
+        rows = [_make_forest_row(name, shown, profile) for name in names]
+        yield Block(_make_forest_row(group, shown, profile), rows)
+
+
+def _make_forest_row(name: str, shown: Sequence[Model], profile: Profile) -> ForestRow:
+    found = ((model.series, model.scores[profile].find_score(name)) for model in shown)
+    return ForestRow(name, [(series, score) for series, score in found if score])

@@ -1,0 +1,94 @@
+"""The output at the end of a run, on a terminal and for GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_fcbench.present import github, run_ranking, run_verdict, terminal
+from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.terminal import Explain
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+def write_tables(
+    facts: RunFacts,
+    evidence: Evidence,
+    *,
+    width: int,
+    most: int,
+    annotate: bool,
+    explain: Explain | None = None,
+) -> Iterator[Line]:
+    """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
+    told = terminal.write_summary(
+        facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
+    )
+    yield from github.silence_commands(told) if annotate else told
+
+
+def write_end(
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    *,
+    width: int,
+    annotate: bool,
+    explain: Explain | None = None,
+    rivals: Sequence[Scorecard] = (),
+) -> Iterator[Line]:
+    """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
+
+    ``rivals`` are the runs among which this one is ranked.
+    """
+    told: list[Line] = []
+    if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
+        told += run_verdict.write_remarks(facts, evidence, width)
+        told += run_ranking.write_ranking(facts, evidence, rivals)
+        if explain:
+            told += [Line(""), *run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
+        told += run_verdict.write_headline(facts, evidence, width)
+    else:
+        told += run_verdict.write_counts(facts, evidence, width)
+    told += run_verdict.write_gate(outcomes)
+    told += [Line(facts.ungated)] if facts.ungated else []
+    yield from github.silence_commands(told) if annotate and told else told
+    if annotate:
+        yield from map(Line, github.write_annotations(outcomes))
+
+
+def list_properties(
+    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
+) -> Iterator[tuple[str, str]]:
+    """List the facts of a run and its first lines as names and values, for files of other tools."""
+    yield "fcbench.model", facts.model
+    yield "fcbench.mode", facts.mode
+    yield "fcbench.profile", facts.profile
+    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    yield "fcbench.headline", run_verdict.describe_share(evidence.records, facts.profile, scores)
+    for outcome in outcomes:
+        yield "fcbench.gate", run_verdict.describe_outcome(outcome)
+    if facts.ungated:
+        yield "fcbench.gate", facts.ungated
+
+
+def append_summary(
+    path: Path,
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    explain: Explain | None = None,
+) -> str | None:
+    """Append to GitHub's summary of the step; return the error, if any, because the run is complete."""
+    try:
+        # Appended, because other commands of the step may have written to the same file.
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(
+                f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes, explain)
+            )
+    except OSError as error:
+        return f"{path}: cannot be written: {error.strerror}"
+    return None

@@ -1,0 +1,128 @@
+"""The lines of a run that nobody should miss: how much passed, whether the gate held, what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+from pytest_fcbench.domain.text import make_printable, put_on_one_line
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.compare.paired import pair_runs
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.run_facts import HELD, Outcome, RunFacts
+
+_WORST = 3
+"""The most categories that are named as the weakest."""
+
+
+def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write the share of the entries that passed."""
+    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
+
+
+def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write how many of a few entries passed, too few for a share of its own."""
+    passed, n, _ = measure_share(evidence.records, facts.profile)
+    text = f"{passed} of {n} passed" if n else "no entry was scored"
+    missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
+    yield Line("")
+    yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
+
+
+def write_gate(outcomes: Iterable[Outcome]) -> Iterator[Line]:
+    """Write each rule of a gate with its outcome in one line, however long, which a CI job can look for."""
+    for outcome in outcomes:
+        is_held = outcome.code == HELD
+        yield Line(f"gate {describe_outcome(outcome)}", wrong=not is_held, good=is_held)
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Describe a rule of a gate and its outcome in one line."""
+    return put_on_one_line(f"{outcome.rule}: {outcome.outcome}: {outcome.sentence}")
+
+
+def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write what changed, what was weak and how much was not scored, each in a line of its own."""
+    if evidence.baseline and not evidence.not_comparable:
+        paired = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
+        change = f"{len(paired.better)} better, {len(paired.worse)} worse"
+        yield from _wrap_line(f"against {evidence.baseline.path}: {change}", width)
+    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    accuracies = {name: score.accuracy for name, score in scores.categories.items()}
+    shares = {name: share for name, share in accuracies.items() if share is not None}
+    weakest = sorted(shares, key=lambda name: shares[name])[:_WORST]
+    worst = [f"{name} {shares[name]:.1%}" for name in weakest if shares[name] < 1]
+    # Of a few categories each would be among the weakest.
+    if worst and len(shares) > _WORST:
+        yield from _wrap_line(f"weakest: {', '.join(worst)}", width)
+    verdicts = (record.verdict(facts.profile) for record in evidence.records)
+    missing = (verdict.cause for verdict in verdicts if isinstance(verdict, NotScored))
+    causes = Counter(cause for cause in missing if cause not in (SET_ASIDE, OTHER_RULES))
+    if causes:
+        told = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
+        of = f"{causes.total():,} of {len(evidence.records):,}"
+        yield from _wrap_line(f"not scored: {of} ({told})", width, wrong=True)
+
+
+def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
+    """Count all entries that passed and that were scored; return also the interval of their share."""
+    units: dict[str, tuple[int, int]] = {}
+    for record in records:
+        if isinstance(verdict := record.verdict(profile), Passed | Failed):
+            passed, n = units.get(record.unit, (0, 0))
+            units[record.unit] = passed + isinstance(verdict, Passed), n + 1
+    passed, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
+    alone = n == len(units)
+    return passed, n, find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
+
+
+def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileScores) -> str:
+    """Describe the share of all entries that passed, of which categories they are, and BFCL's formula.
+
+    The formula is left out where a part of it was not run.
+    """
+    passed, n, found = measure_share(records, profile)
+    if not n:
+        return f"no entry was scored in the {profile} profile"
+    of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
+    share = (
+        f"{passed / n:.1%}{of} passed: {passed:,} of {n:,} (95% {format_limits(found)}), {profile} profile"
+    )
+    if scores.alike:
+        return share
+    if scores.overall.accuracy is not None:
+        sample = f" on a sample, {describe_sample(scores)}" if scores.sample else ""
+        return f"{share}; BFCL's overall{sample}: {scores.overall.accuracy:.2%}"
+    return f"{share}; {describe_weight(scores)}" if scores.weight else share
+
+
+def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
+    for line in wrap(make_printable(text), max(width, 40), subsequent_indent="  "):
+        yield Line(line, wrong)
+
+
+def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[Line]:
+    """Write the commands that go on from here, each in a line of its own, however long it is."""
+    failed = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
+    commands = {"fcbench report": "a page with every entry"}
+    if failed:
+        commands = {
+            f"fcbench show {make_printable(failed.item_id)}": "question, answer and what was expected",
+            "pytest --lf": "the failed entries again; stored answers are reused",
+            **commands,
+        }
+    longest = max(map(len, commands))
+    for place, (command, purpose) in enumerate(commands.items()):
+        lead = f"{'next:' if place == 0 else '':<5} {command:<{longest}}"
+        if len(lead) + len(purpose) + 3 <= width:
+            yield Line(f"{lead} - {purpose}")
+        else:
+            yield Line(lead.rstrip())
+            yield Line(f"{'':<8}{purpose}")

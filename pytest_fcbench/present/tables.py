@@ -1,0 +1,203 @@
+"""Tables for people and programs: the same rows as text, Markdown, CSV, LaTeX, HTML and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from pytest_fcbench.domain.text import put_on_one_line, shorten_text
+
+WIDTH = 100
+"""Characters of a line of text, where possible: sentences are wrapped, a last column of text is cut."""
+_LEAST = 20
+"""Characters that a last column of text keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows of text; the first column is left-aligned, the others (mostly numbers) are not."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    """Sentences below the table."""
+    left: frozenset[str] = frozenset()
+    """Other left-aligned columns."""
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"{self.title}: {len(self.columns)} columns, a row with {len(wrong[0])}")
+
+    def is_left(self, index: int) -> bool:
+        """Tell whether a column is left-aligned."""
+        return not index or self.columns[index] in self.left
+
+
+def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
+    """Render a table as lines of aligned columns.
+
+    Its texts are wrapped, and a last column of text is cut. Columns of numbers for which there is no room
+    follow below, again behind the first column.
+    """
+    cells = [[put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    # Only a last column of text is cut: a number that is cut would be another number.
+    *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    is_cut, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
+    is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
+    widths.append(min(last, max(_LEAST, room)) if is_cut else last)
+    # Texts that are too long to stand side by side get a line each, uncut.
+    is_stacked = is_crowded and all(map(table.is_left, range(len(widths))))
+    groups = [range(len(widths))] if is_cut else _group_columns(widths, width)
+    yield from _wrap_sentence(table.title, width)
+    if is_stacked:
+        (_, *names), *rows = cells
+        longest = max(map(len, names))
+        for row in rows:
+            yield row[0]
+            yield from (f"  {name:<{longest}}  {cell}" for name, cell in zip(names, row[1:], strict=True))
+    for group in () if is_stacked else groups:
+        for number, row in enumerate(cells):
+            columns = [
+                f"{shorten_text(row[index], widths[index]):<{widths[index]}}"
+                if table.is_left(index)
+                else f"{row[index]:>{widths[index]}}"
+                for index in group
+            ]
+            yield "  ".join(columns).rstrip()
+            if not number:
+                yield "-" * (sum(widths[index] for index in group) + 2 * (len(group) - 1))
+    for note in table.notes:
+        yield from _wrap_sentence(note, width)
+
+
+def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]:
+    """Group columns, by index, into as few as fit beside each other, about equally wide.
+
+    The first column is in each group.
+    """
+
+    def fill_groups(width: int) -> Sequence[Sequence[int]]:
+        groups = [[0]]
+        for index in range(1, len(widths)):
+            taken = sum(widths[each] + 2 for each in groups[-1])
+            if len(groups[-1]) > 1 and taken + widths[index] > width:
+                groups.append([0])
+            groups[-1].append(index)
+        return groups
+
+    groups = fill_groups(width)
+    while width and len(balanced := fill_groups(width - 1)) == len(groups):
+        width, groups = width - 1, balanced
+    return groups
+
+
+def _wrap_sentence(sentence: str, width: int) -> list[str]:
+    # A path or an id on two lines could not be copied.
+    return wrap(put_on_one_line(sentence), width, break_long_words=False, break_on_hyphens=False)
+
+
+def render_markdown(table: Table) -> Iterator[str]:
+    """Write a table as GitHub reads it, with what could be markup taken literally."""
+    if table.title:
+        yield f"### {escape_markup(table.title)}"
+        yield ""
+    yield f"| {' | '.join(map(escape_markup, table.columns))} |"
+    yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
+    for row in table.rows:
+        yield f"| {' | '.join(map(escape_markup, row))} |"
+    for note in table.notes:
+        yield ""
+        yield escape_paragraph(note)
+
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_BLOCK_SIGN = re.compile(r"^(?:[-+](?=\s|$)|[-=]+(?=\s*$)|\d+(?=[.)](?:\s|$)))")
+"""The beginning of a list or an underline."""
+_LINKED = re.compile(r"(?<=[a-z]:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=\w)|(?<=#)(?=\d)", re.IGNORECASE)
+"""Places within what GitHub turns into a link although nothing marks it: addresses, people, issues."""
+
+
+def escape_markup(text: str) -> str:
+    """Escape a text so that GitHub shows it as it is within a line, with no markup and no link."""
+    return unlink(_MARKUP.sub(r"\\\1", put_on_one_line(text).strip()))
+
+
+def escape_paragraph(text: str) -> str:
+    """Escape a text that is a paragraph, whose beginning could be that of a list."""
+    # A number cannot be escaped, but the sign behind it can.
+    return _BLOCK_SIGN.sub(
+        lambda sign: f"{sign[0]}\\" if sign[0].isdigit() else f"\\{sign[0]}", escape_markup(text)
+    )
+
+
+def unlink(text: str) -> str:
+    """Keep GitHub from linking what is in a text: a backslash does not, a comment in its middle does."""
+    return _LINKED.sub("<!-- -->", text)
+
+
+def render_csv(table: Table) -> Iterator[str]:
+    """Render a table as CSV (RFC 4180)."""
+    for row in (table.columns, *table.rows):
+        yield render_csv_row(map(escape_cell, row))
+
+
+def render_csv_row(cells: Iterable[object]) -> str:
+    """Render a row of CSV; texts are escaped before by ``escape_cell``."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def escape_cell(text: str) -> str:
+    """Put a text on one line, with an apostrophe before it if a spreadsheet would take it for a formula."""
+    # Control characters are made visible first, so that none of them hides the sign of a formula.
+    cell = put_on_one_line(text)
+    # Excel and LibreOffice calculate a cell that begins so, also behind blanks and in full width; a plain
+    # number may.
+    begins = unicodedata.normalize("NFKC", cell.lstrip()[:1])
+    is_formula = begins in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    return f"'{cell}" if is_formula else cell
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # Two hyphens would be a dash, two apostrophes or a question mark before one another sign.
+    **{sign: f"{{{sign}}}" for sign in "-'`\"[]*"},
+    **{sign: f"\\{sign}" for sign in "#$%&_{}"},
+}
+
+
+def escape_latex(text: str) -> str:
+    """Escape a text so that LaTeX sets it as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in put_on_one_line(text))
+
+
+def render_latex(table: Table) -> Iterator[str]:
+    """Render a table for LaTeX with the package booktabs."""
+    yield r"\begin{table}"
+    yield r"  \centering"
+    if table.title:
+        yield rf"  \caption{{{escape_latex(table.title)}}}"
+    columns = "".join("l" if table.is_left(i) else "r" for i in range(len(table.columns)))
+    yield rf"  \begin{{tabular}}{{{columns}}}"
+    yield r"    \toprule"
+    for number, row in enumerate((table.columns, *table.rows)):
+        yield rf"    {' & '.join(map(escape_latex, row))} \\"
+        if not number:
+            yield r"    \midrule"
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield from (rf"  \par\footnotesize {escape_latex(note)}" for note in table.notes)
+    yield r"\end{table}"

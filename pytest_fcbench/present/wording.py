@@ -1,0 +1,95 @@
+"""Names and numbers, as tables about several scorecards write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency
+
+
+def describe_path_settings(means: PathSettings | None) -> str:
+    """Describe the settings of conversations along golden paths."""
+    if means is None:
+        return "-"
+    replies = "live replies" if means.live else "recorded replies"
+    told = f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+    if means.runner is None:
+        return told
+    texts = (
+        f"texts of the official code ({means.wording})"
+        if means.wording
+        else "texts of pytest-fcbench, because 'fcbench pull complexfuncbench --code PATH' has read no others"
+    )
+    return f"{told}, as runner {means.runner}, {texts}"
+
+
+def format_time(seconds: float) -> str:
+    """Write a time in seconds since 1970 as date and time in UTC."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    # A file can state a year that the platform's clock does not have.
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:g} s"
+
+
+def format_limits(interval: Interval | None) -> str:
+    """Write an interval of shares in percent, or a dash; with the number of clusters where they are few."""
+    if interval is None:
+        return "-"
+    few = f" ({interval.clusters} cluster{'s'[: interval.clusters - 1]})" if interval.clusters else ""
+    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") + few
+
+
+def describe_weight(scores: ProfileScores) -> str:
+    """Describe how much of BFCL's formula was run, and of a sample how many entries."""
+    parts = f"{100 * scores.weight:.3g} of the 100 weighted parts of BFCL's overall"
+    return f"{describe_sample(scores)} of {parts} were run" if scores.sample else f"{parts} were run"
+
+
+def describe_sample(scores: ProfileScores) -> str:
+    """Describe how many entries of the parts that were run are in a sample; empty without."""
+    return "{:,} of {:,} entries".format(*scores.sample) if scores.sample else ""
+
+
+def describe_missing_parts(scores: ProfileScores) -> str:
+    """Describe which parts of BFCL's formula were not run; empty where none or all of them are missing."""
+    missing = scores.overall.missing
+    return f"no overall without {', '.join(missing)}" if scores.weight and missing else ""
+
+
+def select_outermost(parts: Iterable[str]) -> list[str]:
+    """Select the parts of formulas that are not parts of another one given."""
+    named = list(dict.fromkeys(parts))
+    within = {part for name in named if name in GROUPS for part in GROUPS[name].parts}
+    return [name for name in named if name not in within]
+
+
+def format_number(value: float | None, form: str = "d") -> str:
+    """Write a number, or a dash for one that is not known."""
+    return "-" if value is None else format(value, form)
+
+
+def format_dollars(usd: float | None) -> str:
+    """Write dollars with as many decimals as they need."""
+    return format_number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
+
+
+def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
+    """Describe what a run cost with all its parties, and which tokens may have prices of their own."""
+    if bill.usd is not None and (named := ", ".join(others)):
+        per_1000 = f"${format_dollars(bill.usd_per_1000_calls)} per 1,000 calls of the model"
+        yield f"bill with {named}: ${format_dollars(bill.usd)}, {per_1000}"
+    if 0 < bill.priced < bill.steps:
+        yield f"dollars cover {bill.priced} of {bill.steps} steps; the cost of the others is not known"
+    parts = (
+        (bill.cached_tokens, "of the input were read from a cache"),
+        (bill.cache_write_tokens, "of the input were written to a cache"),
+        (bill.reasoning_tokens, "of the output were reasoning"),
+    )
+    if known := [f"{count:,} {what}" for count, what in parts if count]:
+        yield f"tokens: {', '.join(known)}"

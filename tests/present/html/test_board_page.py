@@ -1,0 +1,98 @@
+"""The leaderboard as a page: ranks, ties, links, columns, and a policy that fits its blocks."""
+
+from __future__ import annotations
+
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.charts.pages import MOST_SERIES
+from pytest_fcbench.present.html.board_page import render_boards
+from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
+from pytest_fcbench.scorecard.record import Usage
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import make_card
+from tests.present.html.parsed import Parsed
+from tests.present.html.test_page import hash_text, read_policy
+
+
+def make_run(name: str, passed: int, category: str = "parallel", **facts: object) -> Scorecard:
+    """Make a run of 40 entries, of which the first so many passed."""
+    return make_card({category: [n < passed for n in range(40)]}, name, (), **facts)
+
+
+def render(*cards: Scorecard, reports: dict[str, str] | None = None) -> Parsed:
+    boards = rank_boards(cards, Profile.OFFICIAL, "parallel")
+    return Parsed("\n".join(render_boards(boards, reports=reports)))
+
+
+def list_heads(parsed: Parsed) -> list[str]:
+    """List the headings of the first table; their texts stand in elements of their own."""
+    table = parsed.page.split("</thead>")[0]
+    return [
+        element.text
+        for element in Parsed(f"{table}</thead></table></div></section></main></body></html>").find_all("th")
+    ]
+
+
+THREE = (make_run("low", 5), make_run("high", 38), make_run("other", 36))
+
+
+def test_runs_stand_in_the_order_of_their_ranks() -> None:
+    parsed = render(*THREE)
+    places = [parsed.page.index(f"<bdi>{name}</bdi>") for name in ("high", "other", "low")]
+    assert places == sorted(places)
+    assert [text for text in parsed.read_texts("td") if text in ("1–2", "3")] == ["1–2", "1–2", "3"]
+
+
+def test_a_run_names_those_that_it_is_not_told_apart_from() -> None:
+    parsed = render(*THREE)
+    (ties,) = ([e for e in parsed.elements if "ties" in e.attributes.get("class", "")][:1],)
+    assert ties[0].attributes["data-value"] == "1"
+    many = render(*(make_run(f"m{number}", 30) for number in range(4)))
+    assert many.read_texts("summary") == ["3 models"] * 4
+
+
+def test_no_column_of_ties_where_all_are_told_apart() -> None:
+    assert "not told apart from" not in render(make_run("low", 5), make_run("high", 38)).page
+    assert "not told apart from" in render(*THREE).page
+
+
+def test_a_run_links_to_its_report_where_there_is_one() -> None:
+    parsed = render(*THREE, reports={str(THREE[1].path): "runs/a b#.html"})
+    assert [link.attributes["href"] for link in parsed.find_all("a")] == ["runs/a%20b%23.html"]
+    assert "A model links to its report" not in parsed.page
+    assert "A model links to its report" in render(*THREE).page
+
+
+def test_cost_and_latency_stand_beside_the_score_where_they_are_known() -> None:
+    assert "p50 s" not in render(*THREE).page
+    step = Usage(latency_s=1.5, usd=0.002)
+    priced = [make_card({"parallel": [True] * 4}, name, (step,)) for name in ("a", "b")]
+    page = render(*priced).page
+    assert page.index("p50 s") < page.index("Cost and latency")
+    assert page.count('role="img"') == 2, "a chart of dollars and one of seconds"
+
+
+def test_many_runs_have_one_colour_and_no_legend() -> None:
+    cards = [make_run(f"m{number}", number) for number in range(MOST_SERIES + 1)]
+    assert 'class="swatch"' not in render(*cards).page
+    assert 'class="swatch"' in render(*cards[1:]).page
+
+
+def test_modes_are_filtered_where_they_differ() -> None:
+    assert render(*THREE).find_all("select") == []
+    (field,) = render(*THREE, make_run("asked", 20, mode="prompt")).find_all("select")
+    assert field.attributes["name"] == "mode"
+
+
+def test_runs_of_other_categories_have_a_table_of_their_own() -> None:
+    parsed = render(make_run("a", 5), make_run("b", 9), make_run("c", 9, "multiple"))
+    assert len([e for e in parsed.find_all("table") if "board" in e.attributes["class"]]) == 2
+    assert "2 tables: only runs of the same categories" in parsed.page
+
+
+def test_the_policy_fits_the_blocks() -> None:
+    parsed = render(*THREE)
+    (style,), (script,) = parsed.find_all("style"), parsed.find_all("script")
+    assert read_policy(parsed) == (
+        f"default-src 'none'; style-src 'sha256-{hash_text(style.text)}'; "
+        f"script-src 'sha256-{hash_text(script.text)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,255 @@
+"""The page: its policy fits its blocks, nothing in it runs or loads, every text is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.transcript import Completion, completion_to_json
+from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
+from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.page import render_report
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import (
+    FACTS,
+    make_call_verdict,
+    make_entry,
+    make_path_record,
+    make_path_score,
+    make_record,
+    write_scorecard,
+)
+from tests.present.html.parsed import Parsed
+from tests.present.html.test_island import HOSTILE
+
+
+def make_hostile_call() -> CallVerdict:
+    difference = Difference(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    made = {HOSTILE: HOSTILE}
+    return make_call_verdict(
+        name=HOSTILE, made=made, stage=HOSTILE, code=HOSTILE, reason=HOSTILE, differences=[difference]
+    )
+
+
+def make_hostile_records() -> list[Record]:
+    wrong = Failed(f"code {HOSTILE}", f"reason {HOSTILE}", {"found": HOSTILE})
+    said = ((completion_to_json(Completion(HOSTILE, reasoning=HOSTILE)),),)
+    steps = (Usage(1.0, 10, 5, 0.01),)
+    return [
+        replace(make_record(wrong, Passed()), turns=said, steps=steps),
+        *(make_record(category=name, steps=steps) for name in ("parallel", "multiple", "live_simple")),
+        make_record(NotScored(HOSTILE, HOSTILE), category="irrelevance"),
+        replace(make_record(number=7), category=f"odd {HOSTILE}", entry=f"core:{HOSTILE}"),
+        make_path_record(Failed(f"code {HOSTILE}", HOSTILE), path=make_path_score(make_hostile_call())),
+    ]
+
+
+def load_card(
+    folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
+) -> Scorecard:
+    path = write_scorecard(folder / f"{name}.json", records or make_hostile_records(), facts)
+    return replace(scorecard_files.load_scorecard(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
+
+
+def load_hostile_card(folder: Path, name: str) -> Scorecard:
+    facts = replace(
+        FACTS, model=f"{name} {HOSTILE}", notes=(HOSTILE,), suites={HOSTILE: FACTS.suites["core"]}
+    )
+    return load_card(folder, name, facts=facts)
+
+
+@pytest.fixture(scope="module", params=[1, 2, 8])
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("cards")
+    cards = [load_hostile_card(folder, f"card{n}") for n in range(request.param)]
+    entry = make_entry(query=HOSTILE)
+    return render_report(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
+
+
+def read_policy(parsed: Parsed) -> str:
+    (told,) = [
+        e for e in parsed.find_all("meta") if e.attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    return told.attributes["content"]
+
+
+def hash_text(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_the_policy_allows_the_blocks_of_the_page_and_nothing_else(page: str) -> None:
+    parsed = Parsed(page)
+    (style,) = parsed.find_all("style")
+    (script,) = [element for element in parsed.find_all("script") if "type" not in element.attributes]
+    assert read_policy(parsed) == (
+        f"default-src 'none'; style-src 'sha256-{hash_text(style.text)}'; "
+        f"script-src 'sha256-{hash_text(script.text)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    assert "unsafe" not in read_policy(parsed)
+
+
+def test_the_policy_stands_before_whatever_it_speaks_of(page: str) -> None:
+    assert page.index("Content-Security-Policy") < page.index("<style>") < page.index("<script")
+
+
+def test_nothing_in_the_markup_runs_styles_or_loads(page: str) -> None:
+    for element in Parsed(page).elements:
+        assert element.tag not in ("iframe", "object", "embed", "img", "base", "audio", "video")
+        for name, value in element.attributes.items():
+            assert name != "style"
+            assert not name.startswith("on")
+            if name in ("href", "src", "action", "xlink:href"):
+                assert value.startswith("#") or value == "data:,", value
+
+
+def test_only_the_page_has_elements(page: str) -> None:
+    parsed = Parsed(page)
+    assert len(parsed.find_all("script")) == 3
+    assert "pwned" not in "".join(
+        element.text for element in parsed.find_all("script") if not element.attributes
+    )
+    assert parsed.page.count("<!--") == 0
+
+
+def test_the_file_can_be_written_and_has_no_odd_characters(page: str) -> None:
+    page.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
+
+
+def test_ids_are_unique_and_labels_point_to_them(page: str) -> None:
+    elements = Parsed(page).elements
+    ids = [element.attributes["id"] for element in elements if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    assert {e.attributes["aria-labelledby"] for e in elements if "aria-labelledby" in e.attributes} <= set(
+        ids
+    )
+
+
+def test_tables_can_be_read_aloud(page: str) -> None:
+    parsed = Parsed(page)
+    assert len(parsed.find_all("caption")) == len(parsed.find_all("table"))
+    assert {head.attributes.get("scope") for head in parsed.find_all("th")} == {"col", "row"}
+    for region in parsed.elements:
+        if region.attributes.get("role") == "region":
+            assert region.attributes["aria-label"]
+            assert region.attributes["tabindex"] == "0"
+    assert all(e.attributes.keys() & {"aria-label", "aria-hidden"} for e in parsed.find_all("svg"))
+    assert len(parsed.find_all("main")) == len(parsed.find_all("h1")) == len(parsed.find_all("header")) == 1
+
+
+def test_the_islands_are_json(page: str) -> None:
+    islands = [e for e in Parsed(page).find_all("script") if e.attributes.get("type") == "application/json"]
+    index, entries = (json.loads(island.text) for island in islands)
+    assert len(index["rows"]) == len(entries) == 7
+
+
+def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
+    one, two = (render_report([load_card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
+    assert one == two
+
+
+def read_figures(parsed: Parsed) -> list[str]:
+    return [e.text for e in parsed.find_all("p") if e.attributes.get("class") == "figure"]
+
+
+def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp_path: Path) -> None:
+    records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    assert read_figures(parsed) == ["50.00%"]
+    assert parsed.read_texts("dt")[:2] == ["simple_python, official", "simple_python, corrected"]
+    assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["50.00%", "100.00%"]
+
+
+def test_failures_are_one_click_away(tmp_path: Path) -> None:
+    records = [make_record(Failed("a", "b")), make_record(category="parallel")]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    links = {e.attributes["href"]: e.text for e in parsed.find_all("a")}
+    assert links["#verdict=failed"] == "1 failed"
+    assert "#category=simple_python&verdict=failed" in links
+    assert "#category=parallel&verdict=failed" not in links, "nothing failed there"
+
+
+def test_a_change_is_told_with_its_entries(tmp_path: Path) -> None:
+    before = load_card(tmp_path, "before", [make_record(number=n) for n in range(12)])
+    after = load_card(tmp_path, "after", [make_record(Failed("a", "b"), number=n) for n in range(12)])
+    text = render_report([after], Told(), Profile.OFFICIAL, before)
+    assert "test is worse than before: -" in text
+    assert '<a href="#verdict=worse">12 worse</a>' in text
+    assert "#verdict=worse" not in render_report([after], Told(), Profile.OFFICIAL)
+    index = next(e for e in Parsed(text).find_all("script") if e.attributes.get("id") == "index-data")
+    assert len(json.loads(index.text)["before"]) == 12
+
+
+def test_several_runs_have_columns_with_changes_that_can_be_sorted(tmp_path: Path) -> None:
+    first = load_card(tmp_path, "first", [make_record(number=n) for n in range(12)])
+    second = load_card(tmp_path, "second", [make_record(Failed("a", "b"), number=n) for n in range(12)])
+    parsed = Parsed(render_report([first, second], Told(), Profile.OFFICIAL))
+    (scores,) = [e for e in parsed.find_all("table") if "scores" in e.attributes.get("class", "")]
+    assert scores.attributes["class"] == "scores sortable"
+    changes = [e for e in parsed.find_all("td") if e.attributes.get("class") == "change worse"]
+    assert {e.attributes["data-value"] for e in changes} >= {"-1.0"}
+    assert [e.attributes["href"] for e in parsed.find_all("a") if "worse" in e.attributes["href"]] == [
+        "#verdict=worse&model=1"
+    ]
+
+
+def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
+    records = [
+        make_path_record(Failed("stop_early", "r") if name == "cross" else Passed(), category=name)
+        for name in GROUPS["complex"].parts
+    ]
+    text = render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    parsed = Parsed(text)
+    assert parsed.read_texts("dt")[:2] == ["complex, official", "complex, corrected"]
+    assert read_figures(parsed) == ["80.00%"]
+    assert "80.0% of complex passed: 4 of 5 (95% " in text
+    assert 'href="#complex"' in text
+    part = Parsed(render_report([load_card(tmp_path, records=records[1:])], Told(), Profile.OFFICIAL))
+    assert part.read_texts("dt")[:2] == ["all, official", "all, corrected"]
+    assert 'id="complex"' not in render_report(
+        [load_card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
+    )
+
+
+@pytest.mark.parametrize("section", ["trials", "gate"])
+def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, section: str) -> None:
+    plain = replace(load_card(tmp_path, records=[make_record()]), gate=())
+    full = load_card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
+    there = [f'id="{section}"' in render_report([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
+    assert there == [False, True]
+
+
+def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
+    own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
+    text = render_report([load_card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    assert "overall gives every entry the same weight" in text
+    assert "official formula" not in text
+    assert {"mine", "yours", "overall"} <= set(Parsed(text).read_texts("th"))
+    assert "overall gives every entry the same weight" not in render_report(
+        [load_card(tmp_path)], Told(), Profile.OFFICIAL
+    )
+
+
+def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
+    text = render_report(
+        [load_card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL
+    )
+    assert "Nothing failed." in text
+
+
+def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "none.json", [])
+    page = Parsed(render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL))
+    assert page.read_texts("h2") == ["Overview", "Entries", "Scores", "Errors", "Cost and latency", "About"]
+    assert read_figures(page) == ["–"]

@@ -1,0 +1,362 @@
+"""What the tables and charts of the page show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompt_format import PLAIN
+from pytest_fcbench.domain.transcript import Aside, Completion, Party, PathSettings
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.present.html import sections
+from pytest_fcbench.present.html.sections import Model
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
+from tests.scorecard.aggregate.test_execution import make_executed_records
+from tests.scorecard.aggregate.test_ratings import make_chat_records
+
+WRONG = Failed("wrong_count", "2 calls came, 1 expected")
+
+
+def load_card(folder: Path, records: Sequence[Record], name: str = "card", **facts: object) -> Scorecard:
+    loaded = scorecard_files.load_scorecard(write_scorecard(folder / f"{name}.json", records))
+    return replace(loaded, facts=replace(loaded.facts, **facts))  # type: ignore[arg-type]
+
+
+def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[Model, ...]:
+    return sections.prepare_models([load_card(folder, records, f"card{n}") for n, records in enumerate(runs)])
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("models", "modes", "labels"),
+    [
+        (("a", "b"), ("fc", "fc"), ("a", "b")),
+        (("a", "a"), ("fc", "prompt"), ("a (fc)", "a (prompt)")),
+        (("a", "a"), ("fc", "fc"), ("a (card0)", "a (card1)")),
+        (("replay:/x/y/model", "b"), ("fc", "fc"), ("replay:model", "b")),
+        (("a/b:c", "a\x1b\u202e"), ("fc", "fc"), ("a/b:c", "a\\x1b\\u202e")),
+    ],
+)
+def test_labels_are_short_and_tell_models_apart(
+    tmp_path: Path, models: tuple[str, ...], modes: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    cards = [
+        load_card(tmp_path, [make_record()], f"card{n}", model=model, mode=mode)
+        for n, (model, mode) in enumerate(zip(models, modes, strict=True))
+    ]
+    assert sections.name_models(cards) == labels
+
+
+def test_one_file_twice_has_two_labels(tmp_path: Path) -> None:
+    assert sections.name_models([load_card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
+
+
+def test_facts_say_what_was_run(tmp_path: Path) -> None:
+    records = [make_record(trial=1), make_record(trial=2)]
+    run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
+    assert told["calls requested by"] == "tool calls (fc)"
+    assert told["suite core"] == "1, the entries that come with pytest-fcbench"
+    assert told["entries"] == "1"
+    assert told["trials"] == "2 of each entry"
+    assert told["price"] == "$2.5 an hour, 8 calls at once"
+    assert told["ended"] == "2026-05-28 20:26 UTC"
+    assert told["note"] == "a note"
+
+
+def test_an_end_that_no_clock_has_is_written_in_seconds(tmp_path: Path) -> None:
+    (model,) = sections.prepare_models([replace(load_card(tmp_path, [make_record()]), created_s=1e30)])
+    assert dict(sections.list_facts(model))["ended"] == "1e+30 s"
+    assert sections.summarise_run(model).endswith(" · 1e+30")
+
+
+def test_a_price_of_tokens_is_told_per_million(tmp_path: Path) -> None:
+    run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
+    assert told["price"] == "$1 in, $4 out, per million tokens"
+    run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4, cached=0.1, reasoning=8))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
+    assert told["price"] == "$1 in, $4 out, $0.1 cached, $8 reasoning, per million tokens"
+
+
+def test_a_run_is_summed_up_by_suite_version_and_day(tmp_path: Path) -> None:
+    run = load_card(tmp_path, [make_record()])
+    summary = sections.summarise_run(sections.prepare_models([run])[0])
+    assert "core 1 · fcbench 0.1.0 · 2026-05-28" in summary
+
+
+@pytest.mark.parametrize(
+    ("asked_as", "says"), [("gpt-4o-FC", ", asked as gpt-4o-FC · core 1"), (None, " · core 1")]
+)
+def test_a_run_is_summed_up_with_the_official_model_it_was_asked_as(
+    asked_as: str | None, says: str, tmp_path: Path
+) -> None:
+    run = load_card(tmp_path, [make_record()], asked_as=asked_as)
+    summary = sections.summarise_run(sections.prepare_models([run])[0])
+    assert f"names{says}" in summary
+
+
+# Scores
+
+
+def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, [make_record()], [make_record(category="parallel"), make_record(WRONG)])
+    first, second = sections.make_category_rows(models)
+    assert (first.name, second.name) == ("simple_python", "parallel")
+    assert [both and both.official.passed for both in first.scores] == [1, 0]
+    assert second.scores[0] is None
+    groups = [row.name for row in sections.make_group_rows(models)]
+    assert groups == ["all"]
+    whole = prepare_runs(tmp_path, [make_record(category=name) for name in GROUPS["simple"].parts])
+    assert [row.name for row in sections.make_group_rows(whole)] == ["simple", "all"]
+
+
+def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path) -> None:
+    read = make_record(category="parallel")
+    run = replace(read, category="exec_parallel", entry="core:exec_parallel_0", group="executable")
+    (found,) = sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read, run])))
+    assert [row.name for row in found] == ["parallel", "exec_parallel"]
+    assert sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read]))) == []
+
+
+# Cost
+
+
+def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
+    cheap, dear = (make_record(steps=[Usage(latency_s=1.0, usd=usd)]) for usd in (0.001, 0.1))
+    slow = make_record(steps=[Usage(latency_s=9.0)])
+
+    def draw(*runs: list[Record]) -> list[str]:
+        shown = [
+            (model.series, model.scores[Profile.OFFICIAL].all, model.usage)
+            for model in prepare_runs(tmp_path, *runs)
+        ]
+        return list(sections.draw_costs(shown, "all", Profile.OFFICIAL))
+
+    assert len(draw([cheap], [dear])) == 2
+    (latency,) = draw([cheap], [slow])
+    assert "seconds per call" in latency
+    assert draw([cheap]) == []
+
+
+def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
+    assert [row.latency_mean_s for _, row in sections.list_usage(models)] == [None, 2.0]
+    ((model, rows, told),) = sections.list_usage_by_category(models)
+    assert model is models[1]
+    assert [name for name, _ in rows] == ["simple_python", "all"]
+    assert told == []
+    assert sections.list_usage(models[:1]) == []
+
+
+def test_the_bill_of_a_run_stands_with_its_usage(tmp_path: Path) -> None:
+    judged = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
+    record = replace(make_record(steps=[Usage(1.0, 10, 5, 0.5, reasoning_tokens=3)]), asides=(judged,))
+    models = prepare_runs(tmp_path, [record])
+    assert [bill.usd for _, bill in sections.list_usage(models)] == [0.75]
+    ((_, rows, told),) = sections.list_usage_by_category(models)
+    assert [(name, row.usd) for name, row in rows] == [("simple_python", 0.5), ("all", 0.5), ("judge", 0.25)]
+    assert told == [
+        "bill with judge: $0.7500, $750.00 per 1,000 calls of the model",
+        "tokens: 3 of the output were reasoning",
+    ]
+
+
+# Errors
+
+
+def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
+    other = Failed("no_match", "")
+    models = prepare_runs(
+        tmp_path,
+        [make_record(WRONG), make_record(WRONG, number=1), make_record(other, category="parallel")],
+        [make_record(Passed(), other)],
+    )
+    found = sections.count_errors(models, Profile.OFFICIAL)
+    assert [(code, counts) for code, _, counts in found.codes] == [
+        ("wrong_count", [2, 0]),
+        ("no_match", [1, 0]),
+    ]
+    assert all(meaning.endswith(".") for _, meaning, _ in found.codes)
+    assert found.by_category == [
+        (models[0], {"simple_python": [("wrong_count", 2)], "parallel": [("no_match", 1)]})
+    ]
+    assert [code for code, _, _ in sections.count_errors(models, Profile.CORRECTED).codes] == [
+        "no_match",
+        "wrong_count",
+    ]
+
+
+def test_causes_of_what_was_not_scored(tmp_path: Path) -> None:
+    record = make_record(NotScored("timeout", ""), NotScored(SET_ASIDE, ""))
+    models = prepare_runs(tmp_path, [record], [make_record()])
+    assert sections.count_causes(models, Profile.OFFICIAL) == [("timeout", [1, 0])]
+    assert sections.count_causes(models, Profile.CORRECTED) == [(SET_ASIDE, [1, 0])]
+
+
+def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
+    (model,) = prepare_runs(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)])
+    rows = dict(sections.score_trial_rows(model, Profile.OFFICIAL))
+    assert rows["simple_python"].pass_at == (0.5, 1.0)
+    assert rows["all"].flip == 1.0
+
+
+# Complex calls
+
+ELSEWHERE = NotScored(OTHER_RULES, "r")
+
+
+def _make_complex_records(right: bool = True) -> list[Record]:
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    calls = [make_call_verdict()] if right else [make_call_verdict(), wrong, wrong]
+    failed = Failed("value_error", "r")
+    return [
+        make_path_record(Passed() if right else failed, ELSEWHERE, path=make_path_score(*calls)),
+        make_path_record(number=1, category="cross", path=make_path_score(make_call_verdict())),
+    ]
+
+
+def test_complex_calls_have_tables_and_notes(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, _make_complex_records(right=False), [make_record()])
+    (told,) = sections.describe_complex_calls(models, Profile.OFFICIAL)
+    assert told.model is models[0]
+    assert [table.title.split(" (")[0] for table in told.tables] == [
+        "complex calls",
+        "Errors",
+        "Arguments of paired calls by purpose",
+        "Steps beyond the golden path, successful entries",
+    ]
+    assert told.notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
+    assert told.notes[-1].startswith("corrected profile: 1 of 2 complex entries have no verdict")
+    assert list(sections.describe_complex_calls(models[1:], Profile.OFFICIAL)) == []
+
+
+def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, _make_complex_records()[:1])
+    (told,) = sections.describe_complex_calls(models, Profile.CORRECTED)
+    assert told.tables == ()
+    assert told.notes[0].startswith("corrected profile: 1 of 1")
+
+
+def test_several_models_stand_side_by_side(tmp_path: Path) -> None:
+    models = prepare_runs(
+        tmp_path, _make_complex_records(), _make_complex_records(right=False), [make_record()]
+    )
+    table = sections.tabulate_complex_totals(models, Profile.OFFICIAL)
+    assert table is not None
+    assert [row[:4] for row in table.rows] == [
+        (models[0].label, "2", "100.00%", "2 of 2"),
+        (models[1].label, "2", "50.00%", "2 of 4"),
+    ]
+    assert sections.tabulate_complex_totals(models[1:], Profile.OFFICIAL) is None
+
+
+def test_other_rules_are_no_cause_to_worry(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, _make_complex_records())
+    assert sections.count_causes(models, Profile.CORRECTED) == []
+
+
+def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
+    run = load_card(tmp_path, _make_complex_records(), driven=PathSettings(Profile.CORRECTED))
+    (model,) = sections.prepare_models([run])
+    assert model.counts is Profile.CORRECTED
+    assert prepare_runs(tmp_path, _make_complex_records())[0].counts is Profile.OFFICIAL
+    assert dict(sections.list_facts(model))["complex conversations"].startswith("by the corrected rules")
+
+
+def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
+    hotels, both = prepare_runs(tmp_path, [make_path_record()], [make_path_record(), make_record()])
+    assert sections.choose_main_score([hotels], Profile.CORRECTED) == "hotels"
+    assert sections.choose_main_score([both], Profile.CORRECTED) == "all"
+    assert sections.choose_main_score([hotels, both], Profile.CORRECTED) == "all"
+
+
+# Format sensitivity
+
+
+def _compare_manners(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[sections.Formats]:
+    """Compare the formats of runs of models in modes."""
+    cards = [
+        load_card(folder, records, f"card{n}", model=model, mode=mode)
+        for n, (model, mode, records) in enumerate(runs)
+    ]
+    models = sections.prepare_models(cards)
+    return list(sections.compare_formats(models, sections.make_group_rows(models), Profile.OFFICIAL))
+
+
+def _make_irrelevance_records(*passed: bool) -> list[Record]:
+    """Make entries of both categories of ``irrelevance_all``; those of the live one pass."""
+    return [
+        make_record(Passed() if ok or name == "live_irrelevance" else WRONG, category=name, number=n)
+        for name in GROUPS["irrelevance_all"].parts
+        for n, ok in enumerate(passed)
+    ]
+
+
+def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> None:
+    (found,) = _compare_manners(
+        tmp_path,
+        ("a", "fc", _make_irrelevance_records(True, True)),
+        ("a", "prompt", _make_irrelevance_records(True, False)),
+    )
+    assert (found.model, found.metrics) == ("a", ("irrelevance_all", "all"))
+    assert [manner for manner, _ in found.rows] == [
+        "fc, underscored names, tool_calls",
+        "prompt, underscored names, tool_calls",
+    ]
+    assert [accuracies for _, accuracies in found.rows] == [
+        pytest.approx((1.0, 1.0)),
+        pytest.approx((0.75, 0.75)),
+    ]
+    assert found.delta == pytest.approx((25.0, 25.0))
+    assert found.deviation == pytest.approx((25.0 / 2**0.5, 25.0 / 2**0.5))
+
+
+def test_other_models_and_the_same_manner_have_none(tmp_path: Path) -> None:
+    run = _make_irrelevance_records(True, False)
+    assert _compare_manners(tmp_path, ("a", "fc", run), ("b", "prompt", run)) == []
+    assert _compare_manners(tmp_path, ("a", "fc", run), ("a", "fc", run)) == []
+
+
+def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -> None:
+    timeout = [make_record(NotScored("timeout", "600 s"), category="irrelevance")]
+    assert (
+        _compare_manners(tmp_path, ("a", "fc", _make_irrelevance_records(True)), ("a", "prompt", timeout))
+        == []
+    )
+    both = [*_make_irrelevance_records(True), make_record(category="parallel")]
+    (found,) = _compare_manners(tmp_path, ("a", "fc", both), ("a", "prompt", _make_irrelevance_records(True)))
+    assert found.metrics == ("irrelevance_all",), "all has other entries in each"
+
+
+def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:
+    told = [*make_executed_records((Passed(), Passed())), *make_chat_records(2)]
+    one, other = prepare_runs(tmp_path, told, [make_record()])
+    found = list(sections.tabulate_beside_scores([one, other], Profile.OFFICIAL))
+    assert [(model, table.title) for model, table in found] == [
+        (one, "calls as written (AST) and carried out (official profile)"),
+        (one, "replies rated by a judge (0 to 2)"),
+    ]
+
+
+def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
+    asked = replace(
+        make_record(category="format_sensitivity"),
+        entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
+    )
+    models = prepare_runs(tmp_path, [asked], [make_record()])
+    (told,) = sections.tabulate_sensitivity(models, Profile.OFFICIAL)
+    assert told.model is models[0]
+    assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
+    assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")
+    assert sections.choose_main_score(models[:1], Profile.OFFICIAL) == "format_sensitivity"

@@ -1,0 +1,145 @@
+"""The share, the gate, what is remarkable, and the commands that go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.run_verdict import (
+    describe_share,
+    write_gate,
+    write_headline,
+    write_next_commands,
+    write_remarks,
+)
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import FACTS, make_record
+
+WRONG = Failed("wrong_count", "2 calls came, 1 expected")
+HALF = [make_record(), make_record(WRONG, number=1)]
+
+
+def write(
+    records: Sequence[Record], outcomes: Sequence[Outcome] = (), before: Sequence[Record] | None = None
+) -> list[str]:
+    baseline = None if before is None else Scorecard(Path("b.json"), FACTS, tuple(before), {})
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites, baseline)
+    return [line.text for line in write_parts(evidence, outcomes)]
+
+
+def write_parts(evidence: Evidence, outcomes: Sequence[Outcome]) -> list[Line]:
+    return [
+        *write_headline(FACTS, evidence, 100),
+        *write_gate(outcomes),
+        *write_remarks(FACTS, evidence, 100),
+    ]
+
+
+def test_the_share_of_what_was_scored_comes_first() -> None:
+    late = make_record(NotScored("timeout", "late"), number=2)
+    lines = write([*HALF, late])
+    assert " ".join(map(str.strip, lines[:2])) == (
+        "50.0% of simple_python passed: 1 of 2 (95% 9.5-90.5%), official profile; "
+        "0.833 of the 100 weighted parts of BFCL's overall were run"
+    )
+    assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
+    assert write([late])[0] == "no entry was scored in the official profile"
+
+
+def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
+    whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
+    for records, end in (
+        (HALF, "2 of 4 entries of 0.833 of the 100 weighted parts of BFCL's overall were run"),
+        (whole, "BFCL's overall on a sample, 21 of 84 entries: 100.00%"),
+    ):
+        scores = aggregate_scores(records, FACTS.profile, lambda name: 4)
+        assert describe_share(records, FACTS.profile, scores).endswith(f"; {end}")
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (
+            ["irrelevance", "live_irrelevance", "parallel"],
+            "66.7% passed: 2 of 3 (95% 20.8-93.9%), official profile; "
+            "12.5 of the 100 weighted parts of BFCL's overall were run",
+        ),
+        (
+            ["irrelevance", "live_irrelevance"],
+            "100.0% of irrelevance_all passed: 2 of 2 (95% 34.2-100.0%), official profile; "
+            "10 of the 100 weighted parts of BFCL's overall were run",
+        ),
+        (["hotels"], "100.0% of hotels passed: 1 of 1 (95% 20.7-100.0%), official profile"),
+        (["hotels", "cross"], "100.0% passed: 2 of 2 (95% 34.2-100.0%), official profile"),
+        (
+            list(weigh_categories("overall", lambda name: 1.0)),
+            "95.2% passed: 20 of 21 (95% 74.0-99.3%), official profile; BFCL's overall: 97.50%",
+        ),
+    ],
+    ids=len,
+)
+def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
+    names: list[str], says: str
+) -> None:
+    records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
+    assert next(line.text for line in write_headline(FACTS, evidence, 1000)) == says
+
+
+def test_each_rule_is_one_line_with_its_outcome() -> None:
+    held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql\nis 10%")
+    assert list(write_gate([held, broken])) == [
+        Line("gate live>=0.5: held: live is 60%", good=True),
+        Line("gate sql>=0.5: broken: sql is 10%", wrong=True),
+    ]
+
+
+def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
+    broken = Outcome("sql>=0.5", "broken", "sql is 10%")
+    evidence = Evidence(
+        [*HALF, make_record(NotScored("timeout", "late"), number=2)], FACTS.profile, lambda name: 0, {}
+    )
+    found = write_parts(evidence, [broken])
+    assert [line.text.split(":")[0] for line in found if line.wrong] == ["gate sql>=0.5", "not scored"]
+
+
+def test_the_change_to_the_baseline_is_counted() -> None:
+    before = [make_record(WRONG), make_record(number=1), make_record(number=2)]
+    after = [make_record(), make_record(WRONG, number=1), make_record(number=2)]
+    assert "against b.json: 1 better, 1 worse" in write(after, before=before)
+    assert not any(line.startswith("against") for line in write(after))
+
+
+def test_the_weakest_categories_are_named_where_there_are_several() -> None:
+    names = ("simple_python", "multiple", "parallel", "live_simple")
+    records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
+    assert "weakest: parallel 0.0%" in write(records)
+    assert not any(line.startswith("weakest") for line in write(HALF))
+
+
+def test_the_last_lines_are_commands_that_go_on() -> None:
+    lines = [line.text for line in write_next_commands(FACTS, HALF, 100)]
+    assert lines[0] == "next: fcbench show core:simple_python_1 - question, answer and what was expected"
+    assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
+        "pytest --lf",
+        "fcbench report",
+    ]
+    assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100)] == [
+        "next: fcbench report - a page with every entry"
+    ]
+
+
+def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
+    odd = replace(make_record(WRONG), entry="core:\x1b[2J")
+    assert all(line.isprintable() for line in write([odd]))
+    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100))

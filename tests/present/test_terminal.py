@@ -1,0 +1,567 @@
+"""The summary as lines: whole texts, cut to the width, with nothing in them that could move a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.transcript import Completion, PathSettings
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.present import terminal
+from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.factories import (
+    make_call_verdict,
+    make_entry,
+    make_format_record,
+    make_path_record,
+    make_path_score,
+    make_record,
+    make_transcript,
+    tool_calls,
+)
+
+FACTS = RunFacts(
+    fcbench="0.1.0",
+    model="gpt-4o",
+    mode="fc",
+    names="underscored",
+    syntax="tool_calls",
+    profile=Profile.OFFICIAL,
+    suites={
+        "core": {"version": "1", "pack_hash": "0123456789abcdef"},
+        "mine": {"version": "2", "pack_hash": None},
+    },
+    notes=(),
+    price=None,
+    concurrency=None,
+)
+ASIDE = NotScored(SET_ASIDE, "the expected call has no city")
+SIZES = {"live_simple": 2, "live_multiple": 3}
+
+
+def _render_lines(
+    records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 100, most: int = 60
+) -> list[str]:
+    summary = terminal.write_summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most)
+    return [line.text for line in summary]
+
+
+def _select_from(lines: list[str], start: str) -> list[str]:
+    """Return the lines from the first that starts so."""
+    return lines[next(index for index, line in enumerate(lines) if line.startswith(start)) :]
+
+
+RUN = [
+    make_record(),
+    make_record(Failed("wrong_count", "2 calls, 1 expected"), Passed(), number=1),
+    make_record(
+        Failed(
+            "value_error:string",
+            "city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted for this entry",
+        ),
+        ASIDE,
+        number=2,
+    ),
+    make_record(category="live_simple"),
+    make_record(NotScored("timeout", "no answer in 600 s"), category="live_simple", number=1),
+    make_record(category="live_relevance"),
+]
+
+
+def test_a_small_run_is_summed_up() -> None:
+    facts = replace(FACTS, notes=("top_p was dropped: gpt-4o refused it",))
+    text = "\n".join(_render_lines(RUN, facts=facts))
+    assert (
+        text
+        == """\
+model gpt-4o (fc, underscored names), profile official (the default beside core)
+suite core 1, content sha256 0123456789ab
+suite mine 2
+note: top_p was dropped: gpt-4o refused it
+
+                         entries  passed  failed  not scored  official  corrected  95% interval
+simple_python                  3       1       2           0    33.33%    100.00%     6.1-79.2%
+live_simple                    2       1       0           1   100.00%    100.00%   20.7-100.0%
+live_relevance                 1       1       0           0   100.00%    100.00%   20.7-100.0%
+-----------------------------------------------------------------------------------------------
+all                            6       3       2           1    60.00%    100.00%    23.1-88.2%
+counts and intervals are of the official profile
+no overall, which also needs irrelevance_all, multi_turn, agentic, multiple, parallel,
+  parallel_multiple, simple_java, simple_javascript, live_multiple, live_parallel,
+  live_parallel_multiple
+
+failed (2, official profile)
+  wrong_count 1, value_error:string 1
+  core:simple_python_1  2 calls, 1 expected
+  core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted for
+                        this entry
+
+not scored (1 of 6, 16.7%)
+  timeout: 1
+    core:live_simple_1: no answer in 600 s"""
+    )
+
+
+def test_few_entries_are_explained_and_have_no_table() -> None:
+    records = [
+        make_record(),
+        make_record(Failed("wrong_count", "2 calls"), Passed(), number=1),
+        make_record(NotScored("timeout", "600 s"), ASIDE, number=2),
+    ]
+    summary = terminal.write_summary(
+        replace(FACTS, shard="1/2", search="core"),
+        records,
+        lambda name: 0,
+        width=100,
+        most=60,
+        explain=lambda record: [Line(f"why {record.entry} failed")],
+    )
+    lines = [line.text for line in summary]
+    assert lines[3:5] == ["shard 1/2: only a part of the entries", "web: core"]
+    assert lines[5:] == [
+        "",
+        "core:simple_python_0 (simple_python): passed",
+        "",
+        "why core:simple_python_1 failed",
+        "             corrected profile: passed",
+        "",
+        "core:simple_python_2 (simple_python): not scored: timeout: 600 s",
+    ]
+
+
+def test_what_did_not_pass_is_listed_without_a_table() -> None:
+    lines = list(terminal.write_unpassed_entries(RUN, Profile.OFFICIAL, 100))
+    assert lines[0] == "failed (2, official profile)"
+    assert "  core:simple_python_1  2 calls, 1 expected" in lines
+    assert lines[-3:] == [
+        "not scored (1 of 6, 16.7%)",
+        "  timeout: 1",
+        "    core:live_simple_1: no answer in 600 s",
+    ]
+    assert not any("simple_python_0" in line for line in lines)
+
+
+def test_the_profile_of_the_run_says_what_failed() -> None:
+    lines = _render_lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
+    assert lines[0] == "model gpt-4o (fc, underscored names), profile corrected"
+    assert not [line for line in lines if line.startswith("failed")]
+    assert _select_from(lines, "not scored") == [
+        "not scored (2 of 6, 33.3%)",
+        "  set_aside: 1",
+        "    core:simple_python_2: the expected call has no city",
+        "  timeout: 1",
+        "    core:live_simple_1: no answer in 600 s",
+    ]
+
+
+def test_the_interval_is_that_of_the_profile_of_the_run() -> None:
+    official, corrected = (
+        next(
+            line
+            for line in _render_lines(RUN, facts=replace(FACTS, profile=profile))
+            if "simple_python" in line
+        )
+        for profile in Profile
+    )
+    assert official.split()[-3:] == ["33.33%", "100.00%", "6.1-79.2%"]
+    assert corrected.split()[-3:] == ["33.33%", "100.00%", "34.2-100.0%"]
+
+
+def test_a_run_that_passed_says_nothing_of_failures() -> None:
+    lines = _render_lines([make_record(category="live_relevance")])
+    assert not [line for line in lines if line.startswith(("failed", "not scored"))]
+    assert lines[-2:] == [
+        "live_relevance                 1       1       0           0   100.00%    100.00%   20.7-100.0%",
+        "counts and intervals are of the official profile",
+    ]
+
+
+def test_nothing_scored_has_no_percentage() -> None:
+    lines = _render_lines([make_record(NotScored("timeout", "600 s"), category="multiple")])
+    assert (
+        "multiple                       1       0       0           1         -          -             -"
+        in lines
+    )
+
+
+def _make_failures(count: int, reason: str = "2 calls") -> list[Record]:
+    return [make_record(Failed("wrong_count", reason), number=number) for number in range(count)]
+
+
+def test_only_so_many_failures_are_listed() -> None:
+    assert _select_from(_render_lines(_make_failures(5), most=2), "failed") == [
+        "failed (5, official profile)",
+        "  wrong_count 5",
+        "  core:simple_python_0  2 calls",
+        "  core:simple_python_1  2 calls",
+        "  and 3 more; fcbench show lists all, --fcbench-failures=N shows N here",
+    ]
+
+
+def test_an_entry_in_a_prompt_format_goes_by_its_number() -> None:
+    records = [make_format_record(1, 3, Failed("wrong_count", "2 calls")), make_format_record(1, 4)]
+    lines = _render_lines([*records, make_format_record(2, 0, NotScored("timeout", "600 s"))])
+    assert "  core:format_sensitivity_29:…:parallel_1  2 calls" in lines
+    assert "    core:format_sensitivity_52:…:parallel_2: 600 s" in lines
+    assert any(line.startswith("python, XML docs  ") for line in lines)
+
+
+def test_the_list_can_be_switched_off() -> None:
+    assert _select_from(_render_lines(_make_failures(5), most=0), "failed") == [
+        "failed (5, official profile)",
+        "  wrong_count 5",
+    ]
+
+
+def test_few_failures_are_told_in_full_many_in_a_line_each() -> None:
+    reason = "word " * 40 + "end"
+    few = _select_from(_render_lines(_make_failures(10, reason)), "failed")
+    assert sum(line.endswith("end") for line in few) == 10
+    many = _select_from(_render_lines(_make_failures(11, reason)), "failed")
+    assert len(many) == 2 + 11
+    assert all(line.endswith("…") and len(line) == 100 for line in many[2:])
+
+
+def test_codes_are_counted_the_most_frequent_first() -> None:
+    records = [*_make_failures(1), *(make_record(Failed("no_call", "none"), number=n) for n in range(1, 4))]
+    assert _select_from(_render_lines(records), "failed")[1] == "  no_call 3, wrong_count 1"
+
+
+def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
+    causes = [NotScored("timeout", "600 s")] * 5 + [ASIDE] * 4
+    records = [make_record(verdict, number=number) for number, verdict in enumerate(causes)]
+    assert _select_from(_render_lines(records), "not scored") == [
+        "not scored (9 of 9, 100.0%)",
+        "  timeout: 5",
+        "    core:simple_python_0: 600 s",
+        "    core:simple_python_1: 600 s",
+        "    core:simple_python_2: 600 s",
+        "    and 2 more",
+        "  set_aside: 4",
+        *(f"    core:simple_python_{number}: the expected call has no city" for number in range(5, 9)),
+    ]
+
+
+def test_a_group_that_was_run_whole_has_a_row_and_overall_too() -> None:
+    def render_rows(names: Iterable[str]) -> list[str]:
+        lines = _render_lines([make_record(category=name) for name in names])
+        lines = lines[: next(n for n, line in enumerate(lines) if line.startswith("counts and ")) + 2]
+        rows = [line for line in lines if line.startswith(("irrelevance_all ", "overall ", "all ", "no "))]
+        return [" ".join(row.split()) for row in rows]
+
+    group = "irrelevance_all 2 2 0 0 100.00% 100.00% 43.9-100.0%"
+    assert render_rows(["irrelevance", "live_irrelevance"]) == [
+        group,
+        "all 2 2 0 0 100.00% 100.00% 34.2-100.0%",
+        "no overall, which also needs non_live, live, multi_turn, agentic",
+    ]
+    assert render_rows(weigh_categories("overall", lambda name: 1.0)) == [
+        group,
+        "overall 21 21 0 0 100.00% 100.00% 79.7-100.0%",
+        "overall 100.00% = 10% non_live 100.00% + 10% live 100.00% + 10% irrelevance_all 100.00% + 30%",
+    ]
+
+
+# Cost and latency, trials
+
+
+def test_cost_and_latency_have_a_row_for_each_category() -> None:
+    records = [
+        make_record(steps=[Usage(1.0, 100, 10, 0.001)]),
+        make_record(number=1, steps=[Usage(2.0, 300, 20, 0.003)]),
+        make_record(category="live_simple", steps=[Usage(6.0, 200, 30, 2.5)]),
+        make_record(NotScored("timeout", "600 s"), category="live_multiple"),
+    ]
+    lines = _select_from(_render_lines(records), "cost")
+    assert (
+        "\n".join(lines[: lines.index("")])
+        == """\
+cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)
+                          steps      input    output         $  $/1,000   mean    std    p50    p95
+simple_python                 2        400        30    0.0040     2.00   1.50   0.71   1.50   1.95
+live_simple                   1        200        30      2.50  2500.00   6.00      -   6.00   6.00
+live_multiple                 0          -         -         -        -      -      -      -      -
+run                           3        600        60      2.50   834.67   3.00   2.65   2.00   5.60"""
+    )
+
+
+def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
+    assert _render_lines([make_record(steps=[Usage()])]) == _render_lines([make_record()])
+    assert not [line for line in _render_lines(RUN) if line.startswith(("cost", "trials"))]
+
+
+@pytest.mark.parametrize(
+    ("dollars", "told"), [((0.25, None), True), ((0.25, 0.25), False), ((None, None), False)]
+)
+def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | None], told: bool) -> None:
+    closing = "dollars cover 1 of 2 steps; the cost of the others is not known"
+    lines = _render_lines([make_record(steps=[Usage(latency_s=1.0, usd=usd) for usd in dollars])])
+    assert [line for line in lines if line.startswith("dollars")] == [closing] * told
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [(0.0, "0.0000"), (0.00012, "0.0001"), (0.9, "0.9000"), (1.0, "1.00"), (1234.5, "1234.50")],
+)
+def test_small_sums_of_dollars_have_four_decimals(usd: float, shown: str) -> None:
+    assert _render_lines([make_record(steps=[Usage(usd=usd)])])[-1].split()[4] == shown
+
+
+def test_the_table_of_a_long_run_fits_100_columns() -> None:
+    step = Usage(999.25, 1_234_567_890, 123_456_789, 98.25)
+    lines = _select_from(
+        _render_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost"
+    )
+    assert max(map(len, lines)) <= 100
+    assert [len(line.split()) for line in lines[2:]] == [10, 10]
+
+
+def _make_trials(number: int, *verdicts: Verdict) -> list[Record]:
+    return [make_record(verdict, number=number, trial=trial) for trial, verdict in enumerate(verdicts, 1)]
+
+
+PASSED, FAILED, TIMEOUT = Passed(), Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
+
+
+def test_trials_have_a_table_of_their_own() -> None:
+    records = [
+        *_make_trials(0, PASSED, PASSED, PASSED),
+        *_make_trials(1, PASSED, FAILED, PASSED),
+        *_make_trials(2, PASSED, TIMEOUT, TIMEOUT),
+        *(replace(record, category="parallel") for record in _make_trials(3, TIMEOUT, PASSED, PASSED)),
+    ]
+    assert (
+        "\n".join(_select_from(_render_lines(records), "trials"))
+        == """\
+trials (3 of each entry, each counted above; official profile)
+                         entries      mean    pass@3    pass^3      flip
+simple_python                  2    83.33%   100.00%    50.00%    50.00%
+parallel                       0         -         -         -         -
+all                            2    83.33%   100.00%    50.00%    50.00%
+95% intervals of all entries: pass@3 1.2-100.0% (2 clusters), pass^3 0.2-99.8% (2 clusters)
+  left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
+
+failed (1, official profile)
+  wrong_count 1
+  core:simple_python_1-t2  2 calls
+
+not scored (3 of 12, 25.0%)
+  timeout: 3
+    core:simple_python_2-t2: 600 s
+    core:simple_python_2-t3: 600 s
+    core:simple_python_3-t1: 600 s"""
+    )
+
+
+def test_trials_are_told_in_the_profile_of_the_run() -> None:
+    records = [make_record(PASSED, FAILED if trial == 2 else PASSED, trial=trial) for trial in (1, 2)]
+    for profile, flip in ((Profile.OFFICIAL, "0.00%"), (Profile.CORRECTED, "100.00%")):
+        lines = _select_from(_render_lines(records, facts=replace(FACTS, profile=profile)), "trials")
+        assert lines[0] == f"trials (2 of each entry, each counted above; {profile} profile)"
+        assert lines[3].split()[-1] == flip
+
+
+def test_only_so_many_entries_that_are_left_out_are_named() -> None:
+    records = [record for number in range(12) for record in _make_trials(number, TIMEOUT, PASSED)]
+    lines = _select_from(_render_lines(records, width=60), "  left out")
+    told = lines[: lines.index("")]
+    assert sum(line.count("core:") for line in told) == 10
+    assert told[-1].endswith(" and 2 more")
+    assert max(map(len, told)) <= 60
+
+
+def test_reasons_of_trials_stand_in_a_column() -> None:
+    lines = _render_lines(_make_trials(0, *[PASSED] * 8, FAILED, FAILED))
+    assert lines[-2:] == [
+        "  core:simple_python_0-t9   2 calls",
+        "  core:simple_python_0-t10  2 calls",
+    ]
+
+
+# Calls along golden paths
+
+ELSEWHERE = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
+
+
+def _make_complex_records() -> list[Record]:
+    """Make a run of two categories that the corrected profile drove; the official one follows to half."""
+    wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
+    right = make_path_score(make_call_verdict(), taken=3, completeness=2, correctness=1)
+    return [
+        make_path_record(path=right),
+        make_path_record(
+            ELSEWHERE,
+            Failed("value_error", "city is 'Bergen', expected 'Oslo'"),
+            number=1,
+            path=make_path_score(make_call_verdict(), wrong),
+        ),
+        make_path_record(ELSEWHERE, Failed("stop_early", "2 calls were not made"), category="cross"),
+        make_path_record(TIMEOUT, category="cross", number=1),
+    ]
+
+
+def test_complex_calls_alone_have_no_overall() -> None:
+    """The profile that drove has the counts, the other one is no alarm."""
+    facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
+    assert (
+        "\n".join(_render_lines(_make_complex_records(), facts=facts))
+        == """\
+model gpt-4o (fc, underscored names), profile corrected
+suite core 1, content sha256 0123456789ab
+suite mine 2
+complex conversations: by the corrected rules, judge builtin, similarity structured, recorded
+  replies
+
+                         entries  passed  failed  not scored  official  corrected  95% interval
+hotels                         2       1       1           0         -     50.00%     9.5-90.5%
+cross                          2       0       1           1         -      0.00%     0.0-79.3%
+-----------------------------------------------------------------------------------------------
+all                            4       1       2           1         -     33.33%     6.1-79.2%
+counts and intervals are of the corrected profile
+
+complex calls (corrected profile)
+        entries  success  right calls  call acc.  calls 95%  completeness  correctness  beyond
+----------------------------------------------------------------------------------------------
+hotels        2   50.00%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
+cross         1    0.00%       0 of 0          -          -             -            -       -
+all           3   33.33%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
+failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
+completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
+mean of successful entries
+official profile: 2 of 4 complex entries have no verdict, because by its rules the model would have
+  been shown something else; so it has no score of them
+
+failed (2, corrected profile)
+  value_error 1, stop_early 1
+  core:hotels_1  city is 'Bergen', expected 'Oslo'
+  core:cross_0   2 calls were not made
+
+not scored (1 of 4, 25.0%)
+  timeout: 1
+    core:cross_1: 600 s"""
+    )
+
+
+def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> None:
+    """A run that one profile drove, read in the other."""
+    lines = _render_lines(
+        _make_complex_records(), facts=replace(FACTS, driven=PathSettings(Profile.CORRECTED))
+    )
+    assert "counts are of the corrected profile, intervals of the official profile" in lines
+    assert _select_from(lines, "not scored") == [
+        "not scored (1 of 4, 25.0%)",
+        "  timeout: 1",
+        "    core:cross_1: 600 s",
+    ]
+
+
+def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
+    whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
+    lines, without = _render_lines([*_make_complex_records(), *whole]), _render_lines(whole)
+    assert {line.split()[5] for line in (*lines, *without) if line.startswith("overall  ")} == {"100.00%"}
+    note = "overall follows BFCL's formula, which excludes complex categories"
+    assert (note in lines, note in without) == (True, False)
+
+
+def test_without_complex_calls_nothing_is_said_of_them() -> None:
+    assert not [line for line in _render_lines(RUN) if "complex" in line]
+
+
+# What cannot do harm
+
+
+@pytest.mark.parametrize("width", [40, 60, 88, 200])
+def test_lists_fit_the_width(width: int) -> None:
+    records = [*_make_failures(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
+    lines = _select_from(_render_lines(records, width=width), "failed")
+    closing = "  and "
+    assert not [line for line in lines if len(line) > width and not line.startswith(closing)]
+
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07\r\nfake: passed\x00\x9b31m\u202e\u2028\ud800"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(Completion(text=HOSTILE), id="text"),
+        pytest.param(Completion(text=f"[f({HOSTILE}=1)]"), id="call as text"),
+        pytest.param(tool_calls((HOSTILE, "{}")), id="function"),
+        pytest.param(tool_calls(("weather_forecast", {"city": "Bergen", HOSTILE: 1})), id="parameter"),
+        pytest.param(tool_calls(("weather_forecast", {"city": HOSTILE})), id="value"),
+        pytest.param(tool_calls(("weather_forecast", HOSTILE)), id="arguments"),
+    ],
+)
+@pytest.mark.parametrize("category", ["simple_python", "live_relevance", "irrelevance"])
+@pytest.mark.parametrize("copies", [1, 12], ids=["told in full", "a line each"])
+def test_nothing_a_model_writes_controls_the_terminal(
+    completion: Completion, category: str, copies: int
+) -> None:
+    entry = make_entry(category)
+    judge = (ast if entry.category.expects_calls else relevance).judge
+    judgement = judge(entry, make_transcript(completion))
+    records = [
+        replace(make_record(category=category, number=number), verdicts=judgement) for number in range(copies)
+    ]
+    for profile in Profile:
+        for line in _render_lines(records, facts=replace(FACTS, profile=profile)):
+            assert line.isprintable()
+            assert not line.startswith("fake")
+
+
+@given(st.text(st.characters()), st.integers(1, 12))
+def test_no_reason_breaks_a_line(reason: str, copies: int) -> None:
+    for verdict in (Failed("code", reason), NotScored("cause", reason)):
+        records = [make_record(verdict, number=number) for number in range(copies)]
+        assert all(line.isprintable() for line in _render_lines(records))
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        pytest.param(tool_calls(("f" * 100_000, "{}")), id="function"),
+        pytest.param(tool_calls(("weather_forecast", {"city": "Bergen", "p" * 100_000: 1})), id="parameter"),
+    ],
+)
+def test_a_huge_answer_takes_few_lines(completion: Completion) -> None:
+    judgement = ast.judge(make_entry(), make_transcript(completion))
+    assert len(_render_lines([replace(make_record(), verdicts=judgement)])) < 40
+
+
+def test_no_name_reaches_a_terminal_as_it_is() -> None:
+    """An id can hold an escape sequence's first byte, an override, or half a character."""
+    verdicts: list[Verdict] = [Failed("a", "b"), NotScored("timeout", "late"), Passed()]
+    records = [
+        replace(
+            make_record(verdict, number=number), entry=f"core:\x9b31m\u202e\ud800{number}", model="\x1b[2J"
+        )
+        for number, verdict in enumerate(verdicts)
+    ]
+    facts = replace(FACTS, model="\x1b[2J\n", notes=("\x9b0m",))
+    summary = terminal.write_summary(facts, records, lambda _: 0, width=80, most=5)
+    lines = [line.text for line in summary]
+    assert all(line.isprintable() for line in lines)
+    "\n".join(lines).encode()
+
+
+def test_a_narrow_terminal_leaves_columns_out_but_not_what_was_not_scored() -> None:
+    heads = {width: _render_lines(RUN, width=width) for width in (60, 80, 88, 100)}
+    columns = {
+        width: next(line for line in lines if "entries" in line and "official" in line).split()
+        for width, lines in heads.items()
+    }
+    assert columns[60] == ["entries", "official", "95%", "interval"]
+    assert columns[80] == ["entries", "not", "scored", "official", "corrected", "95%", "interval"]
+    assert "failed" in columns[88]
+    assert "passed" in columns[100]
+    assert "passed" not in columns[88]
+    for width, lines in heads.items():
+        assert max(map(len, lines)) <= width
