@@ -73,6 +73,7 @@ SINKS = frozenset(
         *("PackError", "PackMissing", "RefusedRequestError", "RunStoppedError", "SuiteError", "TypeError"),
         *("UsageError", "ValueError", "_make_error", "make_rule_error", "refuse_model", "error", "fail"),
         *("skip", "warn", "print", "write_line", "report_line", "section", "option", "Finding", "Flaw"),
+        *("SetupFinding", "RuleFinding"),
         *("check", "entry_check", "Table", "describe_unknown_name"),
     ]
 )
@@ -85,7 +86,18 @@ NOT_MESSAGES = frozenset(
     [
         *("compile", "match", "fullmatch", "search", "sub", "finditer", "split", "split_words", "startswith"),
         *("endswith", "removesuffix", "removeprefix", "strip", "execute", "executemany", "strftime"),
-        *("import_module", "Random", "Question", "Page", "Completion", "write_policy", "rcParams", "get"),
+        *(
+            "import_module",
+            "Random",
+            "JudgeQuestion",
+            "SplitQuestion",
+            "Page",
+            "ServedPage",
+            "Completion",
+            "write_policy",
+            "rcParams",
+            "get",
+        ),
         *("set_xlabel", "set_ylabel", "legend", "annotate", "Filler", "FunctionDoc", "frozenset", "within"),
         *("Interval", "Chance", "SentenceModel", "Draw"),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,6 +73,11 @@ def test_rooms_import_downwards_only() -> None:
 
 def test_no_files_import_each_other() -> None:
     assert find_circles(build_import_graph()) == []
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    classes = [node.name for path in SOURCES for node in find_nodes(path) if isinstance(node, ast.ClassDef)]
+    assert [name for name, count in Counter(classes).items() if count > 1] == []
 
 
 def test_no_folders_of_a_room_import_each_other() -> None:

@@ -12,9 +12,9 @@ from pytest_fcbench.cli.run_options import collect_run_options, find_config
 from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
-from pytest_fcbench.domain.garbage_collection import CalmCollector
+from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.verdict import NotScored
-from pytest_fcbench.matchers.judging.questions import Question, interpret_transcript, put_question
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -54,7 +54,7 @@ def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settin
 
 
 def ask_judge(
-    judge: Settings, questions: Sequence[Question[T]], role: str = "judge"
+    judge: Settings, questions: Sequence[JudgeQuestion[T]], role: str = "judge"
 ) -> tuple[list[T | NotScored], Sequence[str]]:
     """Put questions to a model in that role; return its answers, and notes on calls and cost.
 
@@ -65,14 +65,14 @@ def ask_judge(
     context = RunContext(replace(judge, categories=()))
     session = Session(context, converse=lambda entry: put_question(by_entry[entry.item_id], judge.label))
 
-    def read_answer(question: Question[T]) -> T | NotScored:
+    def read_answer(question: JudgeQuestion[T]) -> T | NotScored:
         try:
             answer = interpret_transcript(question, session.transcript(question.about))
         except NotScoredError as error:
             return NotScored(error.cause, error.reason)
         return answer
 
-    collector = CalmCollector()
+    collector = CollectorSwitch()
     try:
         session.start([question.about for question in questions])
         collector.calm()

@@ -14,7 +14,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls, Message, NoCall
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.verdict import NotScored
-from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.tools.authoring.sampling import Walk
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int,
     return worded, notes
 
 
-def _make_walk_question(number: int, walk: Walk) -> Question[Sequence[str]]:
+def _make_walk_question(number: int, walk: Walk) -> JudgeQuestion[Sequence[str]]:
     """Ask for the messages of a walk; a reply must mention what the calls of each turn need."""
     wanted = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
     names = {call.name for calls in walk.turns for call in calls}
@@ -79,7 +79,7 @@ def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[En
     return reworded, notes
 
 
-def _make_merge_question(entry: Entry) -> Question[str]:
+def _make_merge_question(entry: Entry) -> JudgeQuestion[str]:
     """Ask for one message for an entry; a reply must mention the expected values that its question has."""
     assert isinstance(entry.expectation, ExpectedCalls)
     text, calls = entry.turns[0][0].content, entry.expectation.calls
@@ -112,12 +112,12 @@ def _make_merge_question(entry: Entry) -> Question[str]:
 
 def make_question(
     name: str, task_file: str, material: object, read: Callable[[Mapping[str, object]], T]
-) -> Question[T]:
+) -> JudgeQuestion[T]:
     """Make a question to the writer, with a made-up entry to carry it."""
     # A category without functions, so that the writer is offered none.
     about = Entry("draft", name, CATEGORIES["chatable"], ((Message("user", ""),),), (), NoCall())
     task = Path(__file__).with_name(task_file).read_text(encoding="utf-8").rstrip()
-    return Question(about, task, read_json_text(json.dumps(material, default=str)), read)
+    return JudgeQuestion(about, task, read_json_text(json.dumps(material, default=str)), read)
 
 
 def find_name(names: Iterable[str], text: str) -> str | None:

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.matchers.ast.corrected import match_calls
-from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.tools.authoring.drafting import DraftedQuestion, draft_questions
 
 _DISTRACTORS = 4
@@ -60,7 +60,7 @@ def write_questions(
     refused = [reason for _, reasons in written for reason in reasons]
     told += [f"left out, a question that {reason}" for reason in refused]
     entries = list(draft_questions(found, suite))
-    solving: list[Question[Sequence[Call]]] = []
+    solving: list[JudgeQuestion[Sequence[Call]]] = []
     for entry in entries:
         others = [doc for doc in docs if doc not in entry.functions]
         offered = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
@@ -91,7 +91,7 @@ def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
 
 def _ask_for_questions(
     name: str, docs: Sequence[FunctionDoc], number: int
-) -> Question[tuple[Sequence[DraftedQuestion], Sequence[str]]]:
+) -> JudgeQuestion[tuple[Sequence[DraftedQuestion], Sequence[str]]]:
     """Ask for questions about functions, with valid calls and messages that mention their values.
 
     A reply is read as the questions that are so, and why each of the others is not; one must be.

@@ -12,16 +12,16 @@ from pathlib import Path
 from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.domain.explanation import Explanation
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present.html.island import Done, Found, Told
+from pytest_fcbench.present.html.island import Done, Found, SuiteInfo
 from pytest_fcbench.present.html.page import generate_report
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.explaining import explain_record
@@ -104,7 +104,7 @@ class _SuiteKnowledge:
     def _add_missing(self, suite: str, reason: object) -> None:
         self.notes.append(f"the questions of {suite} are not shown: {reason}")
 
-    def describe_entry(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> SuiteInfo:
         """Return what is known about an entry and its whole Records."""
         record = records[0][1]
         if self._part != (record.suite, record.category):
@@ -112,7 +112,7 @@ class _SuiteKnowledge:
             self._entries = self._load_part(*self._part)
         entry = self._entries.get(key)
         if entry is None:
-            return Told()
+            return SuiteInfo()
         done: dict[tuple[int, str], Done] = {}
         explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
         for place, record in records:
@@ -122,7 +122,7 @@ class _SuiteKnowledge:
                 if explanation := explain_record(entry, record, profile):
                     explanations[place, record.item_id] = profile, explanation
                     break
-        return Told({key: entry}, done, explanations=explanations)
+        return SuiteInfo({key: entry}, done, explanations=explanations)
 
     def _load_part(self, name: str, category: str) -> Mapping[str, Entry]:
         """Load the entries of a category by key; none where that is not possible."""
@@ -158,8 +158,8 @@ def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | N
     """
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
-    manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
-    talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
+    manner = ModelPresentation(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
+    talk = converse(entry, ConversationContext(manner, context.suites[entry.suite], context.driven))
     asides = {aside.digest: aside.completion for aside in record.asides}
     completions = deque(read_answer(step) for turn in record.turns for step in turn)
 

@@ -16,7 +16,7 @@ from pytest_fcbench.present.html.runs_page import KeptRun, render_runs
 from pytest_fcbench.run.history import Run, find_run_before, list_runs
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.server.pages import JSON, Page
+from pytest_fcbench.server.pages import JSON, ServedPage
 
 _RUN = "/run/"
 
@@ -32,19 +32,19 @@ class RunPages:
         # Reports are written one after the other, because suites are read while they are.
         self._writing = Lock()
 
-    def find_page(self, path: str, query: Mapping[str, Sequence[str]]) -> Page | None:
+    def find_page(self, path: str, query: Mapping[str, Sequence[str]]) -> ServedPage | None:
         """Return the page of an address, None where there is none. Raises ``FcbenchError``."""
         if path == "/":
-            return Page(
+            return ServedPage(
                 render_runs([_describe_run(run) for run in list_runs(self._folder)], str(self._folder))
             )
         # Asked for by the list again and again; the page itself is not loaded anew.
         if path == "/running.json":
-            return Page(json.dumps([asdict(running) for running in list_running(self._folder)]), JSON)
+            return ServedPage(json.dumps([asdict(running) for running in list_running(self._folder)]), JSON)
         if path == "/compare":
-            return Page(self._write_report(self._find_runs(query.get("run", ()))))
+            return ServedPage(self._write_report(self._find_runs(query.get("run", ()))))
         if path.startswith(_RUN):
-            return Page(self._write_report(self._find_runs([path.removeprefix(_RUN)])))
+            return ServedPage(self._write_report(self._find_runs([path.removeprefix(_RUN)])))
         return None
 
     def _find_runs(self, names: Sequence[str]) -> Sequence[Path]:

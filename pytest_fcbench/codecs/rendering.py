@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.presenting import find_shown_name
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
-from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
@@ -56,15 +56,15 @@ def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
     The closing tag is escaped inside the calls, so that readers find its real place.
     """
     match chosen.returned:
-        case Returned.PYTHON:
+        case AnswerNotation.PYTHON:
             text = f"[{', '.join(f'{call.name}({_write_arguments(call)})' for call in calls)}]"
             text = text.replace(CLOSING, CLOSING.replace("<", r"\x3c"))
-        case Returned.JSON:
+        case AnswerNotation.JSON:
             objects = [{"function": call.name, "parameters": call.arguments} for call in calls]
             text = json.dumps(objects, ensure_ascii=False).replace("</", r"<\/")
-        case Returned.VERBOSE_XML:
+        case AnswerNotation.VERBOSE_XML:
             text = _write_xml(calls, verbose=True)
-        case Returned.CONCISE_XML:
+        case AnswerNotation.CONCISE_XML:
             text = _write_xml(calls, verbose=False)
     return f"{OPENING}{text}{CLOSING}" if chosen.tagged else text
 

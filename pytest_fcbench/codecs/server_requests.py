@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
@@ -39,7 +39,7 @@ class ServerCalls:
     """The calls of one side of a conversation, the model's or the truth's, on a server of its own."""
 
     state: ServerState
-    offer: Offer
+    offer: OfferedFunctions
     of_truth: bool = False
     made: list[Call] = field(default_factory=list)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import PLAIN, Docs, Layout, PromptFormat, Returned, Style
+from pytest_fcbench.domain.prompt_format import PLAIN, AnswerNotation, Docs, Layout, PromptFormat, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Prompts:
     layouts: Mapping[Layout, str]
     """Templates with ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on in place of the parts."""
     styles: Mapping[Style, Sentences]
-    output_formats: Mapping[Returned, str]
-    param_types: Mapping[Returned, str]
+    output_formats: Mapping[AnswerNotation, str]
+    param_types: Mapping[AnswerNotation, str]
     docs: Mapping[Docs, str]
     """The names of the forms of the docs."""
 

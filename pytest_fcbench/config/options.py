@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
     from pytest_fcbench.domain.shard import Shard
     from pytest_fcbench.domain.verdict import Profile
-    from pytest_fcbench.scorecard.gate.gate import Rule
+    from pytest_fcbench.scorecard.gate.gate import GateRule
 
 P = ParamSpec("P")
 
@@ -249,7 +249,7 @@ class Settings:
         note=", corrected for own suites",
         group="judging",
     )
-    gate: tuple[Rule, ...] = option(
+    gate: tuple[GateRule, ...] = option(
         "RULE",
         "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
     )

@@ -25,7 +25,7 @@ from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
-from pytest_fcbench.scorecard.gate.gate import Rule
+from pytest_fcbench.scorecard.gate.gate import GateRule
 from pytest_fcbench.suites.registry import OURS, SUITES, describe_unknown_suite
 
 Reader: TypeAlias = Callable[[Layers, Option], object]
@@ -127,7 +127,12 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     if not layers.find_first(option.key):
         # The names of all suites would take a search of the installed distributions.
         return (str(option.default),)
-    return tuple(layers.find_choices(option.key, (*SUITES, *layers.own_suites)))
+    known = (*SUITES, *layers.own_suites)
+    named = layers.find_all(option.key)
+    for each in named:
+        if each.text not in known:
+            raise each.error(describe_unknown_suite(each.text, known))
+    return tuple(each.text for each in named)
 
 
 def _read_entries(layers: Layers, option: Option) -> tuple[str, ...]:
@@ -175,9 +180,9 @@ def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:
     return labels
 
 
-def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
+def _read_gate(layers: Layers, option: Option) -> tuple[GateRule, ...]:
     """Read the rules of the gate; those that compare need a baseline."""
-    gate: list[Rule] = []
+    gate: list[GateRule] = []
     texts = layers.find_all(option.key)
     suites = (*SUITES, *layers.own_suites) if texts else ()
     for given in texts:
@@ -303,7 +308,7 @@ _BY_TYPE: Mapping[str, Reader] = {
     "Reasoning": _make_word_reader(Reasoning),
     "Shard": _read_shard,
     "tuple[Path, ...]": lambda layers, option: tuple(map(_locate, layers.find_all(option.key))),
-    "tuple[Rule, ...]": _read_gate,
+    "tuple[GateRule, ...]": _read_gate,
     "tuple[Category, ...]": _read_categories,
     "Mapping[str, object]": _read_parameters,
     "Mapping[str, str]": _read_labels,

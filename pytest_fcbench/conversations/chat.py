@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.conversations import turns
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import BUILTIN, Conversation
 from pytest_fcbench.domain.verdict import Passed
@@ -13,7 +13,7 @@ from pytest_fcbench.matchers import chat
 from pytest_fcbench.matchers.judging import questions
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put the entry to the model, then ask the judge, if it is a model, to rate a reply in words.
 
     No rating is bought for an empty reply or an attempted call.

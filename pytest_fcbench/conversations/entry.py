@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.conversations import chat, free_texts, memory, server_turns, turns, web_questions
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Conversation
 from pytest_fcbench.suites.formats.web_questions import DOMAIN as WEB_DOMAIN
 
-Converse: TypeAlias = Callable[[Entry, Setting], Conversation]
+Converse: TypeAlias = Callable[[Entry, ConversationContext], Conversation]
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Return the conversation about an entry, in environments of its own.
 
     Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.

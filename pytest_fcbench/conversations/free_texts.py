@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.conversations import turns
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import BUILTIN, Aside, Conversation
+from pytest_fcbench.domain.transcript import BUILTIN, AuxiliaryCall, Conversation
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.matchers.judging import questions
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put the entry to the model, then ask the judge, if it is a model, what the verdict depends on."""
     transcript = yield from turns.converse(entry, setting)
     judge = setting.driven.judge
     if judge == BUILTIN:
         return transcript
-    asides: list[Aside] = []
+    asides: list[AuxiliaryCall] = []
     for question in ast.find_open_questions(entry, transcript):
         asides += yield from questions.ask_aside(question, judge)
     return replace(transcript, asides=tuple(asides))

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.path_runner import PathRunner, Words
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import (
-    Aside,
     AskModel,
+    AuxiliaryCall,
     Completion,
     Conversation,
     Step,
@@ -31,10 +31,10 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.profiles import walk_path
 from pytest_fcbench.matchers.golden_path.script import find_runner_of
-from pytest_fcbench.matchers.golden_path.walk import Shown, get_golden_path
+from pytest_fcbench.matchers.golden_path.walk import ShownTexts, get_golden_path
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Hold the conversation by the rules of the profile that walks the path.
 
     Another party is asked each question only once: judged again, its answer must lead to the same verdict.
@@ -45,13 +45,13 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     syntax, messages = manner.prompting.syntax, list(opening.messages)
     reader = Reader(entry.functions, syntax, runner)
     steps: list[Step] = []
-    asides: dict[str, Aside] = {}
+    asides: dict[str, AuxiliaryCall] = {}
     profile = driven.profile
 
-    def respond(demand: Shown | AskModel) -> Generator[AskModel, Completion, Completion]:
+    def respond(demand: ShownTexts | AskModel) -> Generator[AskModel, Completion, Completion]:
         if isinstance(demand, AskModel):
             if demand.digest not in asides:
-                asides[demand.digest] = Aside(demand.party, demand.digest, (yield demand))
+                asides[demand.digest] = AuxiliaryCall(demand.party, demand.digest, (yield demand))
             return asides[demand.digest].completion
         if steps:
             steps[-1] = replace(steps[-1], results=demand.texts)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pytest_fcbench import environments
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Facts
 from pytest_fcbench.domain.transcript import Conversation
@@ -22,7 +22,7 @@ DOMAINS = SELECTIONS["memory"]
 _UNKNOWN_RESULT = "(not known: it depends on an earlier conversation)"
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model in environments that contain a memory.
 
     Where answers are replayed without the conversation before them, the results of calls are a fixed text.

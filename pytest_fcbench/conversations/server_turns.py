@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.server_requests import ServerCalls, read_request, read_results, write_results
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry, Trajectory
@@ -20,13 +20,13 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import (
-    Aside,
     AskModel,
+    AuxiliaryCall,
     Call,
     CallFunctions,
+    CallResults,
     Completion,
     Conversation,
-    Results,
 )
 
 _LONGEST = 100_000
@@ -38,7 +38,7 @@ def skip_calls(request: AskModel) -> Completion:
     return write_results(["not asked"] * len(read_request(request).calls))
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model and carry its calls and those of the truth out, each on a fresh server.
 
     Raises ``NotScoredError`` where a server does not answer.
@@ -46,8 +46,8 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     assert isinstance(entry.expectation, Trajectory)
     assert entry.scene
     assert entry.scene.server
-    state, asides = entry.scene.server, dict[str, Aside]()
-    model = ServerCalls(state, Offer(entry.functions, setting.manner.prompting.names))
+    state, asides = entry.scene.server, dict[str, AuxiliaryCall]()
+    model = ServerCalls(state, OfferedFunctions(entry.functions, setting.manner.prompting.names))
     turn = 0
 
     def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
@@ -56,13 +56,15 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
             if completion.fault:
                 cause, _, reason = (completion.text or "").partition(": ")
                 raise NotScoredError(cause, reason)
-            asides[request.digest] = Aside(request.party, request.digest, completion)
+            asides[request.digest] = AuxiliaryCall(request.party, request.digest, completion)
         return asides[request.digest].completion
 
-    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
+    def respond(
+        demand: AskModel | CallFunctions,
+    ) -> Generator[AskModel, Completion, Completion | CallResults]:
         nonlocal turn
         if isinstance(demand, CallFunctions):
-            return Results((yield from perform_calls(demand.calls)))
+            return CallResults((yield from perform_calls(demand.calls)))
         if demand.turn > turn or not (demand.turn or demand.step):
             turn = demand.turn
             yield from ask_server(model.request_probes())
@@ -80,7 +82,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     )
     if not transcript.last.fault:
         yield from ask_server(model.request_probes())
-        truth = ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True)
+        truth = ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True)
         yield from ask_server(truth.request_probes())
         for texts in entry.expectation.turns:
             if calls := [call for call in truth.read_calls(texts) if isinstance(call, Call)]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_fcbench.domain.prompt_format import PromptFormat
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.suites.suite import Suite
 
@@ -16,10 +16,10 @@ Memories: TypeAlias = MutableMapping[str, Mapping[str, Mapping[str, object]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ConversationContext:
     """The settings under which the entries of one suite are put to one model."""
 
-    manner: Manner
+    manner: ModelPresentation
     suite: Suite
     driven: PathSettings
     """The settings of golden paths, and the judge that rates replies in words."""
@@ -27,6 +27,6 @@ class Setting:
     memories: Memories = field(default_factory=dict)
     """The memories that later conversations continue."""
 
-    def use_format(self, chosen: PromptFormat) -> Setting:
+    def use_format(self, chosen: PromptFormat) -> ConversationContext:
         """Return the setting of an entry that brings a prompt format of its own."""
         return replace(self, manner=replace(self.manner, prompting=self.manner.prompting.use_format(chosen)))

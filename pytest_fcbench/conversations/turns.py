@@ -1,7 +1,7 @@
 """Put the turns of an entry to a model: a generator without I/O, the same for one turn and for many.
 
 A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
-``Results``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
+``CallResults``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
 calling and prompting differ by the manner, not by the loop.
 """
 
@@ -15,19 +15,19 @@ from pytest_fcbench.codecs.dialogues.dialogue import Opening
 from pytest_fcbench.codecs.dialogues.families import open_dialogue
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import (
     MOST_CALLS,
     AskModel,
     CallFunctions,
     CallingConversation,
+    CallResults,
     Completion,
     Conversation,
     Fault,
-    Results,
     Step,
     Transcript,
 )
@@ -36,7 +36,7 @@ MOST_STEPS = 20
 """A conversation ends after more steps than this in one turn (official)."""
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
     opened = environments.open_environments(entry, setting.suite.world)
     # Where a model is shown the official sentences, it is shown official results.
@@ -45,7 +45,9 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform_calls)
 
 
-def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = "") -> CallingConversation:
+def put_turns(
+    entry: Entry, manner: ModelPresentation, wording: Wording, preamble: str = ""
+) -> CallingConversation:
     """Put every turn of an entry to a model. Official: ``base_handler.inference_multi_turn_*``.
 
     ``preamble`` is system text ahead of everything else.
@@ -81,7 +83,7 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
             results: tuple[str, ...] = ()
             if calls:
                 reply = yield CallFunctions(calls)
-                assert isinstance(reply, Results), "a driver answers calls with results"
+                assert isinstance(reply, CallResults), "a driver answers calls with results"
                 results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
@@ -102,7 +104,9 @@ def carry_out_calls(
 ) -> Conversation:
     """Run a conversation and let ``perform`` carry out its calls, so that only model requests are left."""
 
-    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
-        return Results(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
+    def respond(
+        demand: AskModel | CallFunctions,
+    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+        return CallResults(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
 
     return relay_conversation(conversation, respond)

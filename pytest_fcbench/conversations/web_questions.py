@@ -12,24 +12,24 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import (
-    Aside,
     AskModel,
+    AuxiliaryCall,
     CallFunctions,
+    CallResults,
     Completion,
     Conversation,
     Party,
-    Results,
 )
-from pytest_fcbench.environments.world import Unanswered, WebError
+from pytest_fcbench.environments.world import MissingAnswer, WebError
 
 
-class _MissingAnswer(Unanswered):
+class _MissingAnswer(MissingAnswer):
     """Interrupts a call; carries the question that has to be asked first."""
 
     def __init__(self, request: AskModel) -> None:
@@ -42,7 +42,7 @@ class AnsweredWeb:
 
     def __init__(self, party: Party) -> None:
         self._party = party
-        self.asides: dict[str, Aside] = {}
+        self.asides: dict[str, AuxiliaryCall] = {}
         """By the digest of the question, in the order in which they were asked."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
@@ -72,13 +72,15 @@ class AnsweredWeb:
         return answer
 
 
-def converse(entry: Entry, setting: Setting) -> Conversation:
+def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model; its calls search the suite's own web, or else the open one."""
     suite = setting.suite
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
     opened = environments.open_environments(entry, replace(suite.world, web=web))
 
-    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
+    def respond(
+        demand: AskModel | CallFunctions,
+    ) -> Generator[AskModel, Completion, Completion | CallResults]:
         if isinstance(demand, AskModel):
             return (yield demand)
         texts: list[str] = []
@@ -87,8 +89,8 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 texts += opened.perform_calls((demand.calls[len(texts)],))
             except _MissingAnswer as missing:
                 request = missing.request
-                web.asides[request.digest] = Aside(request.party, request.digest, (yield request))
-        return Results(tuple(texts))
+                web.asides[request.digest] = AuxiliaryCall(request.party, request.digest, (yield request))
+        return CallResults(tuple(texts))
 
     transcript = yield from relay_conversation(put_turns(entry, setting.manner, suite.wording), respond)
     return replace(transcript, asides=tuple(web.asides.values()))

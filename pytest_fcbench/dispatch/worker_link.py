@@ -38,7 +38,7 @@ _WORKER, _CONTROLLER = b"worker", b"controller"
 """The part of each end in the proof, so that none can send back what it was sent."""
 
 
-class Offer(TypedDict):
+class LinkOffer(TypedDict):
     """The data that a worker needs to connect, in types that xdist can carry."""
 
     address: tuple[str, int]
@@ -77,7 +77,7 @@ class LinkServer:
         self._thread.start()
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> LinkOffer:
         """The offer for the workers of this machine."""
         return {"address": self._address, "key": self._key}
 
@@ -157,7 +157,7 @@ class Link:
     while it judges the one before.
     """
 
-    def __init__(self, offer: Offer, connection: _Connection) -> None:
+    def __init__(self, offer: LinkOffer, connection: _Connection) -> None:
         self._offer = offer
         self._connection: _Connection | None = connection
         self._closed = False
@@ -168,7 +168,7 @@ class Link:
         """Outcomes that came early: a test that is run again needs another one first."""
 
     @classmethod
-    def connect(cls, offer: Offer) -> Link | None:
+    def connect(cls, offer: LinkOffer) -> Link | None:
         """Connect to an offer; return None where its address cannot be reached (on another machine)."""
         try:
             return cls(offer, _Connection(offer))
@@ -256,7 +256,7 @@ class _Connection:
     Raises ``StrangerError``, EOFError or OSError.
     """
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: LinkOffer) -> None:
         self._socket = socket.create_connection(offer["address"], _PROOF_S)
         self._reader: BinaryIO = self._socket.makefile("rb")
         try:

@@ -439,7 +439,7 @@ class GoldenPath:
         return tuple(call for step in self.steps for call in step)
 
 
-class Comparison(StrEnum):
+class ResultRule(StrEnum):
     """A rule for comparing the result of a call with the expected one."""
 
     EXACT = "exact_match"
@@ -456,7 +456,7 @@ class ExpectedResults:
 
     calls: tuple[str, ...]
     """As Python text (``math_gcd(a=12, b=18)``)."""
-    kinds: tuple[Comparison, ...]
+    kinds: tuple[ResultRule, ...]
     """The comparison for each call."""
     recorded: tuple[PathCall, ...] = ()
     """Recorded replies of web APIs."""
@@ -523,7 +523,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DatabaseTable:
     """A table of a database."""
 
     name: str
@@ -553,7 +553,7 @@ class Entry:
     expectation: Expectation
     scene: Scene | None = None
     """The environments in which calls are carried out; None where calls are only read."""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[DatabaseTable, ...] = ()
     """Tables that an SQL statement acts on; empty where they follow from the expectation."""
     set_aside: str | None = None
     """The reason why the corrected profile does not count this entry (known-bad data), or None."""

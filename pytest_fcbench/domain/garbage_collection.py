@@ -10,7 +10,7 @@ from contextlib import contextmanager
 _THRESHOLDS = (50_000, 20, 1_000)
 
 
-class CalmCollector:
+class CollectorSwitch:
     """A switch: between ``calm`` and ``restore`` the collector runs rarely.
 
     A run holds hundreds of thousands of objects for its items. Looking through them again and again takes a

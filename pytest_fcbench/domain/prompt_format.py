@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 
-class Returned(StrEnum):
+class AnswerNotation(StrEnum):
     """The notation of calls in an answer."""
 
     PYTHON = "python"
@@ -50,7 +50,7 @@ class Style(StrEnum):
 class PromptFormat:
     """A way to show functions and ask for calls in a system prompt; the fields are its *dimensions*."""
 
-    returned: Returned = Returned.PYTHON
+    returned: AnswerNotation = AnswerNotation.PYTHON
     tagged: bool = False
     """True where the calls are to stand between ``<TOOLCALL>`` and ``</TOOLCALL>``."""
     docs: Docs = Docs.JSON
@@ -86,7 +86,7 @@ PLAIN = PromptFormat()
 FORMATS: tuple[PromptFormat, ...] = (
     *(
         PromptFormat(returned, tagged, docs)
-        for returned in Returned
+        for returned in AnswerNotation
         for tagged in (True, False)
         for docs in Docs
     ),

@@ -70,7 +70,7 @@ class Prompting:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ModelPresentation:
     """The label of a model and its prompting, the same for all entries of a run."""
 
     model: str
@@ -80,7 +80,7 @@ class Manner:
     member: FamilyMember | None = None
     """The official model as which it is asked; None where it is asked as any server is."""
 
-    def leave_family(self) -> Manner:
+    def leave_family(self) -> ModelPresentation:
         """Return the manner in which every server is asked, in the same mode."""
         if self.member is None:
             return self

@@ -193,7 +193,7 @@ class AskModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class AuxiliaryCall:
     """A completion of another party than the model; ``digest`` is that of its request."""
 
     party: Party
@@ -240,7 +240,7 @@ class CallFunctions:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class CallResults:
     """The results of calls as texts that a model is shown, one for each call."""
 
     texts: tuple[str, ...]
@@ -263,7 +263,7 @@ class Transcript:
     model: str
     prompting: Prompting
     turns: tuple[tuple[Step, ...], ...]
-    asides: tuple[Aside, ...] = ()
+    asides: tuple[AuxiliaryCall, ...] = ()
     """Completions of other parties, in the order of their requests."""
     driven: PathSettings | None = None
     """The settings of the golden path; None where there is none."""
@@ -342,7 +342,7 @@ def part_from_json(part: object) -> ToolCall | str:
     return part if isinstance(part, str) else json.dumps(part)
 
 
-CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
+CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | CallResults, Transcript]
 
 Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls are carried out elsewhere."""

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.json_values import read_json
 from pytest_fcbench.domain.prompt_format import BY_NAME
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import (
-    Aside,
+    AuxiliaryCall,
     Completion,
     Party,
     PathSettings,
@@ -97,7 +97,10 @@ def read_transcript(value: Mapping[str, object]) -> Transcript:
             tuple(Step(read_completion(told), tuple(calls), tuple(results)) for told, calls, results in turn)
             for turn in turns
         ),
-        tuple(Aside(Party(party), digest, read_completion(told), usd) for party, digest, told, usd in asides),
+        tuple(
+            AuxiliaryCall(Party(party), digest, read_completion(told), usd)
+            for party, digest, told, usd in asides
+        ),
         None if driven is None else read_json(_path_settings(), driven),
     )
 

@@ -20,7 +20,7 @@ from pytest_fcbench.codecs.call_evaluation import (
 )
 from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.sentences import write_sentence
-from pytest_fcbench.environments.world import Unanswered, World
+from pytest_fcbench.environments.world import MissingAnswer, World
 
 _BEFORE_BRACKET = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
 
@@ -61,7 +61,7 @@ class Environments:
     def perform_calls(self, calls: Sequence[str]) -> tuple[str, ...]:
         """Carry out calls in order; return the result of each, or the reason why there is none, as text.
 
-        Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
+        Raises ``MissingAnswer``, and ``SystemError``, which is a fault of the interpreter and of no call.
         """
         return tuple(map(self._perform_call, calls))
 
@@ -81,7 +81,7 @@ class Environments:
             if name in _REFUSED:
                 return self._write_error(self._write_sentence(_NOT_ALLOWED, func_call_copy=name))
             return render_result(compute_expression(call, self._functions))
-        except (Unanswered, SystemError):
+        except (MissingAnswer, SystemError):
             raise
         except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
             if not self._sentences:

@@ -17,7 +17,7 @@ class WebError(Exception):
     """The web has no such answer; the message says why, for a model."""
 
 
-class Unanswered(Exception):  # noqa: N818 - reads as the state it names
+class MissingAnswer(Exception):  # noqa: N818 - reads as the state it names
     """An answer of the web is still missing; the call is carried out again once it is there."""
 
 
@@ -27,13 +27,13 @@ class Web(Protocol):
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         """Return results with ``title``, ``href`` and, where there is a snippet, ``body``.
 
-        Raises ``WebError`` and ``Unanswered``.
+        Raises ``WebError`` and ``MissingAnswer``.
         """
 
     def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         """Return the content of a page in a mode, perhaps as the official tool would show it.
 
-        Raises ``WebError`` and ``Unanswered``.
+        Raises ``WebError`` and ``MissingAnswer``.
         """
 
 

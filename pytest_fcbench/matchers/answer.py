@@ -31,7 +31,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
 from pytest_fcbench.domain.json_text import read_json_at
@@ -141,7 +141,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         return Failed(NO_LAST_MESSAGE, why)
     said = read_stated_answer(text)
     if said is None:
-        offer = Offer(entry.functions, transcript.prompting.names)
+        offer = OfferedFunctions(entry.functions, transcript.prompting.names)
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, Passed
 from pytest_fcbench.matchers import relevance
 from pytest_fcbench.matchers.judging import ratings
-from pytest_fcbench.matchers.judging.questions import Question, recall_answer
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, recall_answer
 
 EMPTY = "chat:empty"
 
@@ -36,7 +36,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return replace(judgement, rating=rating)
 
 
-def build_question(entry: Entry, transcript: Transcript) -> Question[JudgeRating]:
+def build_question(entry: Entry, transcript: Transcript) -> JudgeQuestion[JudgeRating]:
     """Build the question to a judge about the last answer."""
     return ratings.ask_relevance(entry, _select_answer(transcript))
 

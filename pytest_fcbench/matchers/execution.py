@@ -40,16 +40,16 @@ from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import (
     AS_WRITTEN,
     CATEGORIES,
-    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
+    ResultRule,
     list_alternatives,
 )
 from pytest_fcbench.domain.function_doc import Language
@@ -109,7 +109,7 @@ def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     assert isinstance(entry.expectation, ExpectedResults)
     if entry.category.name not in AS_WRITTEN:
         return None
-    offer = Offer(entry.functions, Names.DOTTED)
+    offer = OfferedFunctions(entry.functions, Names.DOTTED)
     calls = [
         offer.normalise_call(call)
         for text in entry.expectation.calls
@@ -128,7 +128,7 @@ def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
 @dataclass(frozen=True, slots=True)
 class _Expected:
     call: str
-    kind: Comparison
+    kind: ResultRule
     value: object
 
     @property
@@ -177,7 +177,7 @@ def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
 
 
 def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
-    offer = Offer(judged.entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(judged.entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
@@ -191,7 +191,7 @@ def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
     return _compare_calls(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
-def write_call(call: Call, offer: Offer) -> str:
+def write_call(call: Call, offer: OfferedFunctions) -> str:
     """Write a call as text; a dict of one function's name and a dict is a nested call."""
     parts = [_write_value(value, offer) for value in call.positional]
     for name, value in call.arguments.items():
@@ -203,7 +203,7 @@ def write_call(call: Call, offer: Offer) -> str:
     return f"{call.name}({', '.join(parts)})"
 
 
-def _write_value(value: object, offer: Offer) -> str:
+def _write_value(value: object, offer: OfferedFunctions) -> str:
     match value:
         case dict():
             name, arguments = next(iter(value.items()), (None, None))
@@ -316,12 +316,12 @@ def _show(value: object) -> str:
 # How results are compared: the end of the code where they differ, or None
 
 
-def _compare_results(kind: Comparison, expected: object, found: object, profile: Profile) -> str | None:
+def _compare_results(kind: ResultRule, expected: object, found: object, profile: Profile) -> str | None:
     corrected = profile is Profile.CORRECTED
-    if kind is Comparison.EXACT:
+    if kind is ResultRule.EXACT:
         same = _are_same(*map(unify_texts, (expected, found))) if corrected else found == expected
         return None if same else "wrong_result"
-    if kind is Comparison.STRUCTURAL:
+    if kind is ResultRule.STRUCTURAL:
         # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
         if corrected and is_number(expected) and is_number(found):
             return None

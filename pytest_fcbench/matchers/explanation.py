@@ -9,7 +9,7 @@ import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.entry import (
     Answers,
@@ -147,7 +147,7 @@ def _pair_answer(
     if profile is Profile.OFFICIAL:
         reading: object = read_official(answers[-1], syntax, language)
     else:
-        offer = Offer(entry.functions, prompting.names)
+        offer = OfferedFunctions(entry.functions, prompting.names)
         reading = read_corrected(answers[-1], syntax, language, offer)
     # A model that repeats itself can write thousands of calls, which nobody compares one by one.
     if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:

@@ -16,7 +16,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.domain.entry import Entry, PastCall
 from pytest_fcbench.domain.errors import LACKING, NotScoredError
 from pytest_fcbench.domain.reasoning import drop_reasoning
@@ -54,7 +54,7 @@ def read_answer(entry: Entry, transcript: Transcript) -> Answer:
     """Read the words and the calls of a conversation."""
     late = entry.scene.withheld.values() if entry.scene else ()
     docs = entry.functions + tuple(doc for each in late for doc in each)
-    offer, syntax = Offer(docs, transcript.prompting.names), transcript.prompting.syntax
+    offer, syntax = OfferedFunctions(docs, transcript.prompting.names), transcript.prompting.syntax
     readings = (
         read_corrected(each, syntax, entry.category.language, offer) for each in transcript.completions
     )
@@ -66,7 +66,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge that an answer is there; ``add_own_checks`` judges the rest."""
     if verdict := find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
         return Judgement.same_in_both(verdict)
-    offer = Offer(entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer)
     if isinstance(reading, Unreadable):
         reason = f"the answer tries to call but cannot be read: {reading.reason}"

@@ -11,7 +11,7 @@ function, with its required parameters, no unknown ones, and values of the decla
 from __future__ import annotations
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import Entry, NoCall
 from pytest_fcbench.domain.function_doc import Language
@@ -37,7 +37,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement(official, unscored)
     if failed := judge_fault(transcript.last):
         return Judgement(official, failed)
-    offer = Offer(entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))
 

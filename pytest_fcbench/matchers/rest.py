@@ -38,7 +38,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
@@ -123,7 +123,7 @@ def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -
 
 
 def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
-    offer = Offer(entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.server_requests import ServerCalls, read_results
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.json_text import read_json_text
@@ -68,9 +68,9 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 def open_sides(entry: Entry, state: ServerState, transcript: Transcript) -> tuple[Side, Side]:
     """Return the sides of the model and of the truth in a conversation, with the answers that were kept."""
     answers = {aside.digest: aside.completion for aside in transcript.asides}
-    model = ServerCalls(state, Offer(entry.functions, transcript.prompting.names))
+    model = ServerCalls(state, OfferedFunctions(entry.functions, transcript.prompting.names))
     return Side(model, answers), Side(
-        ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True), answers
+        ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True), answers
     )
 
 

@@ -41,7 +41,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -210,7 +210,7 @@ def play_turns(
 def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     """Fail an unreadable attempt to call in a turn in which nothing can be called."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
-        offer = Offer(list_offered_docs(entry, number - 1), transcript.prompting.names)
+        offer = OfferedFunctions(list_offered_docs(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
             # Words in a paragraph of their own after calls that cannot be read tell the user what is missing.
             text = step.completion.text and step.completion.text.rstrip().rpartition("\n\n")[2]

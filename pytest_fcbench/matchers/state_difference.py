@@ -13,7 +13,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PlaceDifference:
     """A difference: its place, and both values as short text; None where there is none."""
 
     at: str
@@ -28,7 +28,7 @@ class Difference:
         return f"{self.at} is {self.found}, expected {self.expected}"
 
 
-def find_differences(expected: object, found: object, at: str = "") -> Iterator[Difference]:
+def find_differences(expected: object, found: object, at: str = "") -> Iterator[PlaceDifference]:
     """Yield every place where two values differ, as deep as possible."""
     if expected == found:
         return
@@ -36,23 +36,23 @@ def find_differences(expected: object, found: object, at: str = "") -> Iterator[
         for key in (*expected, *(key for key in found if key not in expected)):
             place = f"{at}.{key}" if at else str(key)
             if key not in found:
-                yield Difference(place, _shorten(expected[key]), None)
+                yield PlaceDifference(place, _shorten(expected[key]), None)
             elif key not in expected:
-                yield Difference(place, None, _shorten(found[key]))
+                yield PlaceDifference(place, None, _shorten(found[key]))
             else:
                 yield from find_differences(expected[key], found[key], place)
     elif isinstance(expected, list) and isinstance(found, list):
         for index in range(max(len(expected), len(found))):
             place = f"{at}[{index}]"
             if index >= len(found):
-                yield Difference(place, _shorten(expected[index]), None)
+                yield PlaceDifference(place, _shorten(expected[index]), None)
             elif index >= len(expected):
-                yield Difference(place, None, _shorten(found[index]))
+                yield PlaceDifference(place, None, _shorten(found[index]))
             else:
                 yield from find_differences(expected[index], found[index], place)
     else:
         shown = _cut_around_difference(_write_value(expected), _write_value(found))
-        yield Difference(at, *mark_lookalikes(*shown))
+        yield PlaceDifference(at, *mark_lookalikes(*shown))
 
 
 def _shorten(value: object) -> str:

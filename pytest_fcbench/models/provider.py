@@ -23,7 +23,14 @@ from pathlib import Path
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting, Reasoning
+from pytest_fcbench.domain.prompting import (
+    DEFAULT_SYNTAX,
+    Mode,
+    ModelPresentation,
+    Names,
+    Prompting,
+    Reasoning,
+)
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.official_models import find_family
 from pytest_fcbench.models.protocol import Model
@@ -33,7 +40,7 @@ CHAT = "chat"
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSettings:
     """The settings under which recorded answers were given; None where their file does not say."""
 
     answered: Set[str]
@@ -53,8 +60,8 @@ class Chosen:
     """A model and the manner of its run."""
 
     model: Model
-    manner: Manner
-    recorded: Recorded | None = None
+    manner: ModelPresentation
+    recorded: RecordedSettings | None = None
     """The settings of an earlier run if the model repeats its answers, of all parties."""
 
 
@@ -93,7 +100,7 @@ def find_file(path: str, settings: Settings) -> Path:
     return Path(path)
 
 
-def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manner:
+def choose_manner(settings: Settings, recorded: RecordedSettings | None = None) -> ModelPresentation:
     """Choose how a model is asked: by the settings, else as recorded, else by the defaults of the mode.
 
     An official model id stands for its mode, names and syntax, as far as nothing else is given. The mode
@@ -119,7 +126,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
         )
     prompting = Prompting.make_default(mode or own or Mode.FC, names)
     prompting = replace(prompting, syntax=syntax) if syntax else prompting
-    return Manner(settings.label, prompting, settings.reasoning or Reasoning.KEEP)
+    return ModelPresentation(settings.label, prompting, settings.reasoning or Reasoning.KEEP)
 
 
 def open_plain_model(make: Callable[[Prompting], Model], argument: str, settings: Settings) -> Chosen:
@@ -128,7 +135,7 @@ def open_plain_model(make: Callable[[Prompting], Model], argument: str, settings
     return Chosen(make(manner.prompting), manner)
 
 
-def choose_plain_manner(settings: Settings) -> Manner:
+def choose_plain_manner(settings: Settings) -> ModelPresentation:
     """Choose the manner of a model that writes no other model's syntax. Raises ``UsageError``."""
     manner = choose_manner(settings)
     if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():

@@ -12,7 +12,7 @@ from pytest_fcbench.models.protocol import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Parties:
+class RoutedModel:
     """The model under test and the auxiliary models, behind one interface.
 
     Where an auxiliary model gives no answer, the conversation goes on and decides what that means.

@@ -50,7 +50,7 @@ class Sources:
             found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
         # Imported here: the parsers of HTML take their time, and few runs read a page.
-        from pytest_fcbench.web.page_content import Unreadable, render_content
+        from pytest_fcbench.web.page_content import UnreadablePage, render_content
         from pytest_fcbench.web.whole_page import render_officially
 
         official = bool(arguments.get("official"))
@@ -59,7 +59,7 @@ class Sources:
             return {"content": render(self.pages.get(str(arguments["url"])), str(arguments["mode"]))}
         except Unreachable as error:
             return {"error": error.text if official else str(error)}
-        except (Refused, Unreadable) as error:
+        except (Refused, UnreadablePage) as error:
             return {"error": str(error)}
         except Exception as error:  # noqa: BLE001 - a page that somebody wrote can break any parser
             return {"error": f"it cannot be read ({type(error).__name__})"}

@@ -17,7 +17,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import LACKING, FcbenchError, NotScoredError, RunStoppedError, UsageError
-from pytest_fcbench.domain.garbage_collection import CalmCollector
+from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.strata import Stratum
@@ -26,7 +26,7 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.remote_hosts import share_of_local
-from pytest_fcbench.present.explanations import Line, render_explanation
+from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
@@ -97,7 +97,7 @@ class Benchmark:
         self._error: Exception | None = None
         # pytest's default, which is not declared with -p no:terminal.
         vars(config.option).setdefault("tbstyle", "auto")
-        self.collector = CalmCollector()
+        self.collector = CollectorSwitch()
         # Before pytest adds its own, which looks for garbage once more while all objects are still there.
         config.add_cleanup(self.collector.restore)
         if settings.plan:
@@ -345,7 +345,7 @@ class Benchmark:
                 report.__dict__["fcbench"] = write_record(record) if self.is_worker else record
         return report
 
-    def explain_failure(self, record: Record, width: int = 100) -> Iterator[Line]:
+    def explain_failure(self, record: Record, width: int = 100) -> Iterator[OutputLine]:
         """Explain why an entry failed."""
         return render_explanation(
             record,

@@ -15,7 +15,7 @@ from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
 from pytest_fcbench.present import run_end
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
@@ -23,7 +23,7 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.run_facts import RuleOutcome
 
 _SHARD = "--fcbench-shard"
 
@@ -51,7 +51,7 @@ class RunReporting:
         self._is_mixed = False
         """True where pytest shows the progress: live lines would overwrite that of tests of another kind."""
         self._followed: ProgressFile | None = None
-        self._outcomes: tuple[Outcome, ...] = ()
+        self._outcomes: tuple[RuleOutcome, ...] = ()
         self._interrupted = False
         self._began_at = time.monotonic()
         self._saved: str | None = None
@@ -193,13 +193,14 @@ class RunReporting:
         rules, suites = self._settings.gate, self._settings.suites
         if not rules or self._config.option.fcbench_gate is not None:
             return None
-        start = "the gate of fcbench.yaml was not applied:"
         if self._gated and not {*self._gated, *(rule.metric for rule in rules)}.intersection(suites):
-            return f"{start} it is about {', '.join(self._gated)}, and this run about {', '.join(suites)}"
-        if not (narrowed_by := self._narrowed_by):
+            why = f"it is about {', '.join(self._gated)}, and this run about {', '.join(suites)}"
+        elif narrowed_by := self._narrowed_by:
+            then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
+            why = f"{narrowed_by} selects a part of the entries{then}"
+        else:
             return None
-        then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
-        return f"{start} {narrowed_by} selects a part of the entries{then}"
+        return f"the gate of fcbench.yaml was not applied: {why}"
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -425,7 +426,7 @@ class RunReporting:
         """What explains a failure; None in a run that was cut short."""
         return None if self._interrupted else self._explain_failure
 
-    def _explain_failure(self, record: Record) -> Iterator[Line]:
+    def _explain_failure(self, record: Record) -> Iterator[OutputLine]:
         whole = self._session.records.read_record(record.item_id)
         return self._benchmark.explain_failure(whole, width=self._width)
 
@@ -440,6 +441,6 @@ class RunReporting:
             self._screen.close()
 
 
-def _write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterator[Line]) -> None:
+def _write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
     for line in lines:
         terminalreporter.write_line(line.text, red=line.wrong, green=line.good)

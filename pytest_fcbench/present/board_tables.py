@@ -23,7 +23,7 @@ from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_bill
 from pytest_fcbench.scorecard.compare.comparison import check_metrics
-from pytest_fcbench.scorecard.compare.leaderboard import Board, Row, choose_metric, list_scored
+from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow, choose_metric, list_scored
 
 _SHOWN = tuple(name for name in OVERALL if name in GROUPS)
 """The default metrics beside that of the ranks."""
@@ -31,7 +31,7 @@ _NAME = 40
 """The longest name of a model in a chart, in characters."""
 
 
-WHO: Mapping[str, Callable[[Row], str]] = {
+WHO: Mapping[str, Callable[[BoardRow], str]] = {
     "rank": lambda row: (
         format_number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
     ),
@@ -236,10 +236,10 @@ def draw_execution(board: Board) -> Iterator[str]:
         if beside.together.n >= LEAST:
             require_extra("report", "a chart of execution over AST")
             # Here, because matplotlib is an extra that tables do without.
-            from pytest_fcbench.present.charts.plots import Pair, draw_pairs
+            from pytest_fcbench.present.charts.plots import AccuracyPair, draw_pairs
 
             points = [
-                Pair(*shares, shorten_text(make_printable(row.name), _NAME))
+                AccuracyPair(*shares, shorten_text(make_printable(row.name), _NAME))
                 for row, shares in zip(board.rows, beside.shares, strict=True)
                 if shares
             ]

@@ -1,7 +1,7 @@
 """The ``fcbench`` section of the JSON report.
 
-The section is the facts of a run and its ``Results``. The classes of both, and of what they hold, are the
-objects of the JSON: their fields are its keys, in their order, and the JSON Schema is generated from them.
+The section is the facts of a run and its ``ReportResults``. The classes of both, and of what they hold, are
+the objects of the JSON: their fields are its keys, in their order, and its JSON Schema is made of them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pytest_fcbench.scorecard.aggregate.usage import (
     measure_usage,
 )
 from pytest_fcbench.scorecard.record import Record, group_by_category
-from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
+from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
 Value = TypeVar("Value")
 
@@ -113,7 +113,7 @@ class ProfileResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class ReportResults:
     """The results of a run, which stand beside its facts in the section."""
 
     __pydantic_config__ = DESCRIBED
@@ -128,12 +128,12 @@ class Results:
     headline: str
     """How many passed of which entries in the profile of the run, in words."""
     profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
-    gate: tuple[Outcome, ...]
+    gate: tuple[RuleOutcome, ...]
 
 
 @cache
-def _results_adapter() -> TypeAdapter[Results]:
-    return TypeAdapter(Results)
+def _results_adapter() -> TypeAdapter[ReportResults]:
+    return TypeAdapter(ReportResults)
 
 
 def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str, Value]:
@@ -172,7 +172,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def write_section(
-    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[RuleOutcome]
 ) -> dict[str, object]:
     """Write the section as JSON values."""
     parts, trials = group_by_category(records), count_trials(records)
@@ -197,7 +197,7 @@ def write_section(
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
             score_strata(records, profile) or None,
         )
-    results = Results(
+    results = ReportResults(
         ratings=rate_categories(records),
         trials=trials,
         sizes={name: size_of(name) for name in list_sized_categories(parts)},

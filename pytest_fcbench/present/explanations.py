@@ -21,7 +21,7 @@ _LABEL = 11
 """The width of the column of labels."""
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """A line of output."""
 
     text: str
@@ -38,7 +38,7 @@ def render_explanation(
     *,
     rerun: str,
     width: int,
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Render a failure; ``rerun`` is the argument with which pytest runs the entry again.
 
     Without an explanation, for an entry of a suite that is not here, the verdict alone.
@@ -49,7 +49,7 @@ def render_explanation(
     turn = f", {explanation.turn}" if explanation and explanation.turn else ""
     # The names of a suite's entries may hold anything.
     name = make_printable(record.item_id)
-    yield Line(f"{name} ({make_printable(record.category)}{turn}): failed in the {profile} profile")
+    yield OutputLine(f"{name} ({make_printable(record.category)}{turn}): failed in the {profile} profile")
     if explanation:
         for role, text in explanation.question:
             yield from _put_behind_label(
@@ -59,22 +59,22 @@ def render_explanation(
     yield from _put_behind_label("why", make_printable(verdict.reason), width, wrong=True)
     yield from render_rule(verdict, width)
     # Commands stay in one line each, so that they can be copied.
-    yield Line(f"  {'run again':<{_LABEL}}pytest {make_printable(rerun)}")
-    yield Line(f"  {'show':<{_LABEL}}fcbench show {name}")
+    yield OutputLine(f"  {'run again':<{_LABEL}}pytest {make_printable(rerun)}")
+    yield OutputLine(f"  {'show':<{_LABEL}}fcbench show {name}")
 
 
-def render_rule(verdict: Failed, width: int) -> Iterator[Line]:
+def render_rule(verdict: Failed, width: int) -> Iterator[OutputLine]:
     """Render what a failure's code means, and where to look next."""
     code = find_failure_code(verdict.code)
     # A code stays whole, so that it can be copied.
     room = max(width - len(_MARK) - _LABEL, 20)
     text = f"{code.meaning} [{verdict.code}]"
     for place, line in enumerate(wrap(text, room, break_long_words=False, break_on_hyphens=False)):
-        yield Line(f"  {'rule' if place == 0 else '':<{_LABEL}}{line}")
+        yield OutputLine(f"  {'rule' if place == 0 else '':<{_LABEL}}{line}")
     yield from _put_behind_label("look", f"{code.advice[0].upper()}{code.advice[1:]}.", width)
 
 
-def render_comparison(explanation: Explanation, width: int) -> Iterator[Line]:
+def render_comparison(explanation: Explanation, width: int) -> Iterator[OutputLine]:
     """Render the answer beside what was expected, with what is wrong marked."""
     if explanation.calls:
         heads = ComparisonRow("", "", "answered", "expected")
@@ -116,15 +116,15 @@ def list_pairs(calls: Sequence[CallPair]) -> Iterator[ComparisonRow]:
             yield ComparisonRow("", argument.name, found, expected, argument.wrong)
 
 
-def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
+def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False) -> Iterator[OutputLine]:
     """Put a text behind its label, with its further lines indented as far."""
     lead = _MARK if wrong else "  "
     room = max(width - len(lead) - _LABEL, 20)
     for place, line in enumerate(_wrap_lines(text, room)):
-        yield Line(f"{lead}{label if place == 0 else '':<{_LABEL}}{line}".rstrip(), wrong)
+        yield OutputLine(f"{lead}{label if place == 0 else '':<{_LABEL}}{line}".rstrip(), wrong)
 
 
-def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[Line]:
+def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[OutputLine]:
     """Lay out both sides beside each other, each wrapped in its column."""
     room = width - len(_MARK) - _LABEL
     longest = max(len(row.name) for row in rows)
@@ -139,7 +139,7 @@ def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[Line]:
         for place, (name, found, expected) in enumerate(columns):
             label = row.label if place == 0 else ""
             text = f"{lead}{label:<{_LABEL}}{name:<{name_width}}{found:<{side}}  {expected}"
-            yield Line(text.rstrip(), row.wrong)
+            yield OutputLine(text.rstrip(), row.wrong)
 
 
 def _wrap_lines(text: str, width: int) -> list[str]:

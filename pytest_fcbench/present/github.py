@@ -14,7 +14,7 @@ from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.present import call_tables, format_tables, run_verdict, score_tables
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.score_tables import tabulate_untrained
 from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdown, unlink
 from pytest_fcbench.present.terminal import Explain
@@ -22,7 +22,7 @@ from pytest_fcbench.present.wording import describe_missing_parts, format_limits
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, RuleOutcome, RunFacts
 
 _ONE_LINE = 100_000
 """A width at which no line of the verdict is wrapped; Markdown wraps by itself."""
@@ -32,7 +32,7 @@ _FLIPS = 20
 """The most flips of each direction that a summary lists."""
 
 
-def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def write_annotations(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     """Write an annotation for each rule that does not hold."""
     for outcome in outcomes:
         if outcome.code != HELD:
@@ -43,13 +43,13 @@ def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
 
 
-def silence_commands(lines: Iterable[Line]) -> Iterator[Line]:
+def silence_commands(lines: Iterable[OutputLine]) -> Iterator[OutputLine]:
     """Wrap lines so that GitHub takes none of them for a workflow command, which a model's words could be."""
     # Not a fixed word: a model that knew it could write the line that lets commands in again.
     token = secrets.token_hex(16)
-    yield Line(f"::stop-commands::{token}")
+    yield OutputLine(f"::stop-commands::{token}")
     yield from lines
-    yield Line(f"::{token}::")
+    yield OutputLine(f"::{token}::")
 
 
 def _escape_data(text: str) -> str:
@@ -60,9 +60,9 @@ def _escape_data(text: str) -> str:
 def write_step_summary(
     facts: RunFacts,
     evidence: Evidence,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[RuleOutcome],
     explain: Explain | None = None,
-    recorded: Sequence[Outcome] = (),
+    recorded: Sequence[RuleOutcome] = (),
 ) -> Iterator[str]:
     """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures.
 

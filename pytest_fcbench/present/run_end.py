@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcbench.present import github, run_ranking, run_verdict, terminal
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -22,7 +22,7 @@ def write_tables(
     most: int,
     annotate: bool,
     explain: Explain | None = None,
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
     told = terminal.write_summary(
         facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
@@ -33,35 +33,39 @@ def write_tables(
 def write_end(
     facts: RunFacts,
     evidence: Evidence,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[RuleOutcome],
     *,
     width: int,
     annotate: bool,
     explain: Explain | None = None,
     rivals: Sequence[Scorecard] = (),
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
 
     ``rivals`` are the runs among which this one is ranked.
     """
-    told: list[Line] = []
+    told: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
         told += run_verdict.write_remarks(facts, evidence, width)
         told += run_ranking.write_ranking(facts, evidence, rivals)
         if explain:
-            told += [Line(""), *run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
+            told += [
+                OutputLine(""),
+                *run_verdict.write_next_commands(facts, evidence.records, width),
+                OutputLine(""),
+            ]
         told += run_verdict.write_headline(facts, evidence, width)
     else:
         told += run_verdict.write_counts(facts, evidence, width)
     told += run_verdict.write_gate(outcomes)
-    told += [Line(facts.ungated)] if facts.ungated else []
+    told += [OutputLine(facts.ungated)] if facts.ungated else []
     yield from github.silence_commands(told) if annotate and told else told
     if annotate:
-        yield from map(Line, github.write_annotations(outcomes))
+        yield from map(OutputLine, github.write_annotations(outcomes))
 
 
 def list_properties(
-    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
+    facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOutcome]
 ) -> Iterator[tuple[str, str]]:
     """List the facts of a run and its first lines as names and values, for files of other tools."""
     yield "fcbench.model", facts.model
@@ -79,7 +83,7 @@ def append_summary(
     path: Path,
     facts: RunFacts,
     evidence: Evidence,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[RuleOutcome],
     explain: Explain | None = None,
 ) -> str | None:
     """Append to GitHub's summary of the step; return the error, if any, because the run is complete."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_fcbench.present.board_tables import describe_ranks
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import Table, render_text
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -13,7 +13,7 @@ from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
-def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard]) -> Iterator[Line]:
+def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard]) -> Iterator[OutputLine]:
     """Write the rank of a run among those that have entries of the same categories of the same suites."""
     if not rivals:
         return
@@ -22,9 +22,9 @@ def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecar
     this = Scorecard(rivals[0].path.with_name("this run"), facts, tuple(evidence.records), sizes)
     boards = rank_boards([this, *rivals], facts.profile)
     board = next(board for board in boards if any(row.card is this for row in board.rows))
-    yield Line("")
+    yield OutputLine("")
     if len(board.rows) == 1:
-        yield Line(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
+        yield OutputLine(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
         return
     table = Table(
         f"ranking by {board.metric}",
@@ -36,4 +36,4 @@ def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecar
         ("models share a rank unless one is shown to be better on the same entries",),
         left=frozenset(("rank", "model", "mode", "")),
     )
-    yield from map(Line, render_text(table))
+    yield from map(OutputLine, render_text(table))

@@ -8,47 +8,47 @@ from textwrap import wrap
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import HELD, Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import HELD, RuleOutcome, RunFacts
 
 _WORST = 3
 """The most categories that are named as the weakest."""
 
 
-def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write the share of the entries that passed."""
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
     yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
 
 
-def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write how many of a few entries passed, too few for a share of its own."""
     passed, n, _ = measure_share(evidence.records, facts.profile)
     text = f"{passed} of {n} passed" if n else "no entry was scored"
     missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
-    yield Line("")
+    yield OutputLine("")
     yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
 
 
-def write_gate(outcomes: Iterable[Outcome]) -> Iterator[Line]:
+def write_gate(outcomes: Iterable[RuleOutcome]) -> Iterator[OutputLine]:
     """Write each rule of a gate with its outcome in one line, however long, which a CI job can look for."""
     for outcome in outcomes:
         is_held = outcome.code == HELD
-        yield Line(f"gate {describe_outcome(outcome)}", wrong=not is_held, good=is_held)
+        yield OutputLine(f"gate {describe_outcome(outcome)}", wrong=not is_held, good=is_held)
 
 
-def describe_outcome(outcome: Outcome) -> str:
+def describe_outcome(outcome: RuleOutcome) -> str:
     """Describe a rule of a gate and its outcome in one line."""
     return put_on_one_line(f"{outcome.rule}: {outcome.outcome}: {outcome.sentence}")
 
 
-def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write what changed, what was weak and how much was not scored, each in a line of its own."""
     if evidence.baseline and not evidence.not_comparable:
         paired = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
@@ -103,12 +103,12 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 
-def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
+def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[OutputLine]:
     for line in wrap(make_printable(text), max(width, 40), subsequent_indent="  "):
-        yield Line(line, wrong)
+        yield OutputLine(line, wrong)
 
 
-def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[Line]:
+def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is."""
     failed = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench report": "a page with every entry"}
@@ -122,7 +122,7 @@ def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) 
     for place, (command, purpose) in enumerate(commands.items()):
         lead = f"{'next:' if place == 0 else '':<5} {command:<{longest}}"
         if len(lead) + len(purpose) + 3 <= width:
-            yield Line(f"{lead} - {purpose}")
+            yield OutputLine(f"{lead} - {purpose}")
         else:
-            yield Line(lead.rstrip())
-            yield Line(f"{'':<8}{purpose}")
+            yield OutputLine(lead.rstrip())
+            yield OutputLine(f"{'':<8}{purpose}")

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import call_tables, format_tables, score_tables
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.score_tables import tabulate_untrained
 from pytest_fcbench.present.tables import render_text
 from pytest_fcbench.present.wording import (
@@ -31,7 +31,7 @@ from pytest_fcbench.scorecard.compare.names import name_suite
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
-Explain: TypeAlias = Callable[[Record], Iterable[Line]]
+Explain: TypeAlias = Callable[[Record], Iterable[OutputLine]]
 """Explains a failed entry."""
 
 FEW_ENTRIES = 3
@@ -46,7 +46,7 @@ def write_summary(
     width: int,
     most: int,
     explain: Explain | None = None,
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Write the summary of a run, with at most ``most`` failures, in lines of printable characters.
 
     Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
@@ -63,7 +63,7 @@ def write_summary(
     told += (f"note: {note}" for note in facts.notes)
     for fact in told:
         for line in wrap(_make_line(fact).text, width, subsequent_indent="  ", break_on_hyphens=False):
-            yield Line(line)
+            yield OutputLine(line)
     if explain and len(records) <= FEW_ENTRIES:
         yield from _write_few_entries(facts, records, explain)
         return
@@ -81,13 +81,13 @@ def _explain_profile(facts: RunFacts) -> str:
     return ""
 
 
-def _make_line(text: str) -> Line:
-    return Line(text if text.isprintable() else make_printable(" ".join(text.splitlines())))
+def _make_line(text: str) -> OutputLine:
+    return OutputLine(text if text.isprintable() else make_printable(" ".join(text.splitlines())))
 
 
-def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Explain) -> Iterator[Line]:
+def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Explain) -> Iterator[OutputLine]:
     for record in records:
-        yield Line("")
+        yield OutputLine("")
         verdict = record.verdict(facts.profile)
         match verdict:
             case Failed():

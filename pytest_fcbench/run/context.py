@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedCalls
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
@@ -65,7 +65,7 @@ class RunContext:
         return list_request_secrets(key, settings.api_base, settings.parameters, also=of_similarity)
 
     @property
-    def manner(self) -> Manner:
+    def manner(self) -> ModelPresentation:
         """The manner in which the model is asked. Raises ``UsageError``."""
         return self.chosen.manner
 
@@ -231,7 +231,9 @@ class RunContext:
         open_web = self.asks_web and self.settings.search in registry.ENGINES
         return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
-    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
+    def converse(
+        self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
+    ) -> Conversation:
         """Return the conversation about an entry, in environments of its own."""
         if self.lacks_search(entry):
             # Refused here, before the model is paid for an answer that cannot be scored.
@@ -240,7 +242,7 @@ class RunContext:
         if self._family_texts and not suite.wording.family_texts:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
-        return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
+        return converse(entry, ConversationContext(manner or self.manner, suite, self.driven, memories))
 
     def lacks_search(self, entry: Entry) -> bool:
         """Tell whether an entry is about the open web, and nobody was named who searches it for the model."""

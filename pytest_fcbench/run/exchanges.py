@@ -10,7 +10,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -30,7 +30,9 @@ class _WatchedContext(RunContext):
 
     exchanges: dict[str, list[Exchange]] = field(default_factory=dict)
 
-    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
+    def converse(
+        self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
+    ) -> Conversation:
         exchanged = self.exchanges[entry.item_id] = []
         return _watch_conversation(super().converse(entry, memories, manner), exchanged)
 

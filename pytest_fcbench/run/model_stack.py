@@ -22,7 +22,7 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
 from pytest_fcbench.models.mcp import ServerModel
 from pytest_fcbench.models.protocol import Model, NeedsKey
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
@@ -104,7 +104,7 @@ class ModelStack:
             if self.stored:
                 # In front of the store: what is in there can be judged with another limit later.
                 model = BoundedModel(self.stored, settings.max_answer)
-            self.everyone: Model = Parties(model, others) if others else model
+            self.everyone: Model = RoutedModel(model, others) if others else model
             """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.
             self._opened = opened.pop_all()

@@ -28,7 +28,7 @@ _OUTPUT_TOKENS = 75
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CategoryPlan:
     """The plan of a category: calls to make, answers in the store, estimated tokens."""
 
     name: str
@@ -39,9 +39,9 @@ class Plan:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def __add__(self, other: Plan) -> Plan:
+    def __add__(self, other: CategoryPlan) -> CategoryPlan:
         """Sum two plans under the name of the first."""
-        return Plan(
+        return CategoryPlan(
             self.name,
             self.entries + other.entries,
             self.stored + other.stored,
@@ -63,37 +63,37 @@ class Plan:
 
 def make_plans(
     entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]
-) -> tuple[Sequence[Plan], Sequence[Plan]]:
+) -> tuple[Sequence[CategoryPlan], Sequence[CategoryPlan]]:
     """Make a plan for each category, in the order of the entries, and one for each other party.
 
     ``find_calls`` returns the calls that an entry needs; one that needs none is stored.
     """
-    plans: dict[str, Plan] = {}
-    others: dict[str, Plan] = {}
+    plans: dict[str, CategoryPlan] = {}
+    others: dict[str, CategoryPlan] = {}
     for entry in entries:
         calls = find_calls(entry)
         by_party = {party: [call for call in calls if call.party is party] for party in PAID}
         name, asked = entry.category.name, by_party.pop(Party.MODEL)
-        plans[name] = plans.get(name, Plan(name)) + _plan_calls(name, asked, _OUTPUT_TOKENS)
+        plans[name] = plans.get(name, CategoryPlan(name)) + _plan_calls(name, asked, _OUTPUT_TOKENS)
         for party, asked in by_party.items():
             if asked:
                 # An embedding model writes nothing.
                 written = 0 if party is Party.SIMILARITY else _OUTPUT_TOKENS
                 own = _plan_calls(party, asked, written)
-                others[party] = others.get(party, Plan(party)) + own
+                others[party] = others.get(party, CategoryPlan(party)) + own
     return list(plans.values()), list(others.values())
 
 
-def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> Plan:
+def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> CategoryPlan:
     """Return the plan of an entry's calls, each answered by so many tokens."""
     tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
-    return Plan(name, 1, int(not calls), len(calls), tokens, len(calls) * written)
+    return CategoryPlan(name, 1, int(not calls), len(calls), tokens, len(calls) * written)
 
 
 def render_plans(
-    plans: Sequence[Plan],
+    plans: Sequence[CategoryPlan],
     usd: Pricing,
-    others: Sequence[Plan] = (),
+    others: Sequence[CategoryPlan] = (),
     seconds: Mapping[Party, float] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Render plans as a table with their sum, and below it those of other parties than the model.
@@ -103,7 +103,7 @@ def render_plans(
     head = (
         f"{'':<24}{'entries':>8}{'stored':>8}{'calls':>8}{'tokens in':>12}{'tokens out':>12}{'dollars':>10}"
     )
-    total = sum(plans, Plan("all"))
+    total = sum(plans, CategoryPlan("all"))
     yield head
     bill: float | None = 0.0
     for row in (*plans, total, *others):

@@ -44,7 +44,7 @@ from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_tr
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 
 _FIRST = 200
 """Records among which the progress looks for answers that nothing can be done with."""
@@ -418,12 +418,12 @@ class Session:
             self.earlier,
         )
 
-    def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:
+    def outcomes(self, *, interrupted: bool) -> tuple[RuleOutcome, ...]:
         """Check the gate's rules and return their outcomes."""
         unfinished = "the run was interrupted" if interrupted else None
         return gate.check_rules(self.context.settings.gate, self.evidence, unfinished=unfinished)
 
-    def section(self, outcomes: Sequence[Outcome]) -> dict[str, object]:
+    def section(self, outcomes: Sequence[RuleOutcome]) -> dict[str, object]:
         """Return the ``fcbench`` section of the JSON report."""
         ordered = records.sort_records(self.records.values())
         return write_section(self.facts, ordered, self.context.selection.size_of, outcomes)

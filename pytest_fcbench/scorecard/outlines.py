@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-from pytest_fcbench.domain.transcript import PAID, Aside, Completion
+from pytest_fcbench.domain.transcript import PAID, AuxiliaryCall, Completion
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Difference,
@@ -108,7 +108,7 @@ def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], 
     )
 
 
-def _outline_aside(aside: Aside) -> Aside:
+def _outline_aside(aside: AuxiliaryCall) -> AuxiliaryCall:
     used = aside.completion
     spent = Completion(
         latency_s=used.latency_s,
@@ -118,7 +118,7 @@ def _outline_aside(aside: Aside) -> Aside:
         cache_write_tokens=used.cache_write_tokens,
         reasoning_tokens=used.reasoning_tokens,
     )
-    return Aside(aside.party, "", spent, aside.usd)
+    return AuxiliaryCall(aside.party, "", spent, aside.usd)
 
 
 def _outline_call(verdict: CallVerdict) -> CallVerdict:

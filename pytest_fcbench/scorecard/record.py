@@ -34,12 +34,12 @@ from pytest_fcbench.domain.json_values import (
     one_of,
     read_json,
 )
-from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names
 from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.transcript import (
     PAID,
-    Aside,
+    AuxiliaryCall,
     Completion,
     Ending,
     Fault,
@@ -49,6 +49,8 @@ from pytest_fcbench.domain.transcript import (
     completion_to_json,
 )
 from pytest_fcbench.domain.verdict import (
+    OWN_ASSERTION,
+    Failed,
     Judgement,
     JudgeRating,
     NotScored,
@@ -142,16 +144,16 @@ def describe_object(
     }
 
 
-def _read_aside(value: object) -> Aside:
+def _read_aside(value: object) -> AuxiliaryCall:
     if not isinstance(value, Mapping):
         raise ValueError(f"expected an object, found {type(value).__name__}")
     # Scorecards of older versions lack it.
     usage = read_json(_usage_adapter(), value.get("usage", {}))
     completion = restore_completion(value, usage)
-    return Aside(Party(value["party"]), str(value["digest"]), completion, usage.usd)
+    return AuxiliaryCall(Party(value["party"]), str(value["digest"]), completion, usage.usd)
 
 
-def _write_aside(aside: Aside) -> dict[str, object]:
+def _write_aside(aside: AuxiliaryCall) -> dict[str, object]:
     written = {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
     if aside.party not in PAID:
         return written
@@ -186,7 +188,7 @@ _NUMBER = {"type": ["number", "null"]}
 _ASIDE = describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION}, _ENDING)
 _ASIDE["properties"]["usage"] = describe_object(dict.fromkeys(_SUMS, _NUMBER), dict.fromkeys(_USAGE, _NUMBER))
 _Aside: TypeAlias = Annotated[
-    Aside,
+    AuxiliaryCall,
     PlainValidator(_read_aside),
     PlainSerializer(_write_aside, return_type=JsonObject),
     WithJsonSchema(_ASIDE),
@@ -258,6 +260,13 @@ class Record:
         """Return the verdict of one profile."""
         return self.verdicts.select_profile(profile)
 
+    @property
+    def is_judged_by_test(self) -> bool:
+        """True where an assertion of a test decided, which only that test can judge again."""
+        verdicts = (self.verdicts.official, self.verdicts.corrected)
+        failures = [each for each in verdicts if isinstance(each, Failed)]
+        return any(each.code == OWN_ASSERTION and "place" in each.details for each in failures)
+
     def replace_judgement(self, judgement: Judgement) -> Record:
         """Return the Record with another judgement of the same answers."""
         return replace(self, **_list_judged_members(judgement))
@@ -309,7 +318,7 @@ def price_nothing(completion: Completion, party: Party) -> None:
 
 def build_record(
     entry: Entry,
-    manner: Manner,
+    manner: ModelPresentation,
     judgement: Judgement,
     transcript: Transcript | None,
     usd: Pricing = price_nothing,

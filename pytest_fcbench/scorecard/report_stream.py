@@ -17,14 +17,14 @@ _DELIMITERS = frozenset(f"{_SPACE},:]}}")
 """Characters that may follow a value."""
 
 
-class Place(NamedTuple):
+class ByteRange(NamedTuple):
     """The place of a value in its file, in bytes."""
 
     offset: int
     length: int
 
 
-TakeTest: TypeAlias = Callable[[object, Place], object]
+TakeTest: TypeAlias = Callable[[object, ByteRange], object]
 """Takes a test of a report, and its place in the file."""
 
 
@@ -97,7 +97,7 @@ class _Scanner:
                 yield
         self.skip_character(closing)
 
-    def read_value(self) -> tuple[object, Place]:
+    def read_value(self) -> tuple[object, ByteRange]:
         """Read the next value. Raises ``ValueError`` or ``RecursionError``."""
         self.peek_character()
         while True:
@@ -113,17 +113,17 @@ class _Scanner:
         piece = self._text[self._at : end]
         if not piece.isascii():
             value = read_json_text(piece.encode("latin-1").decode())
-        place = Place(self._passed + self._at, len(piece))
+        place = ByteRange(self._passed + self._at, len(piece))
         self._at = end
         return value, place
 
 
 @contextmanager
-def open_places(path: Path) -> Iterator[Callable[[Place], str]]:
+def open_places(path: Path) -> Iterator[Callable[[ByteRange], str]]:
     """Open a file for reading the text at places in it, as long as the block lasts."""
     with path.open("rb") as file:
 
-        def read_place(place: Place) -> str:
+        def read_place(place: ByteRange) -> str:
             file.seek(place.offset)
             return file.read(place.length).decode()
 

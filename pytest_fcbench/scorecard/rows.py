@@ -19,7 +19,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
-class EntryRow:
+class OutcomeRow:
     """The outcome of an entry, or of one trial of it."""
 
     run: str
@@ -105,22 +105,24 @@ class ScoreRow:
 
 
 _LARGEST = 2**63
-Row: TypeAlias = EntryRow | ScoreRow
+Row: TypeAlias = OutcomeRow | ScoreRow
 
 
-def list_columns(kind: type[EntryRow] | type[ScoreRow]) -> Mapping[str, type[str] | type[int] | type[float]]:
+def list_columns(
+    kind: type[OutcomeRow] | type[ScoreRow],
+) -> Mapping[str, type[str] | type[int] | type[float]]:
     """List the columns of rows of a kind, with the type of their values."""
     # The annotations are texts, of which the first word is the type of a value that is known.
     types = {"str": str, "int": int, "float": float}
     return {column.name: types[str(column.type).partition(" ")[0]] for column in fields(kind)}
 
 
-def describe_entries(card: Scorecard) -> Iterator[EntryRow]:
+def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
     """Describe the Records of a scorecard as rows, one at a time."""
     for record in card.records:
         official, corrected = (record.verdict(profile) for profile in Profile)
         decides = record.verdict(card.facts.profile)
-        yield EntryRow(
+        yield OutcomeRow(
             run=card.path.stem,
             model=record.model,
             mode=record.mode,

@@ -104,7 +104,7 @@ WORDS = {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RuleOutcome:
     """The outcome of a rule of the gate."""
 
     __pydantic_config__ = DESCRIBED

@@ -12,7 +12,7 @@ from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
 from pytest_fcbench.scorecard.rows import (
-    EntryRow,
+    OutcomeRow,
     ScoreRow,
     describe_entries,
     describe_scores,
@@ -38,7 +38,7 @@ class RunResults:
     """Scores under each profile."""
     score_rows: tuple[ScoreRow, ...]
     """The scores of both profiles as rows."""
-    entries: tuple[EntryRow, ...]
+    entries: tuple[OutcomeRow, ...]
     """The outcome of each entry, in the order of category and id."""
 
     @property
@@ -81,7 +81,7 @@ class RunResults:
         # Here, because pandas is an extra and takes half a second.
         import pandas as pd
 
-        kind, rows = (EntryRow, self.entries) if per == "entry" else (ScoreRow, self.score_rows)
+        kind, rows = (OutcomeRow, self.entries) if per == "entry" else (ScoreRow, self.score_rows)
         columns = list_columns(kind)
         frame = pd.DataFrame.from_records([asdict(row) for row in rows], columns=list(columns))
         return frame.astype({name: _DTYPES[of] for name, of in columns.items()})

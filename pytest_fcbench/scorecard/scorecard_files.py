@@ -31,8 +31,8 @@ from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_s
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, from_json, read_answer, sort_records
-from pytest_fcbench.scorecard.report_stream import Place, open_places, read_report
-from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
+from pytest_fcbench.scorecard.report_stream import ByteRange, open_places, read_report
+from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
 BASELINE = "fcbench-baseline/1"
 
@@ -50,7 +50,7 @@ class Scorecard:
     """The test of each Record by item id; none in a baseline."""
     created_s: float | None = None
     """The end of the run in seconds since 1970; None in a baseline."""
-    gate: tuple[Outcome, ...] = ()
+    gate: tuple[RuleOutcome, ...] = ()
     """Outcomes of the gate's rules; empty in a baseline."""
     read_whole: Callable[[Record], Record] = field(default=lambda record: record, compare=False, repr=False)
     """Returns the Record with its answers, where ``records`` are outlines."""
@@ -73,7 +73,7 @@ def load_scorecard(path: Path) -> Scorecard:
     return read_scorecard(path, parse_file(path))
 
 
-TakeTest: TypeAlias = Callable[[Mapping[str, Any], Record | None, Place], object]
+TakeTest: TypeAlias = Callable[[Mapping[str, Any], Record | None, ByteRange], object]
 """Takes a test of a report, its whole Record if it has one, and its place in the file."""
 
 
@@ -90,7 +90,7 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
     outliner = Outliner()
     carried: list[tuple[str, Record]] = []
 
-    def take_any_test(test: object, place: Place) -> None:
+    def take_any_test(test: object, place: ByteRange) -> None:
         if not isinstance(test, Mapping):
             raise TypeError("a test must be an object")
         told = test.get("metadata", {}).get("fcbench")
@@ -122,9 +122,9 @@ def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
         for record in card.records:
             _check_answers(path, record)
         return card
-    places: dict[str, Place] = {}
+    places: dict[str, ByteRange] = {}
 
-    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
+    def take_test(test: Mapping[str, Any], record: Record | None, place: ByteRange) -> None:
         if record is not None:
             _check_answers(path, record)
             places[record.item_id] = place
@@ -193,7 +193,7 @@ def read_scorecard(
         if len(sizes) < len(named):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
         created, lasted, code = found.get("created"), found.get("duration"), found.get("exitcode")
-        outcome_adapter = TypeAdapter(Outcome)
+        outcome_adapter = TypeAdapter(RuleOutcome)
         return Scorecard(
             path,
             facts,

@@ -25,12 +25,12 @@ from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
 from pytest_fcbench.server.family_lookup import FamilyLookup
 from pytest_fcbench.server.family_replies import is_streamed, make_chunk
-from pytest_fcbench.server.faults import CHANGES_ANSWER, Draw, Kind
+from pytest_fcbench.server.faults import CHANGES_ANSWER, Draw, FaultKind
 from pytest_fcbench.server.judging import Judge
-from pytest_fcbench.server.lookup import Lookup, Models
+from pytest_fcbench.server.lookup import EntryIndex, Models
 from pytest_fcbench.server.replies import (
     END_OF_STREAM,
-    Reply,
+    ServedReply,
     build_reply,
     build_text_reply,
     list_choices,
@@ -71,7 +71,7 @@ class Stats:
     answered: Counter[str] = field(default_factory=Counter)
     """Good answers sent in full, by the name in the request's header or else the entry's key; ``judge`` and
     ``embeddings`` where no entry is asked."""
-    faults: Counter[Kind] = field(default_factory=Counter)
+    faults: Counter[FaultKind] = field(default_factory=Counter)
     abandoned: int = 0
     """Requests without a fault whose client gave up before it had the answer."""
     in_flight: int = 0
@@ -90,7 +90,7 @@ class _Call:
     """Seconds since the epoch."""
     name: str | None
     """The name of its entry, where its header gives one."""
-    fault: Kind | None
+    fault: FaultKind | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class _MadeReply:
     """A reply, and the same as the JSON of a chat completion without its head."""
 
     key: str
-    reply: Reply
+    reply: ServedReply
     serialized: bytes
     broken: bool
 
@@ -133,7 +133,7 @@ class ChatServer:
         self,
         name: str,
         models: Models,
-        lookup: Lookup,
+        lookup: EntryIndex,
         draws: Iterator[Draw],
         retry_after: float,
         judge: Judge,
@@ -151,7 +151,7 @@ class ChatServer:
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge = judge
         self._stats = Stats()
-        self._replies: dict[tuple[object, ...], tuple[Reply, bytes]] = {}
+        self._replies: dict[tuple[object, ...], tuple[ServedReply, bytes]] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -204,7 +204,7 @@ class ChatServer:
         try:
             answer = await prepare(await request.read(), call)
             fault = None if draw.fault in _SENDS_ANSWER and not answer.broken else draw.fault
-            if draw.latency_s and fault is not Kind.HANG:
+            if draw.latency_s and fault is not FaultKind.HANG:
                 await asyncio.sleep(draw.latency_s)
             if fault:
                 stats.faults[fault] += 1
@@ -257,7 +257,7 @@ class ChatServer:
             # Judges and golden paths are asked at the same path, in the form for every server.
             return await self._prepare_chat_answer(content, call)
         whole = json.dumps(reply).encode()
-        broken = call.fault is Kind.JSON
+        broken = call.fault is FaultKind.JSON
         if broken:
             whole = whole[: len(whole) // 2]
         if not is_streamed(content):
@@ -270,7 +270,7 @@ class ChatServer:
 
         Raises ``RefusedRequestError`` where there is none.
         """
-        broken = call.fault is Kind.JSON
+        broken = call.fault is FaultKind.JSON
         if (opinion := self._judge.answer_question(body.messages)) is not None:
             reply = build_text_reply(self._name, body, opinion, broken=broken)
             return _MadeReply("judge", reply, serialize_reply(reply), broken)
@@ -284,37 +284,39 @@ class ChatServer:
                 completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
-            if fault is Kind.ONE_CALL and completion.tool_calls:
+            if fault is FaultKind.ONE_CALL and completion.tool_calls:
                 completion = replace(completion, tool_calls=completion.tool_calls[:1])
-            reply = build_reply(self._name, asked, completion, broken=fault is Kind.JSON)
+            reply = build_reply(self._name, asked, completion, broken=fault is FaultKind.JSON)
             self._replies[key] = reply, serialize_reply(reply)
         return _MadeReply(call.name or asked.entry.key, *self._replies[key], fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
-        broken = call.fault is Kind.JSON
+        broken = call.fault is FaultKind.JSON
         embeddings = build_embeddings(self._name, read_embedding_request(content), broken=broken)
         return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
 
-    async def _send_fault(self, request: web.Request, fault: Kind, answer: _Answer) -> web.StreamResponse:
+    async def _send_fault(
+        self, request: web.Request, fault: FaultKind, answer: _Answer
+    ) -> web.StreamResponse:
         if fault in _SENDS_ANSWER:
             return await _send(request, answer)
         match fault:
-            case Kind.RATE_LIMIT:
+            case FaultKind.RATE_LIMIT:
                 return _build_error(
                     429,
                     "rate_limit_exceeded",
                     "rate limit exceeded (simulated by --fault)",
                     self._retry_after,
                 )
-            case Kind.SERVER_ERROR:
+            case FaultKind.SERVER_ERROR:
                 return _build_error(500, "server_error", "internal server error (simulated by --fault)")
-            case Kind.GARBAGE:
+            case FaultKind.GARBAGE:
                 page = b"<html><body>Bad Gateway</body></html>"
                 # An event that is not JSON, because clients read nothing of a stream but its events.
                 return await _send(
                     request, replace(answer, parts=(b"data: %s\n\n" % page if answer.is_stream else page,))
                 )
-            case Kind.HANG:
+            case FaultKind.HANG:
                 await asyncio.sleep(_LONGEST_HANG_S)
         content = b"".join(answer.parts)
         # The whole length is announced, so the client can see that the body is cut. Of a stream, which has
@@ -324,7 +326,7 @@ class ChatServer:
         # The client is gone already.
         if (transport := request.transport) is None:
             return response
-        if fault is Kind.CUT:
+        if fault is FaultKind.CUT:
             await response.prepare(request)
             await response.write(content[: len(content) // 2])
             transport.close()

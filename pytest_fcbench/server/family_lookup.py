@@ -14,16 +14,16 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.family_replies import build_family_reply
@@ -41,7 +41,7 @@ _SAID = (
 class FamilyLookup:
     """An index of replies by requests, which grows entry by entry until a request is found."""
 
-    def __init__(self, suites: Sequence[Suite], models: Models, manner: Manner) -> None:
+    def __init__(self, suites: Sequence[Suite], models: Models, manner: ModelPresentation) -> None:
         """Load all entries. Raises ``SuiteError``."""
         assert manner.member, "requests of a family have the form of a member"
         self.member, self._manner = manner.member, manner
@@ -102,7 +102,7 @@ class FamilyLookup:
             yield key
 
     def _hold_conversation(self, entry: Entry, suite: Suite, memories: Memories) -> None:
-        model = Parties(self._model, {Party.OWN_WEB: self._web})
+        model = RoutedModel(self._model, {Party.OWN_WEB: self._web})
 
         def answer(request: AskModel) -> Completion:
             completion = run_through(model.complete(entry, request))
@@ -113,7 +113,7 @@ class FamilyLookup:
             self._index.setdefault(_hash_said(request.wire.body), {}).setdefault(entry.key, reply)
             return read_family_reply(request.wire.api, reply)
 
-        setting = Setting(self._manner, suite, PathSettings(Profile.OFFICIAL), memories)
+        setting = ConversationContext(self._manner, suite, PathSettings(Profile.OFFICIAL), memories)
         drive_conversation(converse(entry, setting), answer)
 
 

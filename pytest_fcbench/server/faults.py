@@ -18,7 +18,7 @@ Latency: TypeAlias = Callable[[float], float]
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     """A kind of simulated fault."""
 
     RATE_LIMIT = "429"
@@ -84,7 +84,7 @@ class Kind(StrEnum):
     """A stream ends in the middle, in good order, without finish reason and ``[DONE]``."""
 
 
-CHANGES_ANSWER = frozenset([Kind.JSON, Kind.ONE_CALL])
+CHANGES_ANSWER = frozenset([FaultKind.JSON, FaultKind.ONE_CALL])
 """The kinds that send an answer with other contents, in place of an error or none."""
 
 
@@ -92,23 +92,23 @@ CHANGES_ANSWER = frozenset([Kind.JSON, Kind.ONE_CALL])
 class Draw:
     """The fault, if any, and the latency of one request."""
 
-    fault: Kind | None
+    fault: FaultKind | None
     latency_s: float
 
 
-def read_shares(texts: Sequence[str]) -> Mapping[Kind, float]:
+def read_shares(texts: Sequence[str]) -> Mapping[FaultKind, float]:
     """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
-    found: dict[Kind, float] = {}
+    found: dict[FaultKind, float] = {}
     for text in texts:
         kind, _, share = text.partition(":")
-        if kind not in tuple(Kind):
-            error = describe_unknown_name("fault", kind, Kind)
+        if kind not in tuple(FaultKind):
+            error = describe_unknown_name("fault", kind, FaultKind)
             raise UsageError(f"--fault={text}: {error} Use KIND:SHARE, e.g. 429:0.1.")
         if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
             raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, e.g. {kind}:0.1")
         if kind in found:
             raise UsageError(f"--fault={text}: {kind} is given twice; give each kind once")
-        found[Kind(kind)] = float(share)
+        found[FaultKind(kind)] = float(share)
     if (total := math.fsum(found.values())) > 1 + 1e-9:
         given = " ".join(texts)
         raise UsageError(f"--fault={given}: the shares add up to {total:g}; their sum must not exceed 1")
@@ -133,7 +133,7 @@ def read_latency(text: str) -> Latency:
     )
 
 
-def draw_faults(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:
+def draw_faults(given: Mapping[FaultKind, float], wait: Latency, seed: int) -> Iterator[Draw]:
     """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:

@@ -12,17 +12,17 @@ from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.server_turns import skip_calls
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.path_runner import RUNNERS
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import Model, run_through
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import (
     Body,
@@ -83,14 +83,14 @@ def list_path_settings(entry: Entry) -> Sequence[PathSettings]:
 
 
 def list_requests(
-    entry: Entry, setting: Setting, models: Models, web: Model | None = None
+    entry: Entry, setting: ConversationContext, models: Models, web: Model | None = None
 ) -> Sequence[AskModel]:
     """List every request of the conversation about an entry when this model answers.
 
     The list ends where the model has no answer. The setting must hold the memories of earlier conversations;
     ``web`` answers requests to the suite's own web.
     """
-    model = Parties(models(setting.manner.prompting), {Party.OWN_WEB: web} if web else {})
+    model = RoutedModel(models(setting.manner.prompting), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
 
     def answer(request: AskModel) -> Completion:
@@ -110,7 +110,7 @@ def list_requests(
     return asked
 
 
-class Lookup:
+class EntryIndex:
     """An index of entries by what they ask, which grows with the entries that are asked about.
 
     Each entry takes a whole conversation, so only those are indexed whose texts a request repeats. All
@@ -197,7 +197,7 @@ class Lookup:
         suite = self._entries[entry.key][1]
         for prompting in MANNERS:
             for driven in list_path_settings(entry):
-                setting = Setting(Manner("", prompting), suite, driven)
+                setting = ConversationContext(ModelPresentation("", prompting), suite, driven)
                 for each in (*entry.earlier, entry):
                     asked = list_requests(each, setting, self._models, self._web)
                 for request in asked:
@@ -219,8 +219,11 @@ class Lookup:
             if (each.key, prompting, driven) in self._indexed:
                 continue
             self._indexed.add((each.key, prompting, driven))
-            setting = Setting(
-                Manner("", prompting), self._entries[each.key][1], driven, self._memories[prompting]
+            setting = ConversationContext(
+                ModelPresentation("", prompting),
+                self._entries[each.key][1],
+                driven,
+                self._memories[prompting],
             )
             for request in list_requests(each, setting, self._models, self._web):
                 tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]

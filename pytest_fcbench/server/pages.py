@@ -31,14 +31,14 @@ _HEADERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ServedPage:
     """An answer to a request: a text, or a file with one."""
 
     content: str | Path
     kind: str = HTML
 
 
-FindPage = Callable[[str, Mapping[str, Sequence[str]]], Page | None]
+FindPage = Callable[[str, Mapping[str, Sequence[str]]], ServedPage | None]
 """Returns the page of a path and its query, None for an unknown path. Raises ``FcbenchError``."""
 
 
@@ -51,7 +51,7 @@ class PageServer(ThreadingHTTPServer):
 
     def __init__(self, port: int, find_page: FindPage) -> None:
         self.find_page = find_page
-        super().__init__((HOST, port), _Handler)
+        super().__init__((HOST, port), _PageHandler)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Print the traceback of an error, but for a client that left before it had its page."""
@@ -64,7 +64,7 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}/"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _PageHandler(BaseHTTPRequestHandler):
     """Answers GET; http.server refuses every other method by 501."""
 
     server_version, sys_version = "fcbench", ""

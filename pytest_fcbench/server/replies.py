@@ -42,7 +42,7 @@ class Delta(TypedDict, total=False):
     tool_calls: list[CallPiece]
 
 
-class Choice(TypedDict, total=False):
+class ChunkChoice(TypedDict, total=False):
     """The one choice of a chunk of a stream."""
 
     index: int
@@ -62,7 +62,7 @@ class SentCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ServedReply:
     """A completion as it is sent, in whichever form; the token usage is an estimate."""
 
     model: str
@@ -86,7 +86,7 @@ class Reply:
         }
 
 
-def build_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> Reply:
+def build_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> ServedReply:
     """Build the reply to a request; in a ``broken`` one the arguments, or the text, are cut in half."""
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
@@ -97,17 +97,19 @@ def build_reply(model: str, asked: FoundRequest, completion: Completion, *, brok
         for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
     )
     tokens = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
-    return Reply(model, text, None if completion.tool_calls is None else sent, asked.prompt_tokens, tokens)
+    return ServedReply(
+        model, text, None if completion.tool_calls is None else sent, asked.prompt_tokens, tokens
+    )
 
 
-def build_text_reply(model: str, body: Body, text: str, *, broken: bool) -> Reply:
+def build_text_reply(model: str, body: Body, text: str, *, broken: bool) -> ServedReply:
     """Build the reply with a text to a request that is not about an entry."""
     text = _cut_in_half(text) if broken else text
     prompt = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
-    return Reply(model, text, None, prompt, estimate_tokens(text))
+    return ServedReply(model, text, None, prompt, estimate_tokens(text))
 
 
-def serialize_reply(reply: Reply) -> bytes:
+def serialize_reply(reply: ServedReply) -> bytes:
     """Serialize a reply without its opening brace, id and time, which differ each time it is sent."""
     message: dict[str, object] = {"role": "assistant", "content": reply.text}
     if reply.calls is not None:
@@ -128,7 +130,7 @@ def serialize_reply(reply: Reply) -> bytes:
     return json.dumps(body).encode()[1:]
 
 
-def list_choices(reply: Reply) -> list[Choice]:
+def list_choices(reply: ServedReply) -> list[ChunkChoice]:
     """Return what the chunks of a stream say: the role, the text and the tool calls in pieces, the end.
 
     An empty list of tool calls has no form in a stream.
@@ -142,12 +144,12 @@ def list_choices(reply: Reply) -> list[Choice]:
         )
         for piece in split_text(call.arguments):
             deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    choices: list[Choice] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices: list[ChunkChoice] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     return [*choices, {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}]
 
 
 def write_stream(
-    choices: Iterable[Choice], reply: Reply, reply_id: str, created: int, *, include_usage: bool
+    choices: Iterable[ChunkChoice], reply: ServedReply, reply_id: str, created: int, *, include_usage: bool
 ) -> list[bytes]:
     """Write a reply as server-sent events, a chunk for each choice."""
     events = []

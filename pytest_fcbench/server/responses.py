@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from pytest_fcbench.server.body import Body, RefusedRequestError, interpret_body, parse_json
-from pytest_fcbench.server.replies import Reply, serialize_event, split_text
+from pytest_fcbench.server.replies import ServedReply, serialize_event, split_text
 
 _TEXT_PARTS = ("input_text", "output_text", "text")
 
@@ -120,7 +120,9 @@ def _join_parts(content: object, place: str) -> str:
     return "".join(texts)
 
 
-def build_response(reply: Reply, request: ResponseRequest, number: int, created: int) -> dict[str, object]:
+def build_response(
+    reply: ServedReply, request: ResponseRequest, number: int, created: int
+) -> dict[str, object]:
     """Build the response with a reply; ``number`` makes its ids unique."""
     output: list[object] = []
     # A reply of nothing is a message without words, so that a client can send it back.

@@ -8,11 +8,11 @@ from itertools import chain, groupby, zip_longest
 from typing import TypeAlias
 
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.server.faults import Kind
-from pytest_fcbench.server.replies import CallPiece, Choice, Delta, serialize_event
+from pytest_fcbench.server.faults import FaultKind
+from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
 
 _ChangeCalls: TypeAlias = Callable[[Sequence[CallPiece]], Iterable[CallPiece]]
-_ChangeChoices: TypeAlias = Callable[[Sequence[Choice]], Iterable[Choice]]
+_ChangeChoices: TypeAlias = Callable[[Sequence[ChunkChoice]], Iterable[ChunkChoice]]
 _ChangeEvents: TypeAlias = Callable[[Sequence[bytes]], Iterable[bytes]]
 
 _BYTE_ORDER_MARK = "\ufeff".encode()
@@ -20,7 +20,9 @@ _ERROR = {"message": "the engine stopped (simulated by --fault)", "type": "serve
 
 
 def break_stream(
-    fault: Kind, choices: Sequence[Choice], write: Callable[[Iterable[Choice]], Sequence[bytes]]
+    fault: FaultKind,
+    choices: Sequence[ChunkChoice],
+    write: Callable[[Iterable[ChunkChoice]], Sequence[bytes]],
 ) -> list[bytes]:
     """Return the events that ``write`` makes of choices, with a fault where it can show in them."""
     events = write(_CHOICE_FAULTS.get(fault, list)(choices))
@@ -30,7 +32,7 @@ def break_stream(
 def _change_calls(change: _ChangeCalls) -> _ChangeChoices:
     """Return the fault that writes all pieces of calls in another way."""
 
-    def change_choices(choices: Sequence[Choice]) -> Iterable[Choice]:
+    def change_choices(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
         *others, end = [choice for choice in choices if "tool_calls" not in choice["delta"]]
         yield from others
         for piece in change(_list_pieces(choices)):
@@ -40,7 +42,7 @@ def _change_calls(change: _ChangeCalls) -> _ChangeChoices:
     return change_choices
 
 
-def _list_pieces(choices: Sequence[Choice]) -> list[CallPiece]:
+def _list_pieces(choices: Sequence[ChunkChoice]) -> list[CallPiece]:
     return [piece for choice in choices for piece in choice["delta"].get("tool_calls", ())]
 
 
@@ -123,7 +125,7 @@ def send_object(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
 # Choices
 
 
-def send_message(choices: Sequence[Choice]) -> Iterable[Choice]:
+def send_message(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
     """Send one message in place of all deltas."""
     texts = [text for choice in choices if (text := choice["delta"].get("content")) is not None]
     message: Delta = {"role": "assistant", "content": "".join(texts) if texts else None}
@@ -132,7 +134,7 @@ def send_message(choices: Sequence[Choice]) -> Iterable[Choice]:
     return [{"index": 0, "message": message, "finish_reason": choices[-1]["finish_reason"]}]
 
 
-def add_choice(choices: Sequence[Choice]) -> Iterable[Choice]:
+def add_choice(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
     """Send a second choice, whose calls have other names, in turn with the first."""
     for choice, renamed in zip(choices, _change_each(_rename_call)(choices), strict=True):
         yield {**renamed, "index": 1}
@@ -144,26 +146,26 @@ def _rename_call(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
     return [{**opening, "function": {**opening["function"], "name": "other_function"}}, *others]
 
 
-def leave_reason_out(choices: Sequence[Choice]) -> Iterable[Choice]:
+def leave_reason_out(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
     """Send no finish reason."""
     return [{**choice, "finish_reason": None} for choice in choices]
 
 
-_CHOICE_FAULTS: Mapping[Kind, _ChangeChoices] = {
-    Kind.INDEX_FROM_1: _number_calls(lambda place: place + 1),
-    Kind.INDEX_GAP: _number_calls(lambda place: place * 2),
-    Kind.SHARED_INDEX: _number_calls(lambda _: 0),
-    Kind.TEXT_INDEX: _number_calls(str),
-    Kind.NO_INDEX: _change_calls(leave_index_out),
-    Kind.GROWING_INDEX: _change_calls(number_pieces),
-    Kind.REPEATED_NAME: _change_each(repeat_name),
-    Kind.REPEATED_CALL: _change_each(lambda call: [*call, _join_call(call)]),
-    Kind.EMPTY_ARGUMENTS_FIRST: _change_each(send_empty_arguments_first),
-    Kind.INTERLEAVED_CALLS: _change_calls(interleave_calls),
-    Kind.OBJECT_ARGUMENTS: _change_each(send_object),
-    Kind.WHOLE_MESSAGE: send_message,
-    Kind.SECOND_CHOICE: add_choice,
-    Kind.NO_FINISH_REASON: leave_reason_out,
+_CHOICE_FAULTS: Mapping[FaultKind, _ChangeChoices] = {
+    FaultKind.INDEX_FROM_1: _number_calls(lambda place: place + 1),
+    FaultKind.INDEX_GAP: _number_calls(lambda place: place * 2),
+    FaultKind.SHARED_INDEX: _number_calls(lambda _: 0),
+    FaultKind.TEXT_INDEX: _number_calls(str),
+    FaultKind.NO_INDEX: _change_calls(leave_index_out),
+    FaultKind.GROWING_INDEX: _change_calls(number_pieces),
+    FaultKind.REPEATED_NAME: _change_each(repeat_name),
+    FaultKind.REPEATED_CALL: _change_each(lambda call: [*call, _join_call(call)]),
+    FaultKind.EMPTY_ARGUMENTS_FIRST: _change_each(send_empty_arguments_first),
+    FaultKind.INTERLEAVED_CALLS: _change_calls(interleave_calls),
+    FaultKind.OBJECT_ARGUMENTS: _change_each(send_object),
+    FaultKind.WHOLE_MESSAGE: send_message,
+    FaultKind.SECOND_CHOICE: add_choice,
+    FaultKind.NO_FINISH_REASON: leave_reason_out,
 }
 
 
@@ -200,14 +202,14 @@ def send_error(events: Sequence[bytes]) -> Iterable[bytes]:
     return [*_cut_events(events), serialize_event({"error": _ERROR}), events[-1]]
 
 
-_EVENT_FAULTS: Mapping[Kind, _ChangeEvents] = {
-    Kind.CR_LINES: _end_lines(b"\r"),
-    Kind.CRLF_LINES: _end_lines(b"\r\n"),
-    Kind.SPLIT_DATA: split_data,
-    Kind.COMMENTS: add_comments,
-    Kind.NO_DONE: lambda events: events[:-1],
-    Kind.STREAM_ERROR: send_error,
-    Kind.CUT_STREAM: _cut_events,
+_EVENT_FAULTS: Mapping[FaultKind, _ChangeEvents] = {
+    FaultKind.CR_LINES: _end_lines(b"\r"),
+    FaultKind.CRLF_LINES: _end_lines(b"\r\n"),
+    FaultKind.SPLIT_DATA: split_data,
+    FaultKind.COMMENTS: add_comments,
+    FaultKind.NO_DONE: lambda events: events[:-1],
+    FaultKind.STREAM_ERROR: send_error,
+    FaultKind.CUT_STREAM: _cut_events,
 }
 
 STREAM_FAULTS = frozenset([*_CHOICE_FAULTS, *_EVENT_FAULTS])

@@ -115,6 +115,8 @@ def describe_unknown_suite(name: str, known: Iterable[str], folder: Path = Path(
     """Say that no suite has that name, or that it is no longer where a run in a folder found it."""
     if place := find_gone_suites(folder).get(name):
         return f"suite {name!r}: {place}, where a run found it, is gone; run 'pytest' once with its new path."
+    if Path(name).exists() and can_name_a_suite(short := suggest_name(Path(name))):
+        return f"{name!r} is a path: run 'pytest {name}' once, then name the suite {short!r}."
     unknown = describe_unknown_name("suite", name, known)
     return f"{unknown} A suite of your own needs a name under 'suites' in fcbench.yaml."
 

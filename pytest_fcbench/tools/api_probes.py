@@ -87,7 +87,7 @@ def _probe_lookup(call: str) -> Probe:
     return Probe(call, wanted, live.find_scheme(wanted.host), [find_misfit])
 
 
-class State(StrEnum):
+class ProbeState(StrEnum):
     """The outcome of a request."""
 
     ANSWERED = "answered"
@@ -97,15 +97,15 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeOutcome:
     """The outcome of a request, with the reason if it is not ``ANSWERED``."""
 
     probe: Probe
-    state: State
+    state: ProbeState
     reason: str = ""
 
 
-def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[Answer]:
+def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[ProbeOutcome]:
     """Send the requests and yield their outcomes by host; each host gets one request at a time."""
     by_host: defaultdict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
@@ -115,19 +115,21 @@ def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[Answer]:
         yield from chain.from_iterable(pool.map(partial(_ask_host, sender), by_host.values()))
 
 
-def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[Answer]:
+def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[ProbeOutcome]:
     key = live.HOSTS[probes[0].wanted.host].key
     # Without its key the host would refuse each request, which says nothing about the entries.
     if key and not os.environ.get(key.env, "").strip():
-        return [Answer(probe, State.KEY_MISSING, key.env) for probe in probes]
+        return [ProbeOutcome(probe, ProbeState.KEY_MISSING, key.env) for probe in probes]
     answers = []
     for probe in probes:
         match sender.send(probe.wanted, probe.scheme):
             case Responded(status=200, body=body):
                 wrong = next((told for misfit in probe.misfits if (told := misfit(body))), "")
-                answers.append(Answer(probe, State.WRONG_SHAPE if wrong else State.ANSWERED, wrong))
+                answers.append(
+                    ProbeOutcome(probe, ProbeState.WRONG_SHAPE if wrong else ProbeState.ANSWERED, wrong)
+                )
             case Responded(status=status, body=body):
-                answers.append(Answer(probe, State.FAILED, f"HTTP {status}: {body:.120}"))
+                answers.append(ProbeOutcome(probe, ProbeState.FAILED, f"HTTP {status}: {body:.120}"))
             case other:
-                answers.append(Answer(probe, State.FAILED, other.reason))
+                answers.append(ProbeOutcome(probe, ProbeState.FAILED, other.reason))
     return answers

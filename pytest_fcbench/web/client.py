@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import requests
     from requests.adapters import HTTPAdapter
 
-__all__ = ["Bounds", "Client", "Refused", "Reply", "Unreachable"]
+__all__ = ["Bounds", "Client", "Refused", "Unreachable", "WebReply"]
 
 # requests and urllib3 are imported where a request is made: most runs ask no web, and it takes a tenth of a
 # second.
@@ -57,7 +57,7 @@ class Unreachable(Exception):  # noqa: N818 - reads as the state it names
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WebReply:
     """A reply of any status."""
 
     url: str
@@ -140,7 +140,9 @@ class Client:
         self._connect = connect
         self._pause = pause
 
-    def get(self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+    def get(
+        self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None
+    ) -> WebReply:
         """Get a URL and return the reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
         deadline = time.monotonic() + self._bounds.timeout_s
         target, sent_headers = _check_request(url, params or (), headers or {}), headers or {}
@@ -161,7 +163,7 @@ class Client:
             self._pause(wait_s)
         raise AssertionError("the last try returns or raises")
 
-    def _follow(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+    def _follow(self, target: Target, headers: Mapping[str, str], deadline: float) -> WebReply:
         for left in range(self._bounds.redirects, -1, -1):
             reply = self._request(target, headers, deadline)
             place = reply.headers.get("Location")
@@ -182,7 +184,7 @@ class Client:
             target = following
         raise Unreachable(f"more than {self._bounds.redirects} redirects")
 
-    def _request(self, target: Target, headers: Mapping[str, str], deadline: float) -> Reply:
+    def _request(self, target: Target, headers: Mapping[str, str], deadline: float) -> WebReply:
         import requests
 
         bounds = self._bounds
@@ -205,7 +207,7 @@ class Client:
             closing(_make_adapter(dial)) as adapter,
             adapter.send(request, stream=True, timeout=dial.left_s) as response,
         ):
-            reply = Reply(target.url, response.status_code, response.headers, b"", response.reason or "")
+            reply = WebReply(target.url, response.status_code, response.headers, b"", response.reason or "")
             if response.ok and bounds.types is not None and reply.type not in bounds.types:
                 raise Unreachable(f"the reply is of the type {reply.type[:80] or 'none'!r}")
             return replace(reply, body=_read_body(response, bounds.max_bytes))

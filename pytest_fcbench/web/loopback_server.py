@@ -13,7 +13,7 @@ from pytest_fcbench.web.client import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class LoopbackReply:
     """The reply to a request."""
 
     status: int
@@ -22,7 +22,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Answer: TypeAlias = Callable[[str, str, Mapping[str, str]], Reply]
+Answer: TypeAlias = Callable[[str, str, Mapping[str, str]], LoopbackReply]
 """A function from host (lower case, no port), target and headers of a request to the reply.
 
 It raises ``ValueError`` for an invalid request.
@@ -33,7 +33,7 @@ class LoopbackServer:
     """A server that runs until it is closed. Raises ``OSError`` if it cannot start."""
 
     def __init__(self, answer: Answer) -> None:
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), partial(_Handler, answer))
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), partial(_ReplyHandler, answer))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="fcbench-loopback", daemon=True
@@ -52,7 +52,7 @@ class LoopbackServer:
         self._server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ReplyHandler(BaseHTTPRequestHandler):
     timeout = 30
 
     def __init__(self, answer: Answer, *connection: Any) -> None:
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             reply = self._answer(host, self.path, dict(self.headers.items()))
         except ValueError:
-            reply = Reply(400, "text/plain", b"not a request")
+            reply = LoopbackReply(400, "text/plain", b"not a request")
         self.send_response(reply.status)
         headers = {"Content-Type": reply.type, "Content-Length": str(len(reply.body)), **reply.headers}
         for name, value in headers.items():

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 from markdownify import MarkdownConverter
 
-from pytest_fcbench.web.client import Reply
+from pytest_fcbench.web.client import WebReply
 
 LONGEST_CONTENT = 100_000
 """Characters that a model is shown of a page."""
@@ -42,18 +42,20 @@ ENCODING = re.compile(
 )
 
 
-class Unreadable(Exception):  # noqa: N818 - reads as the state it names
+class UnreadablePage(Exception):  # noqa: N818 - reads as the state it names
     """Nothing of the reply can be shown; the message says why."""
 
 
-def render_content(reply: Reply, mode: str) -> str:
-    """Render the body of a reply in one of the modes of web search. Raises ``Unreadable``."""
+def render_content(reply: WebReply, mode: str) -> str:
+    """Render the body of a reply in one of the modes of web search. Raises ``UnreadablePage``."""
     if reply.status >= 400:
-        raise Unreadable(f"the server answered with HTTP status {reply.status}")
+        raise UnreadablePage(f"the server answered with HTTP status {reply.status}")
     if reply.type == _PDF or reply.body.startswith(b"%PDF-"):
-        raise Unreadable("it is a PDF document; only text, HTML, JSON and XML can be read")
+        raise UnreadablePage("it is a PDF document; only text, HTML, JSON and XML can be read")
     if not _TYPES.fullmatch(reply.type) or b"\0" in reply.body[:1000]:
-        raise Unreadable(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
+        raise UnreadablePage(
+            f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read"
+        )
     # Decoded by the encoding that it names, else UTF-8, else Windows-1252.
     named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
     named = named or _CHARSET.search(reply.body[:1024])

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import escape_surrogates
-from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
+from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, WebReply
 from pytest_fcbench.web.small_web import ENGINE
 
 
@@ -111,7 +111,7 @@ def open_serpapi() -> SerpApi:
 _CAUSES = {401: "authentication", 403: "authentication", 429: "rate_limit"}
 
 
-def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> Reply:
+def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> WebReply:
     """Return a reply with status 200. Raises ``CallError``, whose reason does not contain the secret."""
     try:
         reply = client.get(url, {name: _make_sendable(text) for name, text in query.items()})
@@ -135,7 +135,7 @@ def _describe(who: str, error: object, secret: str = "") -> str:
     return f"{who}: {redact_secrets(' '.join(str(error).split()), secret)}"[:400]
 
 
-def _parse_json(reply: Reply) -> object:
+def _parse_json(reply: WebReply) -> object:
     try:
         value: object = read_json_text(reply.body)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
-from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
+from pytest_fcbench.web.loopback_server import LoopbackReply, LoopbackServer
 from pytest_fcbench.web.page import Page
 from pytest_fcbench.web.search_index import Index
 
@@ -32,7 +32,7 @@ class SmallWeb:
         """End the server."""
         self._server.close()
 
-    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
+    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> LoopbackReply:
         parts = urlsplit(target)
         if host == ENGINE:
             asked = parse_qs(parts.query)
@@ -41,10 +41,10 @@ class SmallWeb:
                 {"title": page.title, "url": page.url, "snippet": snippet}
                 for page, snippet in self._index.find_pages(words, most)
             ]
-            return Reply(200, "application/json", json.dumps(found).encode())
+            return LoopbackReply(200, "application/json", json.dumps(found).encode())
         page = self.pages.get(f"http://{host}{parts.path}")
         if page is None:
-            return Reply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")
+            return LoopbackReply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")
         if page.location is None:
-            return Reply(200, page.type, page.body)
-        return Reply(301, page.type, page.body, {"Location": page.location})
+            return LoopbackReply(200, page.type, page.body)
+        return LoopbackReply(301, page.type, page.body, {"Location": page.location})

@@ -18,16 +18,16 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import get_encoding_from_headers
 
 from pytest_fcbench.domain.extras import list_missing_packages
-from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import ENCODING, Unreadable, render_content
+from pytest_fcbench.web.client import WebReply
+from pytest_fcbench.web.page_content import ENCODING, UnreadablePage, render_content
 
 _LONGEST_CONVERSION_S = 20.0
 _CONVERTED = ("markdown", "truncate")
 """The modes that convert a page; any other one shows it as it came."""
 
 
-def render_officially(reply: Reply, mode: str) -> str:
-    """Render the body of a reply in a mode, raw in one that converts nothing. Raises ``Unreadable``."""
+def render_officially(reply: WebReply, mode: str) -> str:
+    """Render the body of a reply in a mode, raw in one that converts nothing. Raises ``UnreadablePage``."""
     response = requests.Response()
     response.status_code, response.reason, response.url = reply.status, reply.reason, reply.url
     response.headers = CaseInsensitiveDict(reply.headers)
@@ -35,7 +35,7 @@ def render_officially(reply: Reply, mode: str) -> str:
     try:
         response.raise_for_status()
     except requests.HTTPError as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadablePage(str(error)) from None
     encoding = get_encoding_from_headers(response.headers)
     # Python knows encodings that take a long time.
     response.encoding = encoding if encoding is None or ENCODING.fullmatch(encoding) else "utf-8"
@@ -52,11 +52,11 @@ def render_officially(reply: Reply, mode: str) -> str:
             check=True,
         )
     except subprocess.TimeoutExpired:
-        raise Unreadable(f"the page was not read within {_LONGEST_CONVERSION_S:g} s") from None
+        raise UnreadablePage(f"the page was not read within {_LONGEST_CONVERSION_S:g} s") from None
     except subprocess.CalledProcessError as error:
         # The last line of a traceback: the class of the error and its words.
         _, _, words = error.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].partition(": ")
-        raise Unreadable(words or "the page could not be read") from None
+        raise UnreadablePage(words or "the page could not be read") from None
     return done.stdout.decode()
 
 

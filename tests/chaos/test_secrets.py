@@ -105,10 +105,7 @@ def read_texts(path: Path) -> str:
     [
         ("--fcbench-model=m",),
         ("--fcbench-model=m", "-n", "2"),
-        pytest.param(
-            ("--fcbench-model=litellm:openai/m", "--fcbench-mode=prompt"),
-            marks=pytest.mark.xfail(reason="litellm logs a finish_reason that it does not know"),
-        ),
+        ("--fcbench-model=litellm:openai/m", "--fcbench-mode=prompt"),
     ],
     ids=["plain", "n2", "litellm"],
 )

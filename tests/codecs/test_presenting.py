@@ -25,7 +25,7 @@ from pytest_fcbench.codecs.presenting import (
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Answers, Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
+from pytest_fcbench.domain.prompt_format import AnswerNotation, Docs, Layout, Style
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from tests.factories import make_doc, make_entry, make_golden_path
@@ -33,8 +33,8 @@ from tests.factories import make_doc, make_entry, make_golden_path
 PROMPTS = Prompts(
     layouts=dict.fromkeys(Layout, "{available_tools}\nOr say no."),
     styles=dict.fromkeys(Style, Sentences("", "", "", "", "", "Call these:\n{functions}")),
-    output_formats=dict.fromkeys(Returned, ""),
-    param_types=dict.fromkeys(Returned, ""),
+    output_formats=dict.fromkeys(AnswerNotation, ""),
+    param_types=dict.fromkeys(AnswerNotation, ""),
     docs=dict.fromkeys(Docs, ""),
 )
 WORDING = Wording(

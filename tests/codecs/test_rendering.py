@@ -16,14 +16,14 @@ from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
-    Offer,
+    OfferedFunctions,
     read_corrected,
     read_official,
 )
 from pytest_fcbench.codecs.rendering import render_completion, render_in_format
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import make_doc, make_entry
@@ -68,7 +68,7 @@ def read_both_ways(completion: Completion, entry: Entry, mode: Mode, names: Name
     language = entry.category.language
     return (
         read_official(completion, DEFAULT_SYNTAX[mode], language),
-        read_corrected(completion, DEFAULT_SYNTAX[mode], language, Offer(entry.functions, names)),
+        read_corrected(completion, DEFAULT_SYNTAX[mode], language, OfferedFunctions(entry.functions, names)),
     )
 
 
@@ -172,7 +172,7 @@ def assert_read_back(calls: list[Call], mode: Mode, names: Names) -> None:
     assert repr(corrected) == repr(Calls(tuple(calls)))
 
 
-FORMS = [PromptFormat(returned, tagged) for returned in Returned for tagged in (True, False)]
+FORMS = [PromptFormat(returned, tagged) for returned in AnswerNotation for tagged in (True, False)]
 
 
 def assert_read_back_from(
@@ -186,7 +186,9 @@ def assert_read_back_from(
 
 
 @pytest.mark.parametrize(
-    "chosen", [form for form in FORMS if form.returned is not Returned.JSON], ids=lambda form: form.syntax
+    "chosen",
+    [form for form in FORMS if form.returned is not AnswerNotation.JSON],
+    ids=lambda form: form.syntax,
 )
 @given(calls=draw_calls(literals))
 @settings(deadline=None)
@@ -199,7 +201,7 @@ def test_calls_in_a_return_format_are_read_back(chosen: PromptFormat, calls: lis
 @settings(deadline=None)
 def test_calls_as_json_are_read_back(calls: list[Call], *, tagged: bool) -> None:
     """Officially not where what looks like the end of an object and of a list comes before both."""
-    chosen = PromptFormat(Returned.JSON, tagged)
+    chosen = PromptFormat(AnswerNotation.JSON, tagged)
     text = render_in_format(calls, chosen)
     ends = re.findall(r"}\s*\]", text)
     assert_read_back_from(text, chosen, calls, officially=len(ends) < 2)
@@ -213,7 +215,7 @@ def test_an_end_of_the_tag_within_a_value_does_not_end_the_calls() -> None:
 
 def test_what_xml_has_no_form_for_is_written_as_a_literal() -> None:
     calls = [Call("f", {"a": "\0", "b": " x ", "c": "\r\n\t", "d": "\ud800"})]
-    concise = render_in_format(calls, PromptFormat(Returned.CONCISE_XML))
+    concise = render_in_format(calls, PromptFormat(AnswerNotation.CONCISE_XML))
     assert """<param name="b" type="dict">' x '</param>""" in concise
     assert """<param name="d" type="dict">'\\ud800'</param>""" in concise
 
@@ -233,7 +235,7 @@ def test_the_answer_to_a_variation_is_in_its_format() -> None:
         '<functions><function name="a_b"><param name="x" type="array">[1]</param></function></functions>'
     )
     texts = ("[a_b(x=[1])]", json_text, verbose, concise)
-    for returned, text in zip(Returned, texts, strict=True):
+    for returned, text in zip(AnswerNotation, texts, strict=True):
         assert told[returned] == text
         assert told[f"{returned}_tagged"] == f"<TOOLCALL>{text}</TOOLCALL>"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import (
     Completion,
@@ -34,7 +34,7 @@ def _open_entry(entry: Entry) -> Environments:
 
 def _list_parties(entry: Entry, reply: Completion, driven: PathSettings) -> list[Party]:
     """List who is asked in a conversation in which everybody says this."""
-    talk = converse(entry, Setting(FC, CORE, driven))
+    talk = converse(entry, ConversationContext(FC, CORE, driven))
     asked = [next(talk).party]
     while True:
         try:
@@ -71,7 +71,7 @@ def test_nobody_judges_what_is_no_reply(reply: Completion) -> None:
 
 
 def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> None:
-    talk = converse(CHAT, Setting(FC, CORE, WISE))
+    talk = converse(CHAT, ConversationContext(FC, CORE, WISE))
     next(talk)
     talk.send(Completion(text="Because of the air."))
     with pytest.raises(StopIteration) as done:

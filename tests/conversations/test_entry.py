@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.conversations import chat, golden_path, memory, turns, web_questions
 from pytest_fcbench.conversations.entry import choose_conversation, converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import (
@@ -41,7 +41,7 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
     for category in CORE.categories:
         entry = CORE.load(category)[0]
         manner = PROMPT if entry.variation else FC
-        talk = converse(entry, Setting(manner, CORE, PathSettings(profile)))
+        talk = converse(entry, ConversationContext(manner, CORE, PathSettings(profile)))
         assert next(talk).party is Party.MODEL
         transcript = _refuse_to_call(talk)
         assert transcript.driven == (PathSettings(profile) if category.rule.follows_path else None)
@@ -52,7 +52,7 @@ def test_prompt_formats_need_a_prompt() -> None:
     with pytest.raises(
         NotScoredError, match=r"^prompt formats apply to prompt mode only; use --fcbench-mode=prompt$"
     ):
-        converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL)))
+        converse(entry, ConversationContext(FC, CORE, PathSettings(Profile.OFFICIAL)))
 
 
 @pytest.mark.parametrize(

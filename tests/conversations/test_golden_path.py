@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.presenting import sanitise_name
 from pytest_fcbench.domain.entry import PathCall
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, PathSettings, Step, ToolCall
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
@@ -118,7 +118,9 @@ def test_a_path_is_walked_by_tool_calls(driven: PathSettings) -> None:
 BY_RUNNER = replace(ENTRY, expectation=replace(get_golden_path(ENTRY), by_runner=True))
 
 
-def hold_by_runner(runner: str, text: str | None, manner: Manner = FC) -> tuple[AskModel, AskModel]:
+def hold_by_runner(
+    runner: str, text: str | None, manner: ModelPresentation = FC
+) -> tuple[AskModel, AskModel]:
     """Return the first two requests of a runner; the first answer is this text beside a call."""
     requests: list[AskModel] = []
     calls = (ToolCall(*FIRST[0]),) if manner is FC else None
@@ -339,7 +341,9 @@ def test_no_answer_breaks_it(
 ) -> None:
     """The verdict of the profile that drove is found again from what was answered, however often."""
     reader = SYNTAXES[syntax]
-    manner = Manner("test", Prompting(reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax))
+    manner = ModelPresentation(
+        "test", Prompting(reader.mode if reader else Mode.FC, Names.UNDERSCORED, syntax)
+    )
     if asks:
         driven = replace(driven, judge="a judge", similarity="a model", live=True)
     others = itertools.cycle(replies)

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.memory import open_environments
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers, Entry
 from pytest_fcbench.domain.transcript import (
     AskModel,
@@ -27,7 +27,7 @@ CORE = core.open_suite(Path())
 
 def _collect_requests(entry: Entry, memories: Memories) -> list[AskModel]:
     model = OracleModel(FC.prompting)
-    talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL), memories))
+    talk = converse(entry, ConversationContext(FC, CORE, PathSettings(Profile.OFFICIAL), memories))
     return collect_requests(talk, lambda request: run_through(model.complete(entry, request)))
 
 

@@ -11,21 +11,21 @@ import pytest
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.conversations.turns import carry_out_calls, converse, put_turns
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting, Reasoning
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import (
     MOST_CALLS,
     AskModel,
     CallFunctions,
     CallingConversation,
+    CallResults,
     Completion,
     Conversation,
     Fault,
     PathSettings,
-    Results,
     Step,
     ToolCall,
     Transcript,
@@ -37,8 +37,8 @@ from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
 
-FC = Manner("gpt", Prompting.make_default(Mode.FC))
-PROMPT = Manner("gpt", Prompting.make_default(Mode.PROMPT))
+FC = ModelPresentation("gpt", Prompting.make_default(Mode.FC))
+PROMPT = ModelPresentation("gpt", Prompting.make_default(Mode.PROMPT))
 MANNERS = pytest.mark.parametrize("manner", [FC, PROMPT], ids=["fc", "prompt"])
 
 DONE = Completion(text="Done.")
@@ -53,7 +53,7 @@ def wording() -> Wording:
 
 
 @MANNERS
-def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) -> None:
+def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: ModelPresentation) -> None:
     entry = make_entry()
     request = next(put_turns(entry, manner, wording))
     assert request == presenting.build_first_request(entry, wording, manner.prompting)
@@ -63,7 +63,9 @@ def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) 
 
 
 @MANNERS
-def test_a_preamble_is_system_text_behind_the_system_prompt(wording: Wording, manner: Manner) -> None:
+def test_a_preamble_is_system_text_behind_the_system_prompt(
+    wording: Wording, manner: ModelPresentation
+) -> None:
     request = next(put_turns(make_entry(), manner, wording, "You are in Bergen."))
     assert isinstance(request, AskModel)
     first, *rest = request.messages
@@ -90,7 +92,7 @@ def test_a_preamble_is_system_text_behind_the_system_prompt(wording: Wording, ma
     ids=["text", "call as text", "broken tool call", "tool call", "overflow", "nothing"],
 )
 def test_one_turn_ends_with_the_answer_whatever_that_is(
-    wording: Wording, manner: Manner, completion: Completion
+    wording: Wording, manner: ModelPresentation, completion: Completion
 ) -> None:
     demands, transcript = _send_replies(put_turns(make_entry(), manner, wording), completion)
     assert len(demands) == 1
@@ -112,7 +114,7 @@ ENTRY = make_multi_turn(("Put the jar away.", ["put(item='jar')"]), ("Thank you.
 
 
 def _send_replies(
-    conversation: CallingConversation, *replies: Completion | Results
+    conversation: CallingConversation, *replies: Completion | CallResults
 ) -> tuple[list[AskModel | CallFunctions], Transcript | None]:
     """Return the demands of a conversation that is sent these replies, and its transcript if it ends."""
     demands = [next(conversation)]
@@ -125,7 +127,7 @@ def _send_replies(
     return demands, None
 
 
-def _put_away(manner: Manner, *items: str) -> Completion:
+def _put_away(manner: ModelPresentation, *items: str) -> Completion:
     """Make an answer that puts these things away."""
     if manner.prompting.mode is Mode.FC:
         return tool_calls(*(("put", f'{{"item": "{item}"}}') for item in items))
@@ -143,9 +145,16 @@ def _list_places(demands: Sequence[AskModel | CallFunctions]) -> list[tuple[int,
 
 
 @MANNERS
-def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) -> None:
+def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: ModelPresentation) -> None:
     first, second = _put_away(manner, "jar"), _put_away(manner, "cup", "lid")
-    replies = (first, Results(("on 1",)), second, Results(("on 2", "on 3")), DONE, Completion(text="Bye."))
+    replies = (
+        first,
+        CallResults(("on 1",)),
+        second,
+        CallResults(("on 2", "on 3")),
+        DONE,
+        Completion(text="Bye."),
+    )
     demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies)
     assert [demand for demand in demands if isinstance(demand, CallFunctions)] == [
         CallFunctions(("put(item='jar')",)),
@@ -166,9 +175,11 @@ def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) 
 
 
 @MANNERS
-def test_a_model_in_a_loop_has_only_so_many_calls_carried_out(wording: Wording, manner: Manner) -> None:
+def test_a_model_in_a_loop_has_only_so_many_calls_carried_out(
+    wording: Wording, manner: ModelPresentation
+) -> None:
     half = _put_away(manner, *["jar"] * (MOST_CALLS // 2))
-    done = Results(("on 1",) * (MOST_CALLS // 2))
+    done = CallResults(("on 1",) * (MOST_CALLS // 2))
     one = _put_away(manner, "cup")
     demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), half, done, half, done, one)
     assert sum(len(demand.calls) for demand in demands if isinstance(demand, CallFunctions)) == MOST_CALLS
@@ -186,7 +197,7 @@ def test_answers_that_no_server_sent_get_ids_of_our_own(wording: Wording) -> Non
         text="Both.",
         tool_calls=(ToolCall("put", '{"item":  "jar"}', "theirs"), ToolCall("put", {"item": "cup"})),
     )
-    replies = (both, Results(("on 1", "")), _put_away(FC, "lid"), Results(("on 2",)), DONE)
+    replies = (both, CallResults(("on 1", "")), _put_away(FC, "lid"), CallResults(("on 2",)), DONE)
     demands, transcript = _send_replies(put_turns(ENTRY, FC, wording), *replies)
     assert transcript is None
     messages: list[Mapping[str, object]] = [{"role": "user", "content": "Put the jar away."}]
@@ -222,7 +233,7 @@ def _make_message(text: str | None, *calls: tuple[str, str]) -> Mapping[str, obj
 
 
 def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> None:
-    replies = (_put_away(PROMPT, "jar", "cup"), Results(("it's on 1", "{}")), DONE)
+    replies = (_put_away(PROMPT, "jar", "cup"), CallResults(("it's on 1", "{}")), DONE)
     demands, _ = _send_replies(put_turns(ENTRY, PROMPT, wording), *replies)
     first, second, third = _select_requests(demands)
     shown = (
@@ -243,7 +254,7 @@ def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> N
 
 
 @MANNERS
-def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Manner) -> None:
+def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: ModelPresentation) -> None:
     later = (Message("system", "Be brief."), Message("user", "Well?"))
     entry = replace(ENTRY, turns=(*ENTRY.turns[:1], later))
     demands, _ = _send_replies(put_turns(entry, manner, wording), DONE)
@@ -267,7 +278,7 @@ def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Man
     ],
 )
 def test_an_answer_without_calls_ends_the_turn(
-    wording: Wording, manner: Manner, completion: Completion
+    wording: Wording, manner: ModelPresentation, completion: Completion
 ) -> None:
     demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), completion, completion)
     assert demands == _select_requests(demands)
@@ -325,12 +336,12 @@ def test_messages_of_a_server_are_repeated_with_their_ids(wording: Wording) -> N
         "tool_calls": [{"id": "theirs", "type": "function", "function": {"name": "put", "arguments": "{}"}}],
     }
     calling = replace(tool_calls(("put", "{}")), message=sent)
-    demands, _ = _send_replies(put_turns(ENTRY, FC, wording), calling, Results(("on 1",)))
+    demands, _ = _send_replies(put_turns(ENTRY, FC, wording), calling, CallResults(("on 1",)))
     first, second = _select_requests(demands)
     result = {"role": "tool", "tool_call_id": "theirs", "content": "on 1"}
     assert second.messages[len(first.messages) :] == (sent, result)
     stripping = replace(FC, reasoning=Reasoning.STRIP)
-    demands, _ = _send_replies(put_turns(ENTRY, stripping, wording), calling, Results(("on 1",)))
+    demands, _ = _send_replies(put_turns(ENTRY, stripping, wording), calling, CallResults(("on 1",)))
     _, second = _select_requests(demands)
     left = {name: value for name, value in sent.items() if name != "reasoning_content"}
     assert second.messages[len(first.messages) :] == (left, result)
@@ -350,14 +361,14 @@ def test_messages_of_a_server_are_repeated_with_their_ids(wording: Wording) -> N
     ],
 )
 def test_each_tool_call_that_is_shown_has_its_result(
-    wording: Wording, manner: Manner, answer: Completion
+    wording: Wording, manner: ModelPresentation, answer: Completion
 ) -> None:
     """Whatever stands beside it; where calls are read from the text none is shown."""
     conversation = put_turns(ENTRY, manner, wording)
     next(conversation)
     demand = conversation.send(answer)
     if isinstance(demand, CallFunctions):
-        demand = conversation.send(Results(("on 1",) * len(demand.calls)))
+        demand = conversation.send(CallResults(("on 1",) * len(demand.calls)))
     assert isinstance(demand, AskModel)
     assert _list_result_ids(demand) == _list_call_ids(demand)
     shown = manner is FC and any(isinstance(part, ToolCall) for part in answer.tool_calls or ())
@@ -377,7 +388,7 @@ def test_in_a_syntax_of_the_models_own_results_are_a_message_of_the_user(wording
     """Tools are offered, calls are text."""
     hermes = replace(FC, prompting=replace(FC.prompting, syntax="hermes"))
     calling = Completion(text='<tool_call>\n{"name": "put", "arguments": {"item": "jar"}}\n</tool_call>')
-    demands, _ = _send_replies(put_turns(ENTRY, hermes, wording), calling, Results(("on 1",)))
+    demands, _ = _send_replies(put_turns(ENTRY, hermes, wording), calling, CallResults(("on 1",)))
     first, called, second = demands
     assert isinstance(first, AskModel)
     assert first.tools
@@ -448,12 +459,12 @@ def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> N
 @MANNERS
 @pytest.mark.parametrize(("steps", "goes_on"), [(20, True), (21, False)])
 def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
-    wording: Wording, manner: Manner, steps: int, *, goes_on: bool
+    wording: Wording, manner: ModelPresentation, steps: int, *, goes_on: bool
 ) -> None:
     replies = [
-        reply for n in range(steps) for reply in (_put_away(manner, f"jar {n}"), Results((f"on {n}",)))
+        reply for n in range(steps) for reply in (_put_away(manner, f"jar {n}"), CallResults((f"on {n}",)))
     ]
-    more = (DONE, _put_away(manner, "cup"), Results(("on 1",)), DONE) if goes_on else ()
+    more = (DONE, _put_away(manner, "cup"), CallResults(("on 1",)), DONE) if goes_on else ()
     demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies, *more)
     assert transcript is not None
     assert [len(turn) for turn in transcript.turns] == ([21, 2] if goes_on else [21])
@@ -470,7 +481,7 @@ def test_a_driver_must_send_what_was_demanded(wording: Wording) -> None:
     conversation = put_turns(ENTRY, FC, wording)
     next(conversation)
     with pytest.raises(AssertionError, match=r"^a driver answers a question with a completion"):
-        conversation.send(Results(("on 1",)))
+        conversation.send(CallResults(("on 1",)))
     conversation = put_turns(ENTRY, FC, wording)
     next(conversation)
     conversation.send(_put_away(FC, "jar"))
@@ -479,13 +490,13 @@ def test_a_driver_must_send_what_was_demanded(wording: Wording) -> None:
 
 
 @MANNERS
-def test_calls_are_carried_out_in_environments_of_the_suite(manner: Manner) -> None:
+def test_calls_are_carried_out_in_environments_of_the_suite(manner: ModelPresentation) -> None:
     """The car of the suite ``core`` has 9.5 gallons in its tank."""
     functions = [make_doc("displayCarStatus", {"option": {"type": "string"}}, ["option"])]
     call = "displayCarStatus(option='fuel')"
     entry = make_multi_turn(("How much fuel is there?", [call]), functions=functions, domains=["vehicle"])
     suite = open_suite("core", Path("no cache is needed"))
-    conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL)))
+    conversation = converse(entry, ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL)))
     assert next(conversation) == presenting.build_first_request(entry, suite.wording, manner.prompting)
     answer = Completion(text=f"[{call}]")
     if manner is FC:
@@ -513,7 +524,7 @@ def test_a_model_is_shown_that_tweets_share_their_mentions_only_officially(
     suite = open_suite("core", Path("no cache is needed"))
     suite = replace(suite, world=World(sentences=sentences, defaults={"posting": start}))
     entry = make_multi_turn(("Post it.", []), functions=[make_doc("post_tweet")], domains=["posting"])
-    conversation = converse(entry, Setting(PROMPT, suite, PathSettings(Profile.OFFICIAL)))
+    conversation = converse(entry, ConversationContext(PROMPT, suite, PathSettings(Profile.OFFICIAL)))
     next(conversation)
     calls = (
         "post_tweet(content='a'), mention(tweet_id=0, mentioned_usernames=['@ida']), post_tweet(content='b')"
@@ -527,10 +538,10 @@ def test_a_model_is_shown_that_tweets_share_their_mentions_only_officially(
 @pytest.mark.parametrize("fault", Fault)
 @pytest.mark.parametrize("calls_before", [0, 2])
 def test_a_fault_ends_the_conversation(
-    wording: Wording, manner: Manner, fault: Fault, calls_before: int
+    wording: Wording, manner: ModelPresentation, fault: Fault, calls_before: int
 ) -> None:
     """Also where its text could be read as a call."""
-    replies = (_put_away(manner, "jar"), Results(("on 1",))) * calls_before
+    replies = (_put_away(manner, "jar"), CallResults(("on 1",))) * calls_before
     broken = Completion(text="[put(item='cup')]", fault=fault)
     _, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies, broken)
     assert transcript is not None
@@ -543,9 +554,11 @@ def test_a_fault_ends_the_conversation(
 
 
 @MANNERS
-def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording, manner: Manner) -> None:
+def test_carried_out_by_a_function_it_is_the_same_conversation(
+    wording: Wording, manner: ModelPresentation
+) -> None:
     answers = (_put_away(manner, "jar", "cup"), DONE, _put_away(manner, "lid"), DONE)
-    replies = (answers[0], Results(("on 1", "on 2")), DONE, answers[2], Results(("on 3",)), DONE)
+    replies = (answers[0], CallResults(("on 1", "on 2")), DONE, answers[2], CallResults(("on 3",)), DONE)
     demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies)
     carried: list[Sequence[str]] = []
     shelves = count(1)
@@ -566,14 +579,16 @@ def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording,
 
 
 @MANNERS
-def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, manner: Manner) -> None:
+def test_the_requests_of_a_conversation_with_given_answers(
+    wording: Wording, manner: ModelPresentation
+) -> None:
     """Where there is no answer, none."""
 
     def start_conversation() -> Conversation:
         return carry_out_calls(put_turns(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
 
     demands, _ = _send_replies(
-        put_turns(ENTRY, manner, wording), _put_away(manner, "jar"), Results(("on 1",)), DONE, DONE
+        put_turns(ENTRY, manner, wording), _put_away(manner, "jar"), CallResults(("on 1",)), DONE, DONE
     )
     answers = iter([_put_away(manner, "jar"), DONE, DONE])
     assert collect_requests(start_conversation(), lambda request: next(answers)) == _select_requests(demands)

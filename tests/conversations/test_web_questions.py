@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES, Answers, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Mode
@@ -46,7 +46,7 @@ LOST = Completion(text="no_search: nobody searches", fault=Fault.INFERENCE_ERROR
 
 def start_conversation(entry: Entry = ENTRY, *, own: bool = True) -> Conversation:
     suite = CORE if own else replace(CORE, web=None)
-    return converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL)))
+    return converse(entry, ConversationContext(FC, suite, PathSettings(Profile.OFFICIAL)))
 
 
 def send_answers(asking: Conversation, answers: Sequence[Completion]) -> tuple[list[AskModel], Transcript]:
@@ -109,7 +109,7 @@ def test_several_calls_of_a_message_each_get_their_result() -> None:
 
 def test_a_call_within_a_call() -> None:
     manner = replace(FC, prompting=replace(FC.prompting, mode=Mode.PROMPT, syntax="python"))
-    asks = converse(ENTRY, Setting(manner, CORE, PathSettings(Profile.OFFICIAL)))
+    asks = converse(ENTRY, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL)))
     nested = Completion(text="[fetch_url_content(url=search_engine_query(keywords='sky'))]")
     requests, transcript = send_answers(asks, [nested, FOUND, SAID])
     assert list_parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL]

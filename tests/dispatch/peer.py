@@ -12,25 +12,25 @@ import pickle
 import sys
 from concurrent.futures import Future
 
-from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
+from pytest_fcbench.dispatch.worker_link import Link, LinkOffer, LinkServer
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import Transcript
 from tests.factories import make_entry, make_transcript
 
 
-def offer_from_json(text: str) -> Offer:
+def offer_from_json(text: str) -> LinkOffer:
     """Read the offer that ``offer_to_json`` wrote."""
     address, key = json.loads(text)
     return {"address": tuple(address), "key": bytes.fromhex(key)}
 
 
-def offer_to_json(offer: Offer) -> str:
+def offer_to_json(offer: LinkOffer) -> str:
     """Write an offer as text for a command line."""
     return json.dumps([offer["address"], offer["key"].hex()])
 
 
-def _ask_server(offer: Offer, ids: list[str]) -> None:
+def _ask_server(offer: LinkOffer, ids: list[str]) -> None:
     link = Link.connect(offer)
     assert link is not None
     outcomes: list[Transcript | NotScoredError] = []

@@ -21,7 +21,7 @@ from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.family import Api, WireRequest
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
@@ -113,7 +113,7 @@ def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerSt
         {"role": "tool", "tool_call_id": "t00s01c00", "content": unread},
         {"role": "user", "content": "On."},
     )
-    manner = Manner("x", Prompting.make_default(Mode.FC))
+    manner = ModelPresentation("x", Prompting.make_default(Mode.FC))
     first = next(put_turns(TALK, manner, WORDING))
     assert isinstance(first, AskModel)
     for length, text, calls in ((1, None, [{"f": "{}"}]), (3, None, [{"f": "{"}]), (6, "Done.", [])):
@@ -125,7 +125,7 @@ def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerSt
     assert stored.reused == 3
 
 
-def hold_conversation(model: StoredModel, manner: Manner) -> Transcript:
+def hold_conversation(model: StoredModel, manner: ModelPresentation) -> Transcript:
     talk = carry_out_calls(put_turns(TALK, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
     return drive_conversation(talk, lambda request: asyncio.run(model.complete(TALK, request)))
 
@@ -133,7 +133,7 @@ def hold_conversation(model: StoredModel, manner: Manner) -> Transcript:
 def test_a_stored_message_is_what_later_requests_repeat(store: AnswerStore) -> None:
     """A provider may invent other ids each time: of a stored answer they are known."""
     calling = Completion(tool_calls=(ToolCall("f", "{}", "theirs"),), message=MESSAGE)
-    manner = Manner("x", Prompting.make_default(Mode.FC))
+    manner = ModelPresentation("x", Prompting.make_default(Mode.FC))
     model = CountingModel([calling, Completion(text="So."), Completion(text="Done.")])
     for _ in range(2):
         stored = StoredModel(model, store, IDENTITY)
@@ -197,7 +197,7 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     if mode is Mode.PROMPT:
         call = Completion(text="[f(a=1), f()]")
     model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
-    manner = Manner("x", Prompting.make_default(mode, Names.DOTTED))
+    manner = ModelPresentation("x", Prompting.make_default(mode, Names.DOTTED))
 
     def start_conversation(entry: Entry) -> Conversation:
         return carry_out_calls(

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.dispatch import worker_link as link_module
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
+from pytest_fcbench.dispatch.worker_link import Link, LinkOffer, LinkServer
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
@@ -472,7 +472,7 @@ def test_an_answer_that_cannot_be_sent_is_one_answer_missing(arguments: object) 
 
 def test_a_wrong_key_is_no_link_and_disturbs_nobody() -> None:
     with serve_transcripts() as server, closing(connect_to(server)) as before:
-        wrong: Offer = {"address": server.offer["address"], "key": b"\0" * 32}
+        wrong: LinkOffer = {"address": server.offer["address"], "key": b"\0" * 32}
         for _ in range(3):
             assert Attempt(lambda: Link.connect(wrong)).result() is None
         with closing(connect_to(server)) as after:
@@ -482,14 +482,14 @@ def test_a_wrong_key_is_no_link_and_disturbs_nobody() -> None:
 def test_keys_are_of_one_run() -> None:
     with serve_transcripts() as one, serve_transcripts() as other:
         assert one.offer["key"] != other.offer["key"]
-        crossed: Offer = {"address": one.offer["address"], "key": other.offer["key"]}
+        crossed: LinkOffer = {"address": one.offer["address"], "key": other.offer["key"]}
         assert Attempt(lambda: Link.connect(crossed)).result() is None
 
 
 def test_an_address_where_nobody_listens_is_no_link() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        offer: Offer = {"address": nobody.getsockname(), "key": b"k"}
+        offer: LinkOffer = {"address": nobody.getsockname(), "key": b"k"}
         assert Attempt(lambda: Link.connect(offer)).result() is None
 
 
@@ -617,7 +617,7 @@ def test_what_it_was_sent_is_no_proof_of_the_server() -> None:
                 connection.recv(1)
 
         speaking = Attempt(repeat_proof)
-        offer: Offer = {"address": other.getsockname(), "key": b"k"}
+        offer: LinkOffer = {"address": other.getsockname(), "key": b"k"}
         assert Attempt(lambda: Link.connect(offer)).result() is None
         speaking.result()
 
@@ -632,7 +632,7 @@ def test_somebody_else_at_the_address_is_no_link() -> None:
                 connection.recv(1000)
 
         speaking = Attempt(greet_once)
-        offer: Offer = {"address": other.getsockname(), "key": b"k"}
+        offer: LinkOffer = {"address": other.getsockname(), "key": b"k"}
         assert Attempt(lambda: Link.connect(offer)).result() is None
         speaking.result()
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Answers, Comparison, PathCall, Scene
+from pytest_fcbench.domain.entry import Answers, PathCall, ResultRule, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Ending, Step, Transcript
@@ -217,7 +217,7 @@ def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
     assert_shown(shown, execution.judge(entry, make_transcript(answer), pool))
 
 
-_KINDS = {"exact": Comparison.EXACT, "real time": Comparison.REAL_TIME}
+_KINDS = {"exact": ResultRule.EXACT, "real time": ResultRule.REAL_TIME}
 
 
 @pytest.mark.parametrize("row", read_rows("Requests to web APIs"), ids=lambda row: row[1])

@@ -6,12 +6,12 @@ import gc
 
 import pytest
 
-from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
+from pytest_fcbench.domain.garbage_collection import CollectorSwitch, pause_collector
 
 
 def test_it_is_set_back_as_it_was() -> None:
     before = gc.get_threshold()
-    collector = CalmCollector()
+    collector = CollectorSwitch()
     collector.calm()
     assert gc.get_threshold()[0] > before[0]
     calm = gc.get_threshold()
@@ -25,7 +25,7 @@ def test_it_is_set_back_as_it_was() -> None:
 
 def test_without_calm_nothing_is_changed() -> None:
     before = gc.get_threshold()
-    CalmCollector().restore()
+    CollectorSwitch().restore()
     assert gc.get_threshold() == before
 
 
@@ -33,7 +33,7 @@ def test_a_calm_collector_still_knows_what_refers_to_an_object() -> None:
     """Hypothesis asks this of what other packages register, and warns where nothing is found."""
     registered = [object()]
     holder = [registered]
-    collector = CalmCollector()
+    collector = CollectorSwitch()
     collector.calm()
     try:
         assert any(each is holder for each in gc.get_referrers(registered))

@@ -9,7 +9,7 @@ import pytest
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import (
-    Aside,
+    AuxiliaryCall,
     Completion,
     Ending,
     Fault,
@@ -86,7 +86,10 @@ TRANSCRIPT = Transcript(
     "m",
     Prompting.make_default(Mode.FC),
     ((), (STEP, Step(Completion()))),
-    (Aside(Party.JUDGE, "d", Completion(text="yes"), 0.5), Aside(Party.WEB, "e", Completion())),
+    (
+        AuxiliaryCall(Party.JUDGE, "d", Completion(text="yes"), 0.5),
+        AuxiliaryCall(Party.WEB, "e", Completion()),
+    ),
     PathSettings(Profile.CORRECTED, "judge", live=True, runner="gpt"),
 )
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.web_search import WebSearch
-from pytest_fcbench.environments.world import NoWeb, Unanswered, WebError, World
+from pytest_fcbench.environments.world import MissingAnswer, NoWeb, WebError, World
 
 RESULTS = [
     {"title": "T", "href": "http://a.example/", "body": "B"},
@@ -113,8 +113,8 @@ def test_without_a_web_both_fail() -> None:
 
 
 def test_what_is_still_to_be_answered_is_no_result() -> None:
-    unanswered = Unanswered()
-    with pytest.raises(Unanswered) as raised:
+    unanswered = MissingAnswer()
+    with pytest.raises(MissingAnswer) as raised:
         call_search(Pages(unanswered), "search_engine_query(keywords='a')")
     assert raised.value is unanswered
 

@@ -17,8 +17,8 @@ from pytest_fcbench.execution.rest.request import NoRequestError
 from pytest_fcbench.server.body import RefusedRequestError as NotServed
 from pytest_fcbench.server.body import read_body
 from pytest_fcbench.web.addresses import Refused, is_sendable, parse_url
-from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
+from pytest_fcbench.web.client import WebReply
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
 from tests.environments.test_every_domain import (
     CONFIG,
     DOCS,
@@ -167,7 +167,7 @@ _TYPES = (
     kind=st.sampled_from(_TYPES) | words,
 )
 def test_any_page_is_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
-    with suppress(Unreadable):
-        shown = render_content(Reply("http://a.example/b", 200, {"Content-Type": kind}, body), mode)
+    with suppress(UnreadablePage):
+        shown = render_content(WebReply("http://a.example/b", 200, {"Content-Type": kind}, body), mode)
         shown.encode()
         assert len(shown) <= LONGEST_CONTENT + 100

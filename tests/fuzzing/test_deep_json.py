@@ -13,7 +13,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import NotScoredError, PackError, SuiteError, UsageError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.models.providers.litellm import _find_original_reply
 from pytest_fcbench.run import history
 from pytest_fcbench.scorecard.scorecard_files import load_outlines, load_scorecard
@@ -73,7 +73,7 @@ def test_a_pack_and_a_line_of_entries_are_refused(tmp_path: Path, depth: int) ->
 def test_a_log_and_a_reply_of_a_judge_are_refused(depth: int) -> None:
     with pytest.raises(UnreadableLogError, match="nested more than 300 deep"):
         list(read_conversations(write_deep({"messages": [{"role": "user", "content": MARK}]}, depth)))
-    question = Question(make_entry(), "Judge.", {}, lambda reply: reply)
+    question = JudgeQuestion(make_entry(), "Judge.", {}, lambda reply: reply)
     with pytest.raises(Unfit, match="is not one JSON object: nested more than 300 deep"):
         question.answer(Completion(text=write_deep({"verdict": MARK}, depth)))
 

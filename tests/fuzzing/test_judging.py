@@ -11,19 +11,27 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import (
     Answers,
-    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
     PathCall,
+    ResultRule,
     Scene,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.domain.transcript import Aside, Completion, Fault, Party, PathSettings, Step, Transcript
+from pytest_fcbench.domain.transcript import (
+    AuxiliaryCall,
+    Completion,
+    Fault,
+    Party,
+    PathSettings,
+    Step,
+    Transcript,
+)
 from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, NotScored, Passed
 from pytest_fcbench.execution.outcomes import (
     Limit,
@@ -45,7 +53,7 @@ from pytest_fcbench.matchers.golden_path.questions import (
 )
 from pytest_fcbench.matchers.judging import ratings
 from pytest_fcbench.matchers.judging.opinions import Equivalence
-from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.conversations import test_golden_path
@@ -90,7 +98,7 @@ def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, aga
         if not isinstance(verdict, Passed):
             assert verdict.reason == make_printable(verdict.reason)
             verdict.reason.encode()
-    manner = Manner(transcript.model, transcript.prompting)
+    manner = ModelPresentation(transcript.model, transcript.prompting)
     kept = json.dumps(to_json(build_record(entry, manner, judgement, transcript)))
     assert kept.isascii()
     assert json.dumps(to_json(from_json(json.loads(kept)))) == kept
@@ -170,11 +178,11 @@ _OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
 @make_target(
     transcript=draw_transcripts(),
     outcomes=st.lists(_OUTCOMES, min_size=1, max_size=4),
-    kinds=st.lists(st.sampled_from(Comparison), min_size=1, max_size=3),
+    kinds=st.lists(st.sampled_from(ResultRule), min_size=1, max_size=3),
     category=st.sampled_from(["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]),
 )
 def test_results_are_matched(
-    transcript: Transcript, outcomes: list[Outcome], kinds: list[Comparison], category: str
+    transcript: Transcript, outcomes: list[Outcome], kinds: list[ResultRule], category: str
 ) -> None:
     calls = tuple(f"weather.forecast(city='{n}')" for n in range(len(kinds)))
     entry = replace(make_entry(category, expect=[]), expectation=ExpectedResults(calls, tuple(kinds)))
@@ -243,7 +251,7 @@ _REPLIES = (
 def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None) -> None:
     entry = make_entry("chatable", functions=[])
     asked = chat.build_question(entry, transcript)
-    aside = Aside(Party.JUDGE, "0" * 64, Completion(reply, fault=fault))
+    aside = AuxiliaryCall(Party.JUDGE, "0" * 64, Completion(reply, fault=fault))
     held = replace(transcript, asides=(aside,))
     assert_sound(entry, held, chat.judge(entry, held), chat.judge(entry, held))
     with suppress(Unfit):
@@ -258,7 +266,7 @@ def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None
 def test_any_reply_of_a_judge_is_read(reply: str, history: list[dict[str, object]], said: str) -> None:
     entry = make_entry("chatable", functions=[], query=said)
     call = {"name": "f", "arguments": history[0] if history else {}}
-    asked: tuple[Question[Equivalence] | Question[JudgeRating], ...] = (
+    asked: tuple[JudgeQuestion[Equivalence] | JudgeQuestion[JudgeRating], ...] = (
         ask_equivalence(entry, call, call, history),
         ask_completeness(entry, said),
         ask_correctness(entry, history, said),

@@ -14,7 +14,7 @@ from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.python import measure_size
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES, Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import list_calls_to_make, read_call_texts
 from pytest_fcbench.codecs.presenting import (
     build_first_request,
@@ -25,7 +25,7 @@ from pytest_fcbench.codecs.presenting import (
 from pytest_fcbench.codecs.rendering import render_in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
@@ -170,7 +170,7 @@ DOCS = (make_doc(), make_doc("a.b", {}, ()), make_doc("é", {"x": {"type": "any"
 
 @make_target(completion=completions, syntax=syntaxes, language=languages, named=names)
 def test_any_answer_is_read(completion: Completion, syntax: str, language: Language, named: Names) -> None:
-    offer = Offer(DOCS, named)
+    offer = OfferedFunctions(DOCS, named)
     official = read_official(completion, syntax, language)
     corrected = read_corrected(completion, syntax, language, offer)
     assert isinstance(official, (Calls, Unreadable))
@@ -186,7 +186,7 @@ def test_any_answer_is_read(completion: Completion, syntax: str, language: Langu
 @make_target(value=arithmetic, syntax=st.sampled_from(list(ARITHMETIC_FORMS)))
 def test_arithmetic_has_a_value_of_bounded_size_or_is_unreadable(value: str, syntax: str) -> None:
     completion = Completion(text=ARITHMETIC_FORMS[syntax].format(value))
-    offer = Offer(DOCS, Names.DOTTED)
+    offer = OfferedFunctions(DOCS, Names.DOTTED)
     for reading in (
         read_official(completion, syntax, Language.PYTHON),
         read_corrected(completion, syntax, Language.PYTHON, offer),
@@ -327,9 +327,9 @@ def test_tool_calls_are_read_back(calls: list[object], named: Names) -> None:
     assert_read_back(calls, Mode.FC, named)  # type: ignore[arg-type]
 
 
-@make_target(calls=draw_calls(literals), returned=st.sampled_from(Returned), tagged=st.booleans())
-def test_calls_in_a_format_are_read_back(calls: list[object], returned: Returned, tagged: bool) -> None:
-    assume(returned is not Returned.JSON)
+@make_target(calls=draw_calls(literals), returned=st.sampled_from(AnswerNotation), tagged=st.booleans())
+def test_calls_in_a_format_are_read_back(calls: list[object], returned: AnswerNotation, tagged: bool) -> None:
+    assume(returned is not AnswerNotation.JSON)
     chosen = PromptFormat(returned, tagged)
     assert_read_back_from(render_in_format(calls, chosen), chosen, calls)  # type: ignore[arg-type]
 

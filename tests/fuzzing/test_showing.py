@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present import github, terminal
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
@@ -30,7 +30,7 @@ from pytest_fcbench.tools.export import (
     model_index,
     parquet_rows,
 )
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.ordered_rows import describe_rows
 from pytest_fcbench.tools.export.plots import files
 from tests.factories import FACTS
@@ -68,14 +68,14 @@ def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
     told = {**to_json(found[0]), place: INJECTED}
     shown = [*found[1:], from_json(json.loads(json.dumps(told)))]
     card = Scorecard(Path("card.json"), FACTS, tuple(shown), {})
-    made = render_report([card], Told(), Profile.OFFICIAL)
+    made = render_report([card], SuiteInfo(), Profile.OFFICIAL)
     made.encode()
     assert INJECTED not in made
 
 
 @make_target(20, found=records, per=st.sampled_from(["entry", "score"]))
 def test_rows_are_exported_whole(found: list[Record], per: str) -> None:
-    order = Order([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, per=per)
+    order = ExportRequest([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, per=per)
     rows = len(list(describe_rows(order)))
     assert len(list(csv.reader(csv_rows.render_text(order)))) == rows + 1
     assert [type(json.loads(line)) for line in json_rows.render_text(order)] == [dict] * rows
@@ -85,7 +85,9 @@ def test_rows_are_exported_whole(found: list[Record], per: str) -> None:
 
 @make_target(20, found=records)
 def test_scores_are_exported_in_forms_that_can_be_read(found: list[Record]) -> None:
-    order = Order([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, metric="overall")
+    order = ExportRequest(
+        [Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, metric="overall"
+    )
     (_, text, _) = "".join(model_index.render_text(order)).split("---\n")
     assert yaml.safe_load(text)["model-index"][0]["name"] == FACTS.model
     fromstring("".join(badge.render_text(order)))

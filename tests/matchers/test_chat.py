@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.transcript import Aside, Completion, Fault, Party
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Fault, Party
 from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored
 from pytest_fcbench.matchers import chat
 from pytest_fcbench.matchers.judging.questions import put_question
@@ -52,12 +52,12 @@ def test_what_is_no_answer_is_judged_as_anywhere() -> None:
 # Ratings
 
 
-def _make_aside(reply: str) -> Aside:
+def _make_aside(reply: str) -> AuxiliaryCall:
     """Make the aside of a judge who said this of the answer in the first place."""
     request = next(
         put_question(chat.build_question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE)
     )
-    return Aside(Party.JUDGE, request.digest, Completion(reply))
+    return AuxiliaryCall(Party.JUDGE, request.digest, Completion(reply))
 
 
 def test_a_rating_changes_no_verdict() -> None:

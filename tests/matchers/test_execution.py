@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.registry import Offer
-from pytest_fcbench.domain.entry import CATEGORIES, Comparison, Entry, ExpectedResults, PathCall
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults, PathCall, ResultRule
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.execution.outcomes import Outcome, Returned
-from pytest_fcbench.execution.sandbox.pool import Limits, Pool
+from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
 from pytest_fcbench.matchers import execution
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import name_outcome, name_outcomes
@@ -38,11 +38,11 @@ DOCS = [
     make_doc("median", {"numbers": {"type": "array", "items": {"type": "float"}}}, ["numbers"]),
 ]
 RECORDED = (PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13"),)
-EXACT, REAL_TIME, STRUCTURAL = Comparison
+EXACT, REAL_TIME, STRUCTURAL = ResultRule
 
 
 def entry_of(
-    *calls: str, category: str = "exec_parallel", kind: Comparison = EXACT, set_aside: str | None = None
+    *calls: str, category: str = "exec_parallel", kind: ResultRule = EXACT, set_aside: str | None = None
 ) -> Entry:
     made = make_entry("irrelevance", functions=DOCS, set_aside=set_aside, entry_id=f"{category}_0")
     expected = ExpectedResults(calls, (kind,) * len(calls), RECORDED)
@@ -109,7 +109,7 @@ def test_officially_an_answer_that_is_no_call_says_why(pool: Pool) -> None:
 
 def test_a_call_that_needs_too_much_memory() -> None:
     answer = make_transcript("[get_fibonacci_sequence(n=10**9)]")
-    with closing(Pool(1, Limits(cpu_s=60, wall_s=60, memory=2**28))) as small:
+    with closing(Pool(1, CallLimits(cpu_s=60, wall_s=60, memory=2**28))) as small:
         judgement = execution.judge(entry_of(SIX, category="exec_simple"), answer, small)
     assert name_outcomes(judgement) == (f"{CHECKER}execution_error", f"{CHECKER}memory_limit")
 
@@ -203,7 +203,7 @@ def test_greed_can_leave_a_call_without_a_partner(pool: Pool) -> None:
     ],
 )
 def test_how_results_are_compared(
-    pool: Pool, kind: Comparison, truth: str, answer: str, official: str | None, corrected: object
+    pool: Pool, kind: ResultRule, truth: str, answer: str, official: str | None, corrected: object
 ) -> None:
     """``...`` is the same as officially."""
     entry = entry_of(truth, category="exec_simple", kind=kind)
@@ -385,7 +385,7 @@ def test_corrected_results_are_equal_in_depth(expected: object, found: object, c
     ],
 )
 def test_a_call_is_written_with_the_calls_in_its_arguments(call: Call, text: str) -> None:
-    assert execution.write_call(call, Offer(tuple(DOCS), Names.DOTTED)) == text
+    assert execution.write_call(call, OfferedFunctions(tuple(DOCS), Names.DOTTED)) == text
 
 
 def _echo_numbers(

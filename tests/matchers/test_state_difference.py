@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.state_difference import Difference, find_differences
+from pytest_fcbench.matchers.state_difference import PlaceDifference, find_differences
 
 CASES: Mapping[str, tuple[object, object, list[str]]] = {
     "equal": ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}, []),
@@ -66,15 +66,15 @@ def test_each_difference_is_said_in_a_sentence(expected: object, found: object, 
 
 def test_parts_of_a_difference() -> None:
     assert list(find_differences({"a": 1, "b": 2}, {"a": 3, "c": 4})) == [
-        Difference("a", "1", "3"),
-        Difference("b", "2", None),
-        Difference("c", None, "4"),
+        PlaceDifference("a", "1", "3"),
+        PlaceDifference("b", "2", None),
+        PlaceDifference("c", None, "4"),
     ]
 
 
 def test_places_begin_where_one_says() -> None:
     assert [difference.at for difference in find_differences({"a": [1]}, {"a": [2]}, "root")] == ["root.a[0]"]
-    assert list(find_differences(1, 2)) == [Difference("", "1", "2")]
+    assert list(find_differences(1, 2)) == [PlaceDifference("", "1", "2")]
 
 
 def test_they_come_one_by_one() -> None:
@@ -150,7 +150,7 @@ UNSHOWN: Mapping[str, tuple[object, str]] = {
 @pytest.mark.parametrize(("value", "text"), UNSHOWN.values(), ids=UNSHOWN)
 def test_values_that_cannot_be_shown(value: object, text: str) -> None:
     assert find_only_difference({"a": 1}, {"a": value}) == ("1", text)
-    assert list(find_differences({}, {"a": value})) == [Difference("a", None, text)]
+    assert list(find_differences({}, {"a": value})) == [PlaceDifference("a", None, text)]
 
 
 # Laws

@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.codecs.server_requests import ServerRequest, read_request, write_results
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
@@ -79,7 +79,9 @@ def converse_with_shelf(
         return Completion(text=given) if isinstance(given, str) else tool_calls(*given)
 
     suite = core.open_suite(Path())
-    return drive_conversation(converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL))), answer)
+    return drive_conversation(
+        converse(entry, ConversationContext(FC, suite, PathSettings(Profile.OFFICIAL))), answer
+    )
 
 
 def compose_suite(name: str, commands: Mapping[str, str], docs: str) -> str:

@@ -7,10 +7,10 @@ from contextlib import closing
 from typing import NamedTuple
 
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Judgement, Profile
 from pytest_fcbench.environments import open_environments
@@ -19,7 +19,7 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.models.protocol import Model
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.suites.suite import Suite
 from tests.server.asking import WEB
 
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 
 def judge_entries(
-    model: Model, manner: Manner, suite: Suite, categories: Iterable[Category], pool: Pool
+    model: Model, manner: ModelPresentation, suite: Suite, categories: Iterable[Category], pool: Pool
 ) -> Iterator[Outcome]:
     """Put every entry of these categories to a model and yield both verdicts on its answer."""
 
@@ -40,9 +40,9 @@ def judge_entries(
     memories: Memories = {}
 
     def start_conversation(entry: Entry) -> Conversation:
-        return converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
+        return converse(entry, ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL), memories))
 
-    dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), start_conversation)
+    dispatcher = Dispatcher(RoutedModel(model, {Party.OWN_WEB: WEB}), start_conversation)
     entries = [entry for category in categories for entry in suite.load(category)]
     truths = (entry.expectation for entry in entries)
     with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.server_requests import ServerCalls, ServerRequest, read_results, write_request
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Names
@@ -125,7 +125,7 @@ def test_a_program_may_lie_beside_its_suite() -> None:
 def test_equal_requests_have_equal_digests_and_probes_are_not_made() -> None:
     assert ENTRY.scene
     assert ENTRY.scene.server
-    calls = ServerCalls(ENTRY.scene.server, Offer(ENTRY.functions, Names.DOTTED))
+    calls = ServerCalls(ENTRY.scene.server, OfferedFunctions(ENTRY.functions, Names.DOTTED))
     probes = calls.request_probes()
     assert calls.request_probes().digest == probes.digest
     made = calls.request_calls([PUT])

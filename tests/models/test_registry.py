@@ -15,7 +15,7 @@ from pytest_fcbench.config import loading
 from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Party, Step, Transcript
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.models import registry
@@ -51,7 +51,8 @@ def _write_results(folder: Path, *results: object) -> Path:
 
 def test_without_a_name_the_baseline_answers() -> None:
     assert _choose_model() == Chosen(
-        LexicalModel(Prompting.make_default(Mode.FC)), Manner("lexical", Prompting.make_default(Mode.FC))
+        LexicalModel(Prompting.make_default(Mode.FC)),
+        ModelPresentation("lexical", Prompting.make_default(Mode.FC)),
     )
 
 
@@ -187,7 +188,7 @@ def test_mode_names_and_syntax_follow_from_each_other(
     options: dict[str, object], mode: Mode, names: Names, syntax: str
 ) -> None:
     settings = loading.build_settings({"model": "openai/x", **options}, None)
-    assert choose_manner(settings) == Manner("openai/x", Prompting(mode, names, syntax))
+    assert choose_manner(settings) == ModelPresentation("openai/x", Prompting(mode, names, syntax))
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     entry = make_entry()
     first = make_transcript(tool_calls(("weather.forecast", '{"city": "Bergen"}')), names=Names.DOTTED)
     judgement = ast.judge(entry, first)
-    manner = Manner("gpt", first.prompting)
+    manner = ModelPresentation("gpt", first.prompting)
     path = write_scorecard(tmp_path / "scorecard.json", [build_record(entry, manner, judgement, first)])
 
     again = _choose_model(model=f"replay:{path}")
@@ -337,7 +338,7 @@ def test_another_distribution_adds_a_provider() -> None:
     chosen = _choose_model(model="echo:hello", mode="prompt")
     assert isinstance(chosen.model, ScriptedModel)
     assert chosen.model.path == Path("hello")
-    assert chosen.manner == Manner("echo:hello", Prompting.make_default(Mode.PROMPT))
+    assert chosen.manner == ModelPresentation("echo:hello", Prompting.make_default(Mode.PROMPT))
     assert (
         registry.describe_identity(loading.build_settings({"model": "echo:hello"}, None))["word"] == "hello"
     )

@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from tests.factories import make_entry
 
 
@@ -31,24 +31,24 @@ class Answering:
         return Completion(text=self.name)
 
 
-def _ask_party(parties: Parties, party: Party) -> Completion:
+def _ask_party(parties: RoutedModel, party: Party) -> Completion:
     return asyncio.run(parties.complete(make_entry(), AskModel((), party=party)))
 
 
 def test_each_party_answers_its_own_requests() -> None:
-    parties = Parties(Answering("m"), {Party.JUDGE: Answering("j"), Party.SIMILARITY: Answering("s")})
+    parties = RoutedModel(Answering("m"), {Party.JUDGE: Answering("j"), Party.SIMILARITY: Answering("s")})
     found = [_ask_party(parties, party).text for party in (Party.MODEL, Party.JUDGE, Party.SIMILARITY)]
     assert found == ["m", "j", "s"]
 
 
 def test_the_failure_of_another_party_is_an_answer() -> None:
     broken = Answering("j", NotScoredError("timeout", "no answer within 3 s"))
-    completion = _ask_party(Parties(Answering("m"), {Party.JUDGE: broken}), Party.JUDGE)
+    completion = _ask_party(RoutedModel(Answering("m"), {Party.JUDGE: broken}), Party.JUDGE)
     assert completion == Completion(text="timeout: no answer within 3 s", fault=Fault.INFERENCE_ERROR)
 
 
 def test_a_party_that_is_not_there_is_one_too() -> None:
-    completion = _ask_party(Parties(Answering("m"), {}), Party.PROVIDER)
+    completion = _ask_party(RoutedModel(Answering("m"), {}), Party.PROVIDER)
     assert completion.fault is Fault.INFERENCE_ERROR
     assert "provider" in str(completion.text)
 
@@ -64,17 +64,17 @@ def test_a_party_that_is_not_there_is_one_too() -> None:
 def test_other_failures_are_raised(party: Party, error: NotScoredError) -> None:
     broken = Answering("x", error)
     with pytest.raises(type(error)) as raised:
-        _ask_party(Parties(broken, {Party.JUDGE: broken}), party)
+        _ask_party(RoutedModel(broken, {Party.JUDGE: broken}), party)
     assert raised.value is error
 
 
 def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:
     slow = Answering("j", immediate=False, notes=("3 of 9 calls were retries",))
     fast = Answering("m", notes=("seed was dropped",))
-    assert Parties(fast, {}).immediate
-    assert not Parties(fast, {Party.JUDGE: slow}).immediate
-    assert not Parties(slow, {}).immediate
-    assert Parties(fast, {Party.JUDGE: slow}).notes == (
+    assert RoutedModel(fast, {}).immediate
+    assert not RoutedModel(fast, {Party.JUDGE: slow}).immediate
+    assert not RoutedModel(slow, {}).immediate
+    assert RoutedModel(fast, {Party.JUDGE: slow}).notes == (
         "seed was dropped",
         "judge: 3 of 9 calls were retries",
     )
@@ -82,9 +82,9 @@ def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:
 
 def test_a_model_that_also_judges_tells_its_notes_once() -> None:
     model = Answering("m", notes=("seed was dropped",))
-    assert Parties(model, {Party.JUDGE: model}).notes == ("seed was dropped",)
+    assert RoutedModel(model, {Party.JUDGE: model}).notes == ("seed was dropped",)
 
 
 def test_two_models_with_the_same_note_both_tell_it() -> None:
     model, judge = (Answering(name, notes=("seed was dropped",)) for name in "mj")
-    assert Parties(model, {Party.JUDGE: judge}).notes == ("seed was dropped", "judge: seed was dropped")
+    assert RoutedModel(model, {Party.JUDGE: judge}).notes == ("seed was dropped", "judge: seed was dropped")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry
-from pytest_fcbench.domain.prompting import Manner, Names
+from pytest_fcbench.domain.prompting import ModelPresentation, Names
 from pytest_fcbench.domain.transcript import Completion, Transcript, part_from_json
 from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -46,7 +46,7 @@ def judge_published_answers(oracle: Path, suite: Suite, pool: Pool) -> dict[str,
 
 
 def _build_record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
-    manner = Manner(model, transcript.prompting)
+    manner = ModelPresentation(model, transcript.prompting)
     return record.build_record(entry, manner, judgement, transcript)
 
 

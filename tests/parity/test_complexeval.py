@@ -136,6 +136,6 @@ _ROLES = ("made", "expected", "call")
 
 def _compare_as_stand_in(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
-) -> builtin.Comparison:
+) -> builtin.BuiltinComparison:
     one, other = ({"name": doc.name, "arguments": arguments} for arguments in (made, expected))
-    return builtin.Comparison(is_equal_but_for_case(one, other), "")
+    return builtin.BuiltinComparison(is_equal_but_for_case(one, other), "")

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -137,7 +137,7 @@ def test_whole_conversations_are_the_official_ones(bfcl: Suite) -> None:
 
 def _digest_requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
     """Return a digest of each request of the conversation with the oracle."""
-    talk = put_turns(entry, Manner("x", Prompting.make_default(mode, names)), suite.wording)
+    talk = put_turns(entry, ModelPresentation("x", Prompting.make_default(mode, names)), suite.wording)
     asking = carry_out_calls(talk, open_environments(entry, suite.world).perform_calls)
     model = OracleModel(Prompting.make_default(mode, names))
     digests = []

@@ -14,7 +14,7 @@ from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.codecs.rendering import render_in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.suites.bfcl import official_rows
@@ -202,7 +202,7 @@ def draw_texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
     """Yield answers in each of the eight forms in turn, some put in another form than is asked for."""
     chance = random.Random(8)
     for number in range(count):
-        asked = PromptFormat(list(Returned)[number % 4], tagged=number % 8 > 3)
+        asked = PromptFormat(list(AnswerNotation)[number % 4], tagged=number % 8 > 3)
         given = chance.choice(FORMATS) if chance.random() < 0.05 else asked
         text = render_in_format(draw_calls(chance), given)
         if chance.random() < 0.05:

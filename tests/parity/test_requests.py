@@ -7,9 +7,9 @@ import json
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites.suite import Suite
@@ -68,5 +68,5 @@ def test_requests_about_memories_are_the_official_ones(bfcl: Suite) -> None:
 
 def _build_first_request(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    manner = Manner("", Prompting.make_default(mode, names))
-    return next(converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL))))
+    manner = ModelPresentation("", Prompting.make_default(mode, names))
+    return next(converse(entry, ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL))))

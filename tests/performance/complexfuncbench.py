@@ -33,9 +33,9 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.path_runner import find_runner
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -90,7 +90,7 @@ def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     # The oracle is asked as any model is that no runner is made for.
     driven = PathSettings(Profile.OFFICIAL, runner=find_runner("oracle").name)
-    setting = Setting(Manner("oracle", Prompting.make_default(Mode.FC)), suite, driven)
+    setting = ConversationContext(ModelPresentation("oracle", Prompting.make_default(Mode.FC)), suite, driven)
     conversations = [list(list_requests(entry, setting, OracleModel)) for entry in entries]
     requests = [request for conversation in conversations for request in conversation]
     path_s = count_steps(list(map(len, conversations)), concurrency) * latency_s

@@ -22,7 +22,7 @@ from scipy.stats import norm
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.compare import paired
-from pytest_fcbench.scorecard.compare.paired import Chance, Pair, Paired, pair_runs
+from pytest_fcbench.scorecard.compare.paired import Chance, EntryPair, Paired, pair_runs
 from tests.performance.intervals import find_latent_correlation
 
 LOSS = 0.05
@@ -153,7 +153,7 @@ def measure_chance(
 ) -> Chance:
     """Measure the difference of two runs, given the category, the share and the cluster of each entry."""
     pairs = tuple(
-        Pair(str(n), category, one, other, setting.trials, str(unit))
+        EntryPair(str(n), category, one, other, setting.trials, str(unit))
         for n, ((category, _, unit), one, other) in enumerate(zip(placed, before, after, strict=True))
     )
     runs = Paired(pairs, (), (), (), pair_runs((), (), Profile.OFFICIAL).later)

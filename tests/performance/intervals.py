@@ -23,7 +23,7 @@ from scipy.stats import multivariate_normal, norm
 from pytest_fcbench.scorecard.aggregate import intervals
 from pytest_fcbench.scorecard.aggregate.intervals import Part
 from pytest_fcbench.scorecard.compare import paired
-from pytest_fcbench.scorecard.compare.paired import Chance, Pair
+from pytest_fcbench.scorecard.compare.paired import Chance, EntryPair
 
 CATEGORIES = 2
 CLUSTERS, SIZES, PHIS, TRIALS = (5, 12, 50, 200), (1, 4), (0.0, 0.2, 0.4), (1, 5)
@@ -96,7 +96,7 @@ def test_loss(before: NDArray[numpy.bool_], after: NDArray[numpy.bool_]) -> tupl
     parts = []
     for category, (one, other) in enumerate(zip(before, after, strict=True)):
         pairs = [
-            Pair(
+            EntryPair(
                 f"{category}-{k}-{n}",
                 str(category),
                 float(one[k, n].mean()),

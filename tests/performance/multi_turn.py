@@ -29,9 +29,9 @@ from heapq import heapreplace
 from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments import open_environments
@@ -141,8 +141,8 @@ def count_steps(lengths: Sequence[int], at_once: int) -> int:
 
 def _list_conversations() -> list[list[AskModel]]:
     suite = open_suite("bfcl", find_cache_folder())
-    manner = Manner("oracle", Prompting.make_default(Mode.FC))
-    setting = Setting(manner, suite, PathSettings(Profile.OFFICIAL))
+    manner = ModelPresentation("oracle", Prompting.make_default(Mode.FC))
+    setting = ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL))
     return [
         list(list_requests(entry, setting, OracleModel))
         for name in SELECTIONS["multi_turn"]

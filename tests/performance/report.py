@@ -22,7 +22,7 @@ from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -44,7 +44,7 @@ _FILTER = """
 """
 
 
-def make_scorecards(entries: int, models: int, folder: Path) -> tuple[list[Path], Told]:
+def make_scorecards(entries: int, models: int, folder: Path) -> tuple[list[Path], SuiteInfo]:
     """Make scorecards of so many entries, and what a suite would tell of them."""
     chance = random.Random(0)
     words = [f"word{n}" for n in range(2000)]
@@ -69,7 +69,7 @@ def make_scorecards(entries: int, models: int, folder: Path) -> tuple[list[Path]
     paths = [
         write_scorecard(folder / f"{n}.json", list(map(draw_record, range(entries)))) for n in range(models)
     ]
-    return paths, Told(told)
+    return paths, SuiteInfo(told)
 
 
 def measure_page(chrome: Chrome, path: Path) -> None:

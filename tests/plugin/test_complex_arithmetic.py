@@ -19,7 +19,7 @@ import pytest
 from scipy.stats import t as student_t
 
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import PathSettings, Transcript
@@ -344,6 +344,6 @@ def _hold_conversations(material: Material) -> Mapping[str, Transcript]:
     )
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     dispatcher = Dispatcher(
-        model, lambda entry: converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL)))
+        model, lambda entry: converse(entry, ConversationContext(FC, suite, PathSettings(Profile.OFFICIAL)))
     )
     return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in material.answers}

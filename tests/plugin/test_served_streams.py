@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.server.faults import Kind
+from pytest_fcbench.server.faults import FaultKind
 from pytest_fcbench.server.stream_faults import STREAM_FAULTS
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import Project
 from tests.served import served, stats
 
-KINDS = [kind for kind in Kind if kind in STREAM_FAULTS]
-OF_TEXTS = KINDS[KINDS.index(Kind.WHOLE_MESSAGE) :]
+KINDS = [kind for kind in FaultKind if kind in STREAM_FAULTS]
+OF_TEXTS = KINDS[KINDS.index(FaultKind.WHOLE_MESSAGE) :]
 """The faults that replies without calls can show too."""
-FAILURES = (Kind.STREAM_ERROR, Kind.CUT_STREAM)
+FAILURES = (FaultKind.STREAM_ERROR, FaultKind.CUT_STREAM)
 """The faults after which a client has to ask again."""
 STREAMED = "--fcbench-stream=on"
 SIZES = {"simple_python": 3, "parallel": 9, "parallel_multiple": 9, "multi_turn_base": 3}
@@ -32,7 +32,7 @@ ASKED = [
 
 
 def run_oracle(
-    project: Project, shares: Mapping[Kind, float], *options: str
+    project: Project, shares: Mapping[FaultKind, float], *options: str
 ) -> tuple[pytest.RunResult, Mapping[str, Any]]:
     """Put some entries to an oracle with faults; return the result and what its server counted."""
     faults = [f"{kind}:{share}" for kind, share in shares.items()]
@@ -61,7 +61,7 @@ def assert_all_pass(project: Project, result: pytest.RunResult) -> None:
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, kind: Kind) -> None:
+def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, kind: FaultKind) -> None:
     result, counts = run_oracle(project, {kind: 0.3 if kind in FAILURES else 1}, STREAMED)
     assert_all_pass(project, result)
     shown = counts["faults"][kind]
@@ -90,5 +90,5 @@ def test_whole_replies_show_no_fault_of_streams(project: Project) -> None:
 
 def test_calls_that_are_missing_from_a_stream_fail(project: Project) -> None:
     """Otherwise the tests above could pass whatever comes."""
-    result, _ = run_oracle(project, {Kind.ONE_CALL: 1}, STREAMED)
+    result, _ = run_oracle(project, {FaultKind.ONE_CALL: 1}, STREAMED)
     result.assert_outcomes(passed=6, failed=18)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.present import github
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import BROKEN, UNDECIDED, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import BROKEN, UNDECIDED, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_call_verdict, make_path_record, make_path_score, make_record
 
@@ -29,27 +29,27 @@ RULE = "multiple>=0.5"
     ],
 )
 def test_a_rule_that_does_not_hold_is_annotated(code: int, line: str) -> None:
-    assert list(github.write_annotations([Outcome(RULE, WORDS[code], "multiple is 10.00%")])) == [line]
+    assert list(github.write_annotations([RuleOutcome(RULE, WORDS[code], "multiple is 10.00%")])) == [line]
 
 
 def test_commas_and_colons_of_a_rule_end_no_property() -> None:
-    (line,) = github.write_annotations([Outcome("not-worse(live, 99%)", "broken", "a: b, c")])
+    (line,) = github.write_annotations([RuleOutcome("not-worse(live, 99%)", "broken", "a: b, c")])
     assert line == "::error title=gate not-worse(live%2C 99%25)%3A broken::a: b, c"
 
 
 def test_a_rule_that_holds_is_not() -> None:
-    assert list(github.write_annotations([Outcome(RULE, "held", "multiple is 60.00%")])) == []
+    assert list(github.write_annotations([RuleOutcome(RULE, "held", "multiple is 60.00%")])) == []
 
 
 @given(st.text(max_size=40))
 def test_no_sentence_begins_another_command(sentence: str) -> None:
-    (line,) = github.write_annotations([Outcome(RULE, "broken", sentence)])
+    (line,) = github.write_annotations([RuleOutcome(RULE, "broken", sentence)])
     assert "\n" not in line
     assert "\r" not in line
 
 
 def test_words_of_a_model_are_no_commands() -> None:
-    lines = [Line("::error::pwned"), Line("x")]
+    lines = [OutputLine("::error::pwned"), OutputLine("x")]
     first, *between, last = github.silence_commands(lines)
     assert between == lines
     token = first.text.removeprefix("::stop-commands::")
@@ -67,7 +67,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     failed = Failed("wrong_count", "2 calls | <b>not</b> 1")
     before = [make_record(Passed(), category="multiple"), make_record(failed, category="multiple", number=1)]
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
-    outcome = Outcome(RULE, "held", "multiple is 50.00%")
+    outcome = RuleOutcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
     assert lines[0] == (
         "50.0% of multiple passed: 1 of 2 (95% 9.5-90.5%), official profile; "
@@ -86,7 +86,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
 
 
 def test_a_broken_rule_comes_first() -> None:
-    outcome = Outcome(RULE, "broken", "multiple is 10.00%")
+    outcome = RuleOutcome(RULE, "broken", "multiple is 10.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), [outcome]))
     assert lines[2] == "❌ gate multiple\\>=0.5: broken: multiple is 10.00%"
 
@@ -144,7 +144,7 @@ def test_without_gate_and_baseline_there_are_scores_only() -> None:
 
 
 def test_the_summary_says_why_there_is_no_gate_and_how_the_gate_of_the_run_came_out() -> None:
-    evidence, held = _make_evidence([make_record()]), Outcome(RULE, "held", "multiple is 60.00%")
+    evidence, held = _make_evidence([make_record()]), RuleOutcome(RULE, "held", "multiple is 60.00%")
     told = list(github.write_step_summary(replace(FACTS, ungated="-k selects a part"), evidence, []))
     assert "-k selects a part" in told
     assert not any("Gate of the run itself" in line for line in told)
@@ -159,8 +159,8 @@ def test_the_first_failures_are_explained_behind_their_titles() -> None:
     records = [make_record(Failed("wrong_count", "x"), number=number) for number in range(30)]
     evidence = Evidence(records, FACTS.profile, lambda name: 0, {})
 
-    def explain(record: Record) -> list[Line]:
-        return [Line(f"{record.entry} <failed>"), Line("answered f(1) & g()")]
+    def explain(record: Record) -> list[OutputLine]:
+        return [OutputLine(f"{record.entry} <failed>"), OutputLine("answered f(1) & g()")]
 
     lines = list(github.write_step_summary(FACTS, evidence, [], explain))
     assert "### Failed (30)" in lines

@@ -19,9 +19,9 @@ from pytest_fcbench.domain.verdict import Difference, Failed, NotScored, Passed,
 from pytest_fcbench.present import github
 from pytest_fcbench.present.board_tables import tabulate_board
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.html.board_page import render_boards
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import write_end, write_tables
 from pytest_fcbench.present.table_formats import FORMATS
@@ -30,7 +30,7 @@ from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import (
     FACTS,
@@ -80,7 +80,7 @@ def make_card(text: str, name: str = "a") -> Scorecard:
         narrowed_by=text,
         asked_as=text,
     )
-    outcome = Outcome("overall>=0.05", WORDS[BROKEN], text)
+    outcome = RuleOutcome("overall>=0.05", WORDS[BROKEN], text)
     return Scorecard(Path(f"{name}.json"), facts, tuple(make_records(text)), {}, gate=(outcome,))
 
 
@@ -205,7 +205,7 @@ def test_the_report_has_the_elements_of_a_harmless_one(text: str) -> None:
 def _describe_report(said: str) -> list[tuple[str, list[str]]]:
     entry = make_entry(query=said)
     return describe_page(
-        render_report([make_card(said)], Told({entry.key: entry}, notes=(said,)), Profile.OFFICIAL)
+        render_report([make_card(said)], SuiteInfo({entry.key: entry}, notes=(said,)), Profile.OFFICIAL)
     )
 
 
@@ -234,7 +234,7 @@ def write_for_github(text: str) -> tuple[list[str], list[str]]:
     evidence = Evidence(card.records, Profile.OFFICIAL, lambda _: 0, card.facts.suites, before, text)
     summary = list(
         github.write_step_summary(
-            card.facts, evidence, card.gate, lambda record: iter([Line(text), Line(text)])
+            card.facts, evidence, card.gate, lambda record: iter([OutputLine(text), OutputLine(text)])
         )
     )
     return summary, list(github.write_annotations(card.gate))

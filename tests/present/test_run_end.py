@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_end import append_summary, list_properties, write_end, write_tables
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from tests.factories import FACTS, make_record
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
-BROKEN = Outcome("sql>=0.5", "broken", "sql is 10%")
+BROKEN = RuleOutcome("sql>=0.5", "broken", "sql is 10%")
 MANY = [make_record(WRONG if number % 2 else None, number=number) for number in range(8)]
 
 
-def explain(record: Record) -> Iterator[Line]:
-    yield Line(f"why {record.entry} failed")
+def explain(record: Record) -> Iterator[OutputLine]:
+    yield OutputLine(f"why {record.entry} failed")
 
 
 def make_evidence(records: Sequence[Record]) -> Evidence:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_verdict import (
     describe_share,
     write_gate,
@@ -21,7 +21,7 @@ from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_record
 
@@ -30,14 +30,14 @@ HALF = [make_record(), make_record(WRONG, number=1)]
 
 
 def write(
-    records: Sequence[Record], outcomes: Sequence[Outcome] = (), before: Sequence[Record] | None = None
+    records: Sequence[Record], outcomes: Sequence[RuleOutcome] = (), before: Sequence[Record] | None = None
 ) -> list[str]:
     baseline = None if before is None else Scorecard(Path("b.json"), FACTS, tuple(before), {})
     evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites, baseline)
     return [line.text for line in write_parts(evidence, outcomes)]
 
 
-def write_parts(evidence: Evidence, outcomes: Sequence[Outcome]) -> list[Line]:
+def write_parts(evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> list[OutputLine]:
     return [
         *write_headline(FACTS, evidence, 100),
         *write_gate(outcomes),
@@ -97,15 +97,18 @@ def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
 
 
 def test_each_rule_is_one_line_with_its_outcome() -> None:
-    held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql\nis 10%")
+    held, broken = (
+        RuleOutcome("live>=0.5", "held", "live is 60%"),
+        RuleOutcome("sql>=0.5", "broken", "sql\nis 10%"),
+    )
     assert list(write_gate([held, broken])) == [
-        Line("gate live>=0.5: held: live is 60%", good=True),
-        Line("gate sql>=0.5: broken: sql is 10%", wrong=True),
+        OutputLine("gate live>=0.5: held: live is 60%", good=True),
+        OutputLine("gate sql>=0.5: broken: sql is 10%", wrong=True),
     ]
 
 
 def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
-    broken = Outcome("sql>=0.5", "broken", "sql is 10%")
+    broken = RuleOutcome("sql>=0.5", "broken", "sql is 10%")
     evidence = Evidence(
         [*HALF, make_record(NotScored("timeout", "late"), number=2)], FACTS.profile, lambda name: 0, {}
     )

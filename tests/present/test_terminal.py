@@ -13,7 +13,7 @@ from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.present import terminal
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import RunFacts
@@ -122,7 +122,7 @@ def test_few_entries_are_explained_and_have_no_table() -> None:
         lambda name: 0,
         width=100,
         most=60,
-        explain=lambda record: [Line(f"why {record.entry} failed")],
+        explain=lambda record: [OutputLine(f"why {record.entry} failed")],
     )
     lines = [line.text for line in summary]
     assert lines[3:5] == ["shard 1/2: only a part of the entries", "web: core"]

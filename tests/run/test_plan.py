@@ -8,7 +8,7 @@ from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
-from pytest_fcbench.run.plan import Plan, make_plans, render_plans
+from pytest_fcbench.run.plan import CategoryPlan, make_plans, render_plans
 from pytest_fcbench.scorecard.record import Pricing, price_nothing
 from tests.factories import make_entry
 
@@ -25,20 +25,20 @@ def _price_calls(**prices: Price) -> Pricing:
     return price
 
 
-def _list_plans(*entries: Entry, stored: str = "") -> list[Plan]:
+def _list_plans(*entries: Entry, stored: str = "") -> list[CategoryPlan]:
     plans, _ = make_plans(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns))
     return list(plans)
 
 
 def test_each_entry_is_one_call() -> None:
     first, second = make_entry(entry_id="simple_python_1"), make_entry(entry_id="simple_python_2")
-    assert _list_plans(first, second) == [Plan("simple_python", 2, 0, 2, 2 * TOKENS, 150)]
+    assert _list_plans(first, second) == [CategoryPlan("simple_python", 2, 0, 2, 2 * TOKENS, 150)]
 
 
 def test_what_is_stored_is_not_called() -> None:
     entries = [make_entry(entry_id=f"simple_python_{n}") for n in range(3)]
     assert _list_plans(*entries, stored="simple_python_1") == [
-        Plan("simple_python", 3, 1, 2, 2 * TOKENS, 150)
+        CategoryPlan("simple_python", 3, 1, 2, 2 * TOKENS, 150)
     ]
 
 
@@ -53,21 +53,21 @@ def test_categories_stay_in_their_order() -> None:
 
 
 def test_dollars_follow_from_tokens_and_price() -> None:
-    row = Plan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
+    row = CategoryPlan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
     assert row.compute_usd(_price_calls(model=Price(input=2.0, output=10.0)), Party.MODEL) == 3.0
     assert row.compute_usd(price_nothing, Party.MODEL) is None
     assert replace(row, calls=0).compute_usd(price_nothing, Party.MODEL) == 0.0
 
 
 def test_dollars_per_hour_follow_from_the_seconds_of_a_call() -> None:
-    row = Plan("multiple", 4, 0, 4, input_tokens=1_000_000, output_tokens=100_000)
+    row = CategoryPlan("multiple", 4, 0, 4, input_tokens=1_000_000, output_tokens=100_000)
     by_hour = _price_calls(model=Price(hour=3600.0))
     assert row.compute_usd(by_hour, Party.MODEL) is None, "how long it takes is not known"
     assert row.compute_usd(by_hour, Party.MODEL, 0.5) == 2.0
 
 
 def test_the_table_has_a_sum() -> None:
-    rows = [Plan("multiple", 2, 1, 1, 100, 75), Plan("parallel", 3, 0, 3, 300, 225)]
+    rows = [CategoryPlan("multiple", 2, 1, 1, 100, 75), CategoryPlan("parallel", 3, 0, 3, 300, 225)]
     table = list(render_plans(rows, _price_calls(model=Price(input=1e6, output=0.0))))
     assert table[-2].split() == ["all", "5", "1", "4", "400", "300", "400.0000"]
     assert table[1].split() == ["multiple", "2", "1", "1", "100", "75", "100.0000"]
@@ -82,8 +82,8 @@ def test_calls_of_other_parties_stand_below_the_sum_at_their_own_price() -> None
     )
     assert sum(plan.calls for plan in plans) == 2
     assert others == [
-        Plan("similarity", 1, 0, 1, TOKENS, 0),
-        Plan("judge", 1, 0, 2, 2 * TOKENS, 150),
+        CategoryPlan("similarity", 1, 0, 1, TOKENS, 0),
+        CategoryPlan("judge", 1, 0, 2, 2 * TOKENS, 150),
     ]
     judge = Price(input=0.0, output=1e6)
     table = list(render_plans(plans, _price_calls(judge=judge), others))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.transcript import Aside, Completion, Ending, Fault, Party
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Ending, Fault, Party
 from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.document import write_section
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import write_end, write_tables
 from pytest_fcbench.present.table_formats import FORMATS
@@ -53,8 +53,8 @@ PATH = make_path_score(
     ),
 )
 ASIDES = (
-    Aside(Party.JUDGE, "0f", Completion(LONG, input_tokens=7, output_tokens=2, latency_s=0.5), 0.25),
-    Aside(Party.WEB, "1f", Completion(LONG)),
+    AuxiliaryCall(Party.JUDGE, "0f", Completion(LONG, input_tokens=7, output_tokens=2, latency_s=0.5), 0.25),
+    AuxiliaryCall(Party.WEB, "1f", Completion(LONG)),
 )
 ANSWERS = (
     Completion(LONG, reasoning=LONG, ending=Ending.CUT),
@@ -121,8 +121,8 @@ def load_both(path: Path, records: Sequence[Record]) -> tuple[Scorecard, Scoreca
 def test_the_page_is_the_same(tmp_path: Path) -> None:
     whole, outlined = load_both(tmp_path / "card.json", VARIED)
     assert whole.records != outlined.records
-    assert render_report([outlined], Told(), Profile.OFFICIAL) == render_report(
-        [whole], Told(), Profile.OFFICIAL
+    assert render_report([outlined], SuiteInfo(), Profile.OFFICIAL) == render_report(
+        [whole], SuiteInfo(), Profile.OFFICIAL
     )
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import (
-    Aside,
+    AuxiliaryCall,
     Completion,
     Ending,
     Fault,
@@ -57,7 +57,7 @@ from tests.factories import (
     tool_calls,
 )
 
-MANNER = Manner("gpt", Prompting.make_default(Mode.FC))
+MANNER = ModelPresentation("gpt", Prompting.make_default(Mode.FC))
 PASSED = Judgement.same_in_both(Passed())
 
 
@@ -109,7 +109,7 @@ def test_cached_and_reasoning_tokens_are_written_and_read() -> None:
     used = Completion(
         input_tokens=9, output_tokens=5, cached_tokens=4, cache_write_tokens=1, reasoning_tokens=2
     )
-    judged = Aside(Party.JUDGE, "0f", used)
+    judged = AuxiliaryCall(Party.JUDGE, "0f", used)
     found = replace(_record_completions(used, used), asides=(judged,))
     assert found.usage == Usage(None, 18, 10, None, 8, 2, 4)
     again = from_json(_write_json(found))
@@ -129,8 +129,8 @@ def test_each_step_has_its_price_where_one_is_known() -> None:
         return per_token and completion.input_tokens and completion.input_tokens * per_token
 
     asides = (
-        Aside(Party.JUDGE, "0f", Completion("ok", input_tokens=5, output_tokens=1, latency_s=0.5)),
-        Aside(Party.WEB, "1f", Completion("page", latency_s=0.5)),
+        AuxiliaryCall(Party.JUDGE, "0f", Completion("ok", input_tokens=5, output_tokens=1, latency_s=0.5)),
+        AuxiliaryCall(Party.WEB, "1f", Completion("page", latency_s=0.5)),
     )
     transcript = replace(make_transcript(Completion(input_tokens=3)), asides=asides)
     found = build_record(make_entry(), MANNER, PASSED, transcript, price_completion)
@@ -175,7 +175,7 @@ def test_marks_of_reasoning_are_two_texts(marks: object) -> None:
 
 def test_asides_of_older_scorecards_have_no_usage() -> None:
     written = {**_write_json(make_record()), "asides": [_ASIDE]}
-    assert from_json(written).asides == (Aside(Party.JUDGE, "0f", Completion("x")),)
+    assert from_json(written).asides == (AuxiliaryCall(Party.JUDGE, "0f", Completion("x")),)
     broken = {**written, "asides": [{**_ASIDE, "usage": {"usd": "much"}}]}
     with pytest.raises(TypeError, match=r"the record of 'core:simple_python_0': usd.int: .* found 'much'"):
         from_json(broken)
@@ -377,7 +377,7 @@ _PATH = st.builds(
 _BOTH_VERDICTS = st.builds(Verdicts, _VERDICT, _VERDICT)
 _RATED = st.builds(Rating, st.integers(0, 2), st.none(), _TEXT) | st.builds(Rating, st.none(), _TEXT, _REASON)
 _COMPLETION = st.builds(Completion, text=st.none() | _TEXT, fault=st.none() | st.sampled_from(Fault))
-_ASIDES = st.builds(Aside, st.sampled_from(Party), _TEXT, _COMPLETION)
+_ASIDES = st.builds(AuxiliaryCall, st.sampled_from(Party), _TEXT, _COMPLETION)
 _ANSWER = st.builds(lambda more, answer: more | answer, _TABLE, _COMPLETION.map(completion_to_json))
 RECORDS = st.builds(
     Record,

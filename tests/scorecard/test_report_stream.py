@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.json_text import read_json_at
 from pytest_fcbench.scorecard import report_stream
-from pytest_fcbench.scorecard.report_stream import Place, open_places, read_report
+from pytest_fcbench.scorecard.report_stream import ByteRange, open_places, read_report
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -21,11 +21,11 @@ VALUES = st.recursive(
 )
 
 
-def read(path: Path) -> tuple[dict[str, object], list[object], list[Place]]:
+def read(path: Path) -> tuple[dict[str, object], list[object], list[ByteRange]]:
     tests: list[object] = []
-    places: list[Place] = []
+    places: list[ByteRange] = []
 
-    def take_test(test: object, place: Place) -> None:
+    def take_test(test: object, place: ByteRange) -> None:
         tests.append(test)
         places.append(place)
 

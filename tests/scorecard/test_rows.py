@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.domain.transcript import Aside, Completion, Party
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.record import Rating, Usage
 from pytest_fcbench.scorecard.rows import (
-    EntryRow,
+    OutcomeRow,
     ScoreRow,
     describe_entries,
     describe_scores,
@@ -95,7 +95,7 @@ def test_usage_stands_with_categories_and_overall() -> None:
 
 
 def test_columns_have_the_types_of_their_values() -> None:
-    assert {name: list_columns(EntryRow)[name] for name in ("entry", "trial", "usd")} == {
+    assert {name: list_columns(OutcomeRow)[name] for name in ("entry", "trial", "usd")} == {
         "entry": str,
         "trial": int,
         "usd": float,
@@ -104,7 +104,7 @@ def test_columns_have_the_types_of_their_values() -> None:
 
 
 def test_overall_has_the_bill_of_the_run_and_a_category_that_of_its_steps() -> None:
-    judged = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.5)
+    judged = AuxiliaryCall(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.5)
     step = Usage(2.0, 100, 10, 0.25, cached_tokens=40)
     rows = list(describe_scores(make_card(replace(make_record(steps=(step,)), asides=(judged,)))))
     dollars = {row.score: (row.usd, row.input_tokens, row.cached_tokens) for row in rows}

@@ -23,7 +23,7 @@ from pytest_fcbench.scorecard.aggregate.scores import score_metric
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.report_stream import open_places
-from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import (
     load_outlines,
     load_scorecard,
@@ -131,7 +131,7 @@ def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
     found = load_scorecard(
         _write_file(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}})
     )
-    assert found.gate == (Outcome("overall>=0.2", "held", "overall is 60.00%"),)
+    assert found.gate == (RuleOutcome("overall>=0.2", "held", "overall is 60.00%"),)
     cut = _write_file(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
     with pytest.raises(UsageError, match="invalid scorecard: 'outcome' is missing"):
         load_scorecard(cut)

@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.models.protocol import Model, run_through
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import Body, read_body
 from pytest_fcbench.suites import core
@@ -70,11 +70,11 @@ def hold_conversation(
     driven: PathSettings = OFFICIAL,
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Yield every request of the conversation with a model, and what a client sends for it."""
-    manner = Manner("x", Prompting.make_default(mode, names))
+    manner = ModelPresentation("x", Prompting.make_default(mode, names))
     memories: Memories = {}
-    asked = Parties(model, {Party.OWN_WEB: WEB})
+    asked = RoutedModel(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
-        talk = converse(each, Setting(manner, suite, driven, memories))
+        talk = converse(each, ConversationContext(manner, suite, driven, memories))
         for request in collect_requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
                 yield request, _serialize_request(request)

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import ToolCall
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
-from pytest_fcbench.server.faults import Kind
+from pytest_fcbench.server.faults import FaultKind
 from tests.factories import ask_model
 from tests.served import served, stats, wait_for
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body
@@ -179,7 +179,7 @@ def test_bodies_are_read_up_to_a_cap(oracle: str) -> None:
 
 
 @contextmanager
-def _serve_failing(kind: Kind, *options: str) -> Iterator[str]:
+def _serve_failing(kind: FaultKind, *options: str) -> Iterator[str]:
     with served("--model", "oracle", "--fault", f"{kind}:1", *options) as api_base:
         yield api_base
         assert stats(api_base)["answered"] == {}
@@ -189,21 +189,21 @@ def _serve_failing(kind: Kind, *options: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(("options", "says"), [((), "1"), (("--retry-after", "2.5"), "2.5")])
 def test_429_says_when_to_come_back(options: tuple[str, ...], says: str) -> None:
-    with _serve_failing(Kind.RATE_LIMIT, *options) as api_base:
+    with _serve_failing(FaultKind.RATE_LIMIT, *options) as api_base:
         answer = post_chat(api_base, make_body(CALLING))
     assert (answer.status, answer.headers["Retry-After"]) == (429, says)
     assert answer.body["error"]["code"] == "rate_limit_exceeded"
 
 
 def test_500_is_a_server_error() -> None:
-    with _serve_failing(Kind.SERVER_ERROR) as api_base:
+    with _serve_failing(FaultKind.SERVER_ERROR) as api_base:
         answer = post_chat(api_base, make_body(CALLING))
     assert (answer.status, answer.body["error"]["type"]) == (500, "server_error")
 
 
 def test_a_cut_answer_ends_after_half_of_it() -> None:
     with (
-        _serve_failing(Kind.CUT) as api_base,
+        _serve_failing(FaultKind.CUT) as api_base,
         pytest.raises(http.client.IncompleteRead) as caught,
     ):
         post_chat(api_base, make_body(CALLING))
@@ -214,12 +214,15 @@ def test_a_cut_answer_ends_after_half_of_it() -> None:
 
 
 def test_a_reset_breaks_the_connection() -> None:
-    with _serve_failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError, match="reset by peer"):
+    with (
+        _serve_failing(FaultKind.RESET) as api_base,
+        pytest.raises(ConnectionResetError, match="reset by peer"),
+    ):
         post_chat(api_base, make_body(CALLING))
 
 
 def test_garbage_is_no_json() -> None:
-    with _serve_failing(Kind.GARBAGE) as api_base:
+    with _serve_failing(FaultKind.GARBAGE) as api_base:
         answer = post_chat(api_base, make_body(CALLING))
     assert answer.status == 200
     with pytest.raises(ValueError, match="Expecting value"):
@@ -229,7 +232,7 @@ def test_garbage_is_no_json() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_the_json_fault_cuts_text_or_arguments(oracle: str, mode: Mode) -> None:
     body = make_body(CALLING, mode)
-    with _serve_failing(Kind.JSON) as api_base:
+    with _serve_failing(FaultKind.JSON) as api_base:
         answer = post_chat(api_base, body)
     good = post_chat(oracle, body).message
     if mode is Mode.PROMPT:
@@ -243,7 +246,7 @@ def test_the_json_fault_cuts_text_or_arguments(oracle: str, mode: Mode) -> None:
 
 def test_the_one_call_fault_sends_the_first_call_only(oracle: str) -> None:
     body = make_body(next(entry for entry in ENTRIES if entry.category.name == "parallel"))
-    with _serve_failing(Kind.ONE_CALL) as api_base:
+    with _serve_failing(FaultKind.ONE_CALL) as api_base:
         calls = post_chat(api_base, body).message["tool_calls"]
     good = post_chat(oracle, body).message["tool_calls"]
     assert len(good) > 1

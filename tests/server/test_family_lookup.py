@@ -12,10 +12,10 @@ import pytest
 
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.family import FamilyMember, WireRequest
-from pytest_fcbench.domain.prompting import Manner, Prompting
+from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -28,19 +28,19 @@ CORE = core.open_suite(Path())
 FEW = replace(CORE, categories=tuple(CATEGORIES[name] for name in ("simple_python", "multi_turn_base")))
 
 
-def make_manner(model: str) -> Manner:
+def make_manner(model: str) -> ModelPresentation:
     family = find_family(model)
     member = FamilyMember(model, family.handler, name_at_server(model))
-    return Manner("m", Prompting(family.mode, family.names, family.syntax), member=member)
+    return ModelPresentation("m", Prompting(family.mode, family.names, family.syntax), member=member)
 
 
 def find_entry(category: str) -> Entry:
     return CORE.load(CATEGORIES[category])[0]
 
 
-def list_right_requests(entry: Entry, manner: Manner, lookup: FamilyLookup) -> list[WireRequest]:
+def list_right_requests(entry: Entry, manner: ModelPresentation, lookup: FamilyLookup) -> list[WireRequest]:
     """Hold a conversation with the replies that the lookup finds, and return its requests."""
-    talk = converse(entry, Setting(manner, CORE, PathSettings(Profile.OFFICIAL)))
+    talk = converse(entry, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL)))
     sent: list[WireRequest] = []
     asked = next(talk)
     while True:
@@ -64,8 +64,8 @@ def test_a_conversation_is_answered_to_its_end(model: str) -> None:
     assert len(list_right_requests(entry, manner, lookup)) > len(entry.turns)
 
 
-def make_first_body(entry: Entry, manner: Manner, changed: Mapping[str, Any]) -> bytes:
-    asked = next(converse(entry, Setting(manner, CORE, PathSettings(Profile.OFFICIAL))))
+def make_first_body(entry: Entry, manner: ModelPresentation, changed: Mapping[str, Any]) -> bytes:
+    asked = next(converse(entry, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL))))
     assert asked.wire
     return json.dumps({**asked.wire.body, **changed}).encode()
 

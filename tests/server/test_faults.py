@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.server.faults import Draw, Kind, draw_faults, read_latency, read_shares
+from pytest_fcbench.server.faults import Draw, FaultKind, draw_faults, read_latency, read_shares
 
 CHANCES = st.floats(0, 1, exclude_max=True)
-HALF = {Kind.CUT: 0.25, Kind.HANG: 0.25}
+HALF = {FaultKind.CUT: 0.25, FaultKind.HANG: 0.25}
 
 
-def _draw_first(number: int, shared: dict[Kind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
+def _draw_first(number: int, shared: dict[FaultKind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
     return list(islice(draw_faults(shared, read_latency(wait), seed), number))
 
 
@@ -28,13 +28,16 @@ def _draw_first(number: int, shared: dict[Kind, float], wait: str = "0", seed: i
     ("texts", "read"),
     [
         ([], {}),
-        (["429:0.1", "hang:.25"], {Kind.RATE_LIMIT: 0.1, Kind.HANG: 0.25}),
-        (["json:1"], {Kind.JSON: 1.0}),
-        (["cut:0"], {Kind.CUT: 0.0}),
-        (["cut:0.7", "500:0.2", "reset:0.1"], {Kind.CUT: 0.7, Kind.SERVER_ERROR: 0.2, Kind.RESET: 0.1}),
+        (["429:0.1", "hang:.25"], {FaultKind.RATE_LIMIT: 0.1, FaultKind.HANG: 0.25}),
+        (["json:1"], {FaultKind.JSON: 1.0}),
+        (["cut:0"], {FaultKind.CUT: 0.0}),
+        (
+            ["cut:0.7", "500:0.2", "reset:0.1"],
+            {FaultKind.CUT: 0.7, FaultKind.SERVER_ERROR: 0.2, FaultKind.RESET: 0.1},
+        ),
     ],
 )
-def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[Kind, float]) -> None:
+def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, float]) -> None:
     assert read_shares(texts) == read
 
 
@@ -120,21 +123,21 @@ def test_another_seed_gives_other_faults() -> None:
 
 
 def test_faults_come_in_the_shares_that_were_asked_for() -> None:
-    shared = {Kind.RATE_LIMIT: 0.1, Kind.JSON: 0.25}
+    shared = {FaultKind.RATE_LIMIT: 0.1, FaultKind.JSON: 0.25}
     found = Counter(draw.fault for draw in _draw_first(20_000, shared, seed=5))
-    assert found.keys() == {Kind.RATE_LIMIT, Kind.JSON, None}
-    assert found[Kind.RATE_LIMIT] / 20_000 == pytest.approx(0.1, abs=0.01)
-    assert found[Kind.JSON] / 20_000 == pytest.approx(0.25, abs=0.01)
+    assert found.keys() == {FaultKind.RATE_LIMIT, FaultKind.JSON, None}
+    assert found[FaultKind.RATE_LIMIT] / 20_000 == pytest.approx(0.1, abs=0.01)
+    assert found[FaultKind.JSON] / 20_000 == pytest.approx(0.25, abs=0.01)
 
 
 def test_latencies_have_the_mean_that_was_asked_for_with_faults_and_without() -> None:
-    drawn = _draw_first(20_000, {Kind.CUT: 0.5}, "exp:0.8", seed=5)
-    for fault in (Kind.CUT, None):
+    drawn = _draw_first(20_000, {FaultKind.CUT: 0.5}, "exp:0.8", seed=5)
+    for fault in (FaultKind.CUT, None):
         waits = [draw.latency_s for draw in drawn if draw.fault is fault]
         assert sum(waits) / len(waits) == pytest.approx(0.8, abs=0.04)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_share_of_1_is_every_request_and_one_of_0_is_none(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", FaultKind)
+def test_a_share_of_1_is_every_request_and_one_of_0_is_none(kind: FaultKind) -> None:
     assert {draw.fault for draw in _draw_first(500, {kind: 1.0})} == {kind}
     assert {draw.fault for draw in _draw_first(500, {kind: 0.0})} == {None}

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.matchers.ast.free_texts import ask_same_text
 from pytest_fcbench.matchers.golden_path.official_questions import compare_calls, rate_response
 from pytest_fcbench.matchers.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, put_question
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, put_question
 from pytest_fcbench.matchers.judging.ratings import ask_relevance
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.judging import Judge
@@ -28,7 +28,7 @@ CALL = {"name": "find", "arguments": {"query": "Bergen"}}
 RATING = {"score": 2, "reason": "This server agrees with everything."}
 SAME = {"same": True, "reason": RATING["reason"]}
 TOLD = make_entry()
-QUESTIONS: list[tuple[Question[Any], Sent]] = [
+QUESTIONS: list[tuple[JudgeQuestion[Any], Sent]] = [
     (ask_equivalence(ENTRY, CALL, CALL, []), SAME),
     (ask_same_text(TOLD, ExpectedCall("weather.forecast", {"city": ["Bergen"]}), "city", "There"), SAME),
     (ask_completeness(ENTRY, "Found."), RATING),
@@ -37,7 +37,7 @@ QUESTIONS: list[tuple[Question[Any], Sent]] = [
 ]
 
 
-def _ask_question(question: Question[Any], *replies: str) -> list[Any]:
+def _ask_question(question: JudgeQuestion[Any], *replies: str) -> list[Any]:
     """Return the messages of the request after these replies."""
     conversation = put_question(question, "judge")
     request = next(conversation)
@@ -49,7 +49,7 @@ def _ask_question(question: Question[Any], *replies: str) -> list[Any]:
 @pytest.mark.parametrize(("question", "opinion"), QUESTIONS)
 @pytest.mark.parametrize("replies", [(), ("Yes.",), ("Yes.", "No.")])
 def test_each_question_gets_an_opinion_in_its_form(
-    question: Question[Any], opinion: Sent, replies: tuple[str, ...]
+    question: JudgeQuestion[Any], opinion: Sent, replies: tuple[str, ...]
 ) -> None:
     reply = Judge().answer_question(_ask_question(question, *replies))
     assert reply is not None
@@ -74,7 +74,7 @@ def test_other_requests_are_no_questions_to_a_judge(messages: list[object]) -> N
 
 def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
     with pytest.raises(RefusedRequestError) as caught:
-        Judge().answer_question(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
+        Judge().answer_question(_ask_question(JudgeQuestion(ENTRY, "Name the cause.", {}, dict)))
     assert (caught.value.status, str(caught.value)) == (
         404,
         "this question to a judge is of a kind unknown to this server; give a reply with --judge-reply",

@@ -12,12 +12,12 @@ import pytest
 
 from pytest_fcbench.codecs.server_requests import read_request
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry, Group, Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.path_runner import RUNNERS
 from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.golden_path.walk import get_golden_path
@@ -27,7 +27,7 @@ from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.server.body import RefusedRequestError, read_body
 from pytest_fcbench.server.lookup import (
     MANNERS,
-    Lookup,
+    EntryIndex,
     Models,
     estimate_tokens,
     list_path_settings,
@@ -45,8 +45,8 @@ SECOND = make_entry(functions=[make_doc("now")], query="What time is it?", entry
 BARE = make_entry("irrelevance", functions=[], query="Tell me a joke.")
 
 
-def _make_lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
-    return Lookup([make_suite(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
+def _make_lookup(*entries: Entry, models: Models = OracleModel) -> EntryIndex:
+    return EntryIndex([make_suite(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
 
 
 def _find_refusal(body: Sent, name: str | None = None, entries: Sequence[Entry] = ()) -> tuple[int, str, str]:
@@ -87,7 +87,7 @@ def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -
 def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting) -> None:
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
     the usual prompt format what another asks. Each request repeats a text of its entry, which leads there."""
-    lookup = Lookup([CORE], OracleModel)
+    lookup = EntryIndex([CORE], OracleModel)
     for entry in list_entries(CORE):
         if entry.variation and prompting.mode is Mode.FC:
             continue
@@ -148,8 +148,8 @@ def test_an_entry_without_texts_of_a_user_is_found() -> None:
 def test_suites_are_searched_in_their_order() -> None:
     twin = make_entry(suite="twin")
     suites = [make_suite(twin, name="twin"), make_suite(DOTTED)]
-    assert Lookup(suites, OracleModel).find_request(read_sent(make_body(DOTTED))).entry is twin
-    assert Lookup(suites[::-1], OracleModel).find_request(read_sent(make_body(DOTTED))).entry is DOTTED
+    assert EntryIndex(suites, OracleModel).find_request(read_sent(make_body(DOTTED))).entry is twin
+    assert EntryIndex(suites[::-1], OracleModel).find_request(read_sent(make_body(DOTTED))).entry is DOTTED
 
 
 def test_an_entry_whose_name_ends_like_a_trial_is_found_under_it() -> None:
@@ -230,7 +230,9 @@ def test_a_conversation_on_an_mcp_server_is_found_whatever_its_results(prompting
             return play_shelf(read_request(request))
         return run_through(oracle.complete(entry, request))
 
-    talk = converse(entry, Setting(Manner("x", prompting), suite, PathSettings(Profile.OFFICIAL)))
+    talk = converse(
+        entry, ConversationContext(ModelPresentation("x", prompting), suite, PathSettings(Profile.OFFICIAL))
+    )
     asked = [request for request in collect_requests(talk, answer) if request.party is Party.MODEL]
     lookup = _make_lookup(DOTTED, entry)
     for request in asked:
@@ -310,7 +312,9 @@ def test_a_conversation_ends_where_the_model_has_no_answer(
 ) -> None:
     asked = list_requests(
         entry,
-        Setting(Manner("x", MANNERS[2]), make_suite(entry), PathSettings(Profile.OFFICIAL)),
+        ConversationContext(
+            ModelPresentation("x", MANNERS[2]), make_suite(entry), PathSettings(Profile.OFFICIAL)
+        ),
         lambda _: model,
     )
     assert [(request.turn, request.step) for request in asked] == steps
@@ -456,7 +460,7 @@ def test_a_question_about_a_memory_is_compared_after_the_earlier_conversations()
     messages[-1]["content"] += " Please."
     suite = replace(CORE, categories=(entry.category,))
     with pytest.raises(RefusedRequestError, match=r" \(user\) is .* Please\.' where the entry has "):
-        Lookup([suite], OracleModel).find_request(read_sent(sent), entry.key)
+        EntryIndex([suite], OracleModel).find_request(read_sent(sent), entry.key)
 
 
 @pytest.mark.parametrize("name", ["core:third", "first", "", f"{FIRST.key}-t0", f"{FIRST.key}-t1-t2"])
@@ -507,7 +511,7 @@ def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     whole = open_suite("bfcl", pack_cache)
     chosen = [c for c in whole.categories if c.single_turn and c.group is not Group.FORMAT]
     suite = replace(whole, categories=tuple(chosen))
-    lookup = Lookup([suite], OracleModel)
+    lookup = EntryIndex([suite], OracleModel)
     bodies = {
         entry.key: read_sent(make_body(entry, prompting.mode, prompting.names, suite))
         for entry in list_entries(suite)

@@ -13,23 +13,23 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.server.pages import HOST, JSON, Page, PageServer
+from pytest_fcbench.server.pages import HOST, JSON, PageServer, ServedPage
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[PageServer]:
     (tmp_path / "page.html").write_text("from a file")
 
-    def find_page(path: str, query: Mapping[str, Sequence[str]]) -> Page | None:
+    def find_page(path: str, query: Mapping[str, Sequence[str]]) -> ServedPage | None:
         if path == "/wrong":
             raise UsageError("no run '\x1b' is kept")
         if path == "/bug":
             raise ZeroDivisionError
         return {
-            "/": Page("first"),
-            "/large": Page("x" * 2**26),
-            "/file": Page(tmp_path / "page.html"),
-            "/a b": Page(",".join(query.get("run", ())), JSON),
+            "/": ServedPage("first"),
+            "/large": ServedPage("x" * 2**26),
+            "/file": ServedPage(tmp_path / "page.html"),
+            "/a b": ServedPage(",".join(query.get("run", ())), JSON),
         }.get(path)
 
     with PageServer(0, find_page) as served:

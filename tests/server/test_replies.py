@@ -10,7 +10,13 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.server.lookup import FoundRequest
-from pytest_fcbench.server.replies import Reply, build_reply, list_choices, serialize_reply, write_stream
+from pytest_fcbench.server.replies import (
+    ServedReply,
+    build_reply,
+    list_choices,
+    serialize_reply,
+    write_stream,
+)
 from tests.factories import make_entry, tool_calls
 
 ASKED = FoundRequest(
@@ -18,7 +24,7 @@ ASKED = FoundRequest(
 )
 
 
-def _build_reply(completion: Completion, *, broken: bool = False) -> Reply:
+def _build_reply(completion: Completion, *, broken: bool = False) -> ServedReply:
     return build_reply("oracle", ASKED, completion, broken=broken)
 
 

@@ -15,7 +15,7 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.lookup import MANNERS
-from pytest_fcbench.server.replies import Reply, SentCall
+from pytest_fcbench.server.replies import SentCall, ServedReply
 from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
 from tests.served import served, stats
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body, read_sent
@@ -186,10 +186,10 @@ def test_what_no_chat_request_can_ask_is_refused(members: Sent, code: str, says:
 # Replies
 
 HELLO = read_response_request('{"input": "Hi", "instructions": "Be kind."}')
-CALLED = Reply("oracle", None, (SentCall("call_0", "f", '{"a": 1}'), SentCall("call_1", "g", "")), 9, 3)
+CALLED = ServedReply("oracle", None, (SentCall("call_0", "f", '{"a": 1}'), SentCall("call_1", "g", "")), 9, 3)
 
 
-def _build_response(reply: Reply) -> dict[str, object]:
+def _build_response(reply: ServedReply) -> dict[str, object]:
     response = build_response(reply, HELLO, 7, 1700)
     # The types of the openai package know which members must be there.
     Response.model_validate(response)
@@ -222,13 +222,13 @@ def test_calls_are_items_with_ids() -> None:
 
 @pytest.mark.parametrize("text", ["Hello.", "", None])
 def test_a_text_is_an_item_also_where_it_is_empty(text: str | None) -> None:
-    (item,) = Response.model_validate(_build_response(Reply("oracle", text, None, 9, 3))).output
+    (item,) = Response.model_validate(_build_response(ServedReply("oracle", text, None, 9, 3))).output
     assert item.type == "message"
     assert [part.text for part in item.content if part.type == "output_text"] == [text or ""]
 
 
 def test_a_text_beside_calls_comes_first() -> None:
-    response = Response.model_validate(_build_response(Reply("oracle", "So.", CALLED.calls, 9, 3)))
+    response = Response.model_validate(_build_response(ServedReply("oracle", "So.", CALLED.calls, 9, 3)))
     assert [item.type for item in response.output] == ["message", "function_call", "function_call"]
 
 
@@ -261,7 +261,7 @@ def test_a_streamed_call_comes_as_item_pieces_and_item() -> None:
 
 
 def test_a_streamed_text_comes_as_item_part_pieces_part_and_item() -> None:
-    events = _read_events(stream_response(_build_response(Reply("oracle", "Hei, Bergen!", None, 9, 3))))
+    events = _read_events(stream_response(_build_response(ServedReply("oracle", "Hei, Bergen!", None, 9, 3))))
     assert [event["type"].removeprefix("response.") for event in events] == [
         *("created", "in_progress", "output_item.added", "content_part.added"),
         *["output_text.delta"] * 3,

@@ -9,31 +9,42 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.server.faults import CHANGES_ANSWER, Kind
-from pytest_fcbench.server.replies import Reply, SentCall, list_choices, write_stream
+from pytest_fcbench.server.faults import CHANGES_ANSWER, FaultKind
+from pytest_fcbench.server.replies import SentCall, ServedReply, list_choices, write_stream
 from pytest_fcbench.server.stream_faults import STREAM_FAULTS, break_stream
 from tests.conftest import ROOT
 from tests.served import served, stats
 from tests.server.asking import CORE, Sent, list_entries, make_body
 from tests.server.clients import post_chat, post_json
 
-KINDS = [kind for kind in Kind if kind in STREAM_FAULTS]
+KINDS = [kind for kind in FaultKind if kind in STREAM_FAULTS]
 SALT, RICE = '{"item": "salt", "count": 3}', '{"item": "rice"}'
 OF_CALLS = [
-    *(Kind.INDEX_FROM_1, Kind.INDEX_GAP, Kind.SHARED_INDEX, Kind.TEXT_INDEX, Kind.NO_INDEX),
-    *(Kind.GROWING_INDEX, Kind.REPEATED_NAME, Kind.REPEATED_CALL, Kind.EMPTY_ARGUMENTS_FIRST),
-    *(Kind.INTERLEAVED_CALLS, Kind.OBJECT_ARGUMENTS),
+    *(
+        FaultKind.INDEX_FROM_1,
+        FaultKind.INDEX_GAP,
+        FaultKind.SHARED_INDEX,
+        FaultKind.TEXT_INDEX,
+        FaultKind.NO_INDEX,
+    ),
+    *(
+        FaultKind.GROWING_INDEX,
+        FaultKind.REPEATED_NAME,
+        FaultKind.REPEATED_CALL,
+        FaultKind.EMPTY_ARGUMENTS_FIRST,
+    ),
+    *(FaultKind.INTERLEAVED_CALLS, FaultKind.OBJECT_ARGUMENTS),
 ]
 """The faults that only calls can show."""
-OF_SEVERAL_CALLS = [Kind.INDEX_GAP, Kind.SHARED_INDEX, Kind.INTERLEAVED_CALLS]
+OF_SEVERAL_CALLS = [FaultKind.INDEX_GAP, FaultKind.SHARED_INDEX, FaultKind.INTERLEAVED_CALLS]
 
 
-def make_reply(*arguments: str, text: str | None = None) -> Reply:
+def make_reply(*arguments: str, text: str | None = None) -> ServedReply:
     calls = tuple(SentCall(f"c{place}", "price", written) for place, written in enumerate(arguments))
-    return Reply("m", text, calls, 5, 7)
+    return ServedReply("m", text, calls, 5, 7)
 
 
-def write_events(fault: Kind | None, reply: Reply) -> list[bytes]:
+def write_events(fault: FaultKind | None, reply: ServedReply) -> list[bytes]:
     write = partial(write_stream, reply=reply, reply_id="r", created=1, include_usage=False)
     choices = list_choices(reply)
     return write(choices) if fault is None else break_stream(fault, choices, write)
@@ -43,7 +54,7 @@ def read_chunks(events: Sequence[bytes]) -> list[Any]:
     return [json.loads(event.removeprefix(b"data: ")) for event in events if b"[DONE]" not in event]
 
 
-def list_pieces(fault: Kind | None, *arguments: str) -> list[Any]:
+def list_pieces(fault: FaultKind | None, *arguments: str) -> list[Any]:
     """Return the pieces of calls in the stream of a reply to which a fault comes."""
     deltas = [
         chunk["choices"][0]["delta"] for chunk in read_chunks(write_events(fault, make_reply(*arguments)))
@@ -51,7 +62,7 @@ def list_pieces(fault: Kind | None, *arguments: str) -> list[Any]:
     return [piece for delta in deltas for piece in delta.get("tool_calls", ())]
 
 
-def list_indices(fault: Kind | None, *arguments: str) -> list[object]:
+def list_indices(fault: FaultKind | None, *arguments: str) -> list[object]:
     return [piece.get("index") for piece in list_pieces(fault, *arguments)]
 
 
@@ -59,7 +70,7 @@ def list_indices(fault: Kind | None, *arguments: str) -> list[object]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_fault_changes_a_stream_of_two_calls(kind: Kind) -> None:
+def test_each_fault_changes_a_stream_of_two_calls(kind: FaultKind) -> None:
     reply = make_reply(SALT, RICE)
     assert write_events(kind, reply) != write_events(None, reply)
 
@@ -69,14 +80,14 @@ def test_each_fault_changes_a_stream_of_two_calls(kind: Kind) -> None:
     ("reply", "unseen"), [(make_reply(text="hei"), OF_CALLS), (make_reply(SALT), OF_SEVERAL_CALLS)]
 )
 def test_a_stream_that_cannot_show_a_fault_is_sent_as_it_is(
-    kind: Kind, reply: Reply, unseen: Sequence[Kind]
+    kind: FaultKind, reply: ServedReply, unseen: Sequence[FaultKind]
 ) -> None:
     assert (write_events(kind, reply) == write_events(None, reply)) is (kind in unseen)
 
 
 def test_arguments_that_are_no_json_cannot_be_an_object() -> None:
     reply = make_reply('{"item": ')
-    assert write_events(Kind.OBJECT_ARGUMENTS, reply) == write_events(None, reply)
+    assert write_events(FaultKind.OBJECT_ARGUMENTS, reply) == write_events(None, reply)
 
 
 # Calls
@@ -86,31 +97,33 @@ def test_arguments_that_are_no_json_cannot_be_an_object() -> None:
     ("kind", "indices"),
     [
         (None, (0, 1)),
-        (Kind.INDEX_FROM_1, (1, 2)),
-        (Kind.INDEX_GAP, (0, 2)),
-        (Kind.SHARED_INDEX, (0, 0)),
-        (Kind.TEXT_INDEX, ("0", "1")),
-        (Kind.NO_INDEX, (None, None)),
+        (FaultKind.INDEX_FROM_1, (1, 2)),
+        (FaultKind.INDEX_GAP, (0, 2)),
+        (FaultKind.SHARED_INDEX, (0, 0)),
+        (FaultKind.TEXT_INDEX, ("0", "1")),
+        (FaultKind.NO_INDEX, (None, None)),
     ],
 )
-def test_the_index_of_each_call(kind: Kind | None, indices: tuple[object, object]) -> None:
+def test_the_index_of_each_call(kind: FaultKind | None, indices: tuple[object, object]) -> None:
     first, second = indices
     assert list_indices(kind, SALT, RICE) == [first] * 8 + [second] * 5
 
 
 def test_a_growing_index_comes_with_the_id_in_each_piece() -> None:
-    pieces = list_pieces(Kind.GROWING_INDEX, SALT, RICE)
+    pieces = list_pieces(FaultKind.GROWING_INDEX, SALT, RICE)
     assert [piece["index"] for piece in pieces] == list(range(13))
     assert [piece["id"] for piece in pieces] == ["c0"] * 8 + ["c1"] * 5
 
 
 def test_the_name_is_in_each_piece() -> None:
     assert {piece["function"].get("name") for piece in list_pieces(None, SALT)} == {"price", None}
-    assert {piece["function"].get("name") for piece in list_pieces(Kind.REPEATED_NAME, SALT)} == {"price"}
+    assert {piece["function"].get("name") for piece in list_pieces(FaultKind.REPEATED_NAME, SALT)} == {
+        "price"
+    }
 
 
 def test_a_call_comes_again_as_a_whole() -> None:
-    good, pieces = list_pieces(None, SALT, RICE), list_pieces(Kind.REPEATED_CALL, SALT, RICE)
+    good, pieces = list_pieces(None, SALT, RICE), list_pieces(FaultKind.REPEATED_CALL, SALT, RICE)
     assert pieces[:8] + pieces[9:-1] == good
     assert [pieces[8], pieces[-1]] == [
         {
@@ -124,19 +137,19 @@ def test_a_call_comes_again_as_a_whole() -> None:
 
 
 def test_empty_arguments_come_before_those_that_are_meant() -> None:
-    pieces = list_pieces(Kind.EMPTY_ARGUMENTS_FIRST, SALT, RICE)
+    pieces = list_pieces(FaultKind.EMPTY_ARGUMENTS_FIRST, SALT, RICE)
     assert [piece["function"]["arguments"] for piece in pieces] == ["{}", SALT, "{}", RICE]
 
 
 def test_calls_are_announced_from_the_last_and_go_on_in_turn() -> None:
-    indices = list_indices(Kind.INTERLEAVED_CALLS, SALT, RICE)
+    indices = list_indices(FaultKind.INTERLEAVED_CALLS, SALT, RICE)
     assert indices == [1, 0] * 5 + [0] * 3
-    pieces = list_pieces(Kind.INTERLEAVED_CALLS, SALT, RICE)
+    pieces = list_pieces(FaultKind.INTERLEAVED_CALLS, SALT, RICE)
     assert [piece for piece in pieces if piece["index"] == 0] == list_pieces(None, SALT)
 
 
 def test_arguments_are_an_object() -> None:
-    pieces = list_pieces(Kind.OBJECT_ARGUMENTS, SALT, RICE)
+    pieces = list_pieces(FaultKind.OBJECT_ARGUMENTS, SALT, RICE)
     assert [piece["function"]["arguments"] for piece in pieces] == [json.loads(SALT), json.loads(RICE)]
 
 
@@ -144,7 +157,7 @@ def test_arguments_are_an_object() -> None:
 
 
 def test_a_whole_message_comes_in_place_of_deltas() -> None:
-    (chunk,) = read_chunks(write_events(Kind.WHOLE_MESSAGE, make_reply(SALT, text="Let me see")))
+    (chunk,) = read_chunks(write_events(FaultKind.WHOLE_MESSAGE, make_reply(SALT, text="Let me see")))
     assert chunk["choices"] == [
         {
             "index": 0,
@@ -161,7 +174,7 @@ def test_a_whole_message_comes_in_place_of_deltas() -> None:
 
 
 def test_a_second_choice_calls_another_function() -> None:
-    chunks = read_chunks(write_events(Kind.SECOND_CHOICE, make_reply(SALT)))
+    chunks = read_chunks(write_events(FaultKind.SECOND_CHOICE, make_reply(SALT)))
     assert [chunk["choices"][0]["index"] for chunk in chunks] == [1, 0] * (len(chunks) // 2)
     assert chunks[1::2] == read_chunks(write_events(None, make_reply(SALT)))
     (other,) = chunks[2]["choices"][0]["delta"]["tool_calls"]
@@ -172,15 +185,15 @@ def test_a_second_choice_calls_another_function() -> None:
     ("kind", "reasons", "done"),
     [
         (None, ["tool_calls"], True),
-        (Kind.NO_FINISH_REASON, [], True),
-        (Kind.NO_DONE, ["tool_calls"], False),
-        (Kind.CUT_STREAM, [], False),
-        (Kind.STREAM_ERROR, [], True),
+        (FaultKind.NO_FINISH_REASON, [], True),
+        (FaultKind.NO_DONE, ["tool_calls"], False),
+        (FaultKind.CUT_STREAM, [], False),
+        (FaultKind.STREAM_ERROR, [], True),
     ],
 )
 @pytest.mark.parametrize("arguments", [(SALT, RICE), ()])
 def test_the_end_of_a_stream(
-    kind: Kind | None, reasons: list[str], done: bool, arguments: Sequence[str]
+    kind: FaultKind | None, reasons: list[str], done: bool, arguments: Sequence[str]
 ) -> None:
     events = write_events(kind, make_reply(*arguments))
     choices = [choice for chunk in read_chunks(events) for choice in chunk.get("choices", ())]
@@ -189,26 +202,28 @@ def test_the_end_of_a_stream(
     assert (events[-1] == b"data: [DONE]\n\n") is done
 
 
-@pytest.mark.parametrize("kind", [Kind.CUT_STREAM, Kind.STREAM_ERROR])
-def test_an_endpoint_that_fails_has_said_the_first_half(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [FaultKind.CUT_STREAM, FaultKind.STREAM_ERROR])
+def test_an_endpoint_that_fails_has_said_the_first_half(kind: FaultKind) -> None:
     good, events = (write_events(each, make_reply(SALT, RICE)) for each in (None, kind))
     half = len(good) // 2 - 1
     assert events[:half] == good[:half]
-    assert [list(chunk) for chunk in read_chunks(events[half:])] == [["error"]] * (kind is Kind.STREAM_ERROR)
+    assert [list(chunk) for chunk in read_chunks(events[half:])] == [["error"]] * (
+        kind is FaultKind.STREAM_ERROR
+    )
 
 
 # Events
 
 
-@pytest.mark.parametrize(("kind", "end"), [(Kind.CR_LINES, b"\r"), (Kind.CRLF_LINES, b"\r\n")])
-def test_lines_end_in_another_way(kind: Kind, end: bytes) -> None:
+@pytest.mark.parametrize(("kind", "end"), [(FaultKind.CR_LINES, b"\r"), (FaultKind.CRLF_LINES, b"\r\n")])
+def test_lines_end_in_another_way(kind: FaultKind, end: bytes) -> None:
     body = b"".join(write_events(kind, make_reply(SALT)))
     assert body.split(end) == b"".join(write_events(None, make_reply(SALT))).split(b"\n")
 
 
 def test_the_data_of_an_event_stands_on_several_lines() -> None:
     reply = make_reply(SALT, text="zwei\nZeilen")
-    events = write_events(Kind.SPLIT_DATA, reply)
+    events = write_events(FaultKind.SPLIT_DATA, reply)
     lines = [event.decode().removesuffix("\n\n").split("\n") for event in events]
     assert all(line.startswith("data: ") for event in lines for line in event)
     assert min(len(event) for event in lines[:-1]) > 10
@@ -218,7 +233,7 @@ def test_the_data_of_an_event_stands_on_several_lines() -> None:
 
 
 def test_comments_names_and_numbers_stand_between_the_events() -> None:
-    body = b"".join(write_events(Kind.COMMENTS, make_reply(SALT)))
+    body = b"".join(write_events(FaultKind.COMMENTS, make_reply(SALT)))
     assert body.startswith(b"\xef\xbb\xbf: keep-alive\n\nevent: message\nid: 0\nretry: 10\ndata: {")
     kept = [line for line in body.split(b"\n") if line.startswith(b"data: ")]
     assert kept == [event.removesuffix(b"\n\n") for event in write_events(None, make_reply(SALT))]
@@ -266,4 +281,4 @@ def test_each_kind_that_sends_an_answer_is_of_one_sort() -> None:
 def test_the_documentation_has_a_row_for_each_fault() -> None:
     page = (ROOT / "docs" / "own-models.md").read_text(encoding="utf-8")
     table = page.split("| fault | what the server does |\n")[1].split("\n\n")[0].splitlines()
-    assert [line.split("|")[1].strip(" `") for line in table[1:]] == list(Kind)
+    assert [line.split("|")[1].strip(" `") for line in table[1:]] == list(FaultKind)

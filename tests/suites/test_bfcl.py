@@ -15,7 +15,6 @@ from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
     AnyCall,
-    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
@@ -24,10 +23,18 @@ from pytest_fcbench.domain.entry import (
     Group,
     Message,
     NoCall,
+    ResultRule,
 )
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, PromptFormat, Returned, parse_format_id
+from pytest_fcbench.domain.prompt_format import (
+    FORMATS,
+    AnswerNotation,
+    Docs,
+    Layout,
+    PromptFormat,
+    parse_format_id,
+)
 from pytest_fcbench.execution.rest.apis import APIS
 from pytest_fcbench.execution.rest.request import read_request
 from pytest_fcbench.suites import bfcl, packs
@@ -280,7 +287,7 @@ def test_the_wording_is_put_together_from_the_constants(
     assert wording.system_prompt == (
         "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
     )
-    markdown = PromptFormat(Returned.CONCISE_XML, tagged=True, docs=Docs.XML, layout=Layout.MARKDOWN)
+    markdown = PromptFormat(AnswerNotation.CONCISE_XML, tagged=True, docs=Docs.XML, layout=Layout.MARKDOWN)
     assert wording.prompts.build_system_prompt(markdown) == (
         "# You are brief.\nCall functions. Write <T><c/></T> with types. Go on. Functions as xml: {functions}"
     )
@@ -492,9 +499,9 @@ def test_every_call_of_an_executable_truth_has_its_way_of_comparison(entries: tu
     truths = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResults)]
     assert {len(truth.calls) - len(truth.kinds) for truth in truths} == {0}
     assert Counter(kind for truth in truths for kind in truth.kinds) == {
-        Comparison.EXACT: 383,
-        Comparison.REAL_TIME: 47,
-        Comparison.STRUCTURAL: 20,
+        ResultRule.EXACT: 383,
+        ResultRule.REAL_TIME: 47,
+        ResultRule.STRUCTURAL: 20,
     }
     assert {len(truth.recorded) for truth in truths} == {28}
 

@@ -13,12 +13,12 @@ import pytest
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
-    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
     Group,
+    ResultRule,
     Variation,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
@@ -64,7 +64,7 @@ def _list_loose_calls(entries: Sequence[Entry]) -> list[str]:
         for entry in entries
         if isinstance(entry.expectation, ExpectedResults)
         for call, kind in zip(entry.expectation.calls, entry.expectation.kinds, strict=True)
-        if kind is not Comparison.EXACT and call.partition("(")[0] in EVERYDAY
+        if kind is not ResultRule.EXACT and call.partition("(")[0] in EVERYDAY
     ]
 
 
@@ -72,7 +72,7 @@ def test_results_of_embedded_functions_must_be_equal(suite: Suite, entries: tupl
     assert _list_loose_calls(entries) == []
     entry = suite.load(CATEGORIES["exec_simple"])[0]
     assert isinstance(entry.expectation, ExpectedResults)
-    loose = replace(entry.expectation, kinds=(Comparison.STRUCTURAL,))
+    loose = replace(entry.expectation, kinds=(ResultRule.STRUCTURAL,))
     assert _list_loose_calls([replace(entry, expectation=loose)]) == [f"{entry.id}: {loose.calls[0]}"]
 
 

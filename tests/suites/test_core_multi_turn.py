@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
 from pytest_fcbench.environments import DOMAINS, open_environments
@@ -80,7 +80,7 @@ def _match_calls(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED
 def _hold_conversation(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
     """Hold the oracle's conversation and return it with the requests."""
     model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
-    manner = Manner("oracle", Prompting.make_default(mode, Names.UNDERSCORED))
+    manner = ModelPresentation("oracle", Prompting.make_default(mode, Names.UNDERSCORED))
     asking = carry_out_calls(
         put_turns(entry, manner, _SUITE.wording), open_environments(entry, _SUITE.world).perform_calls
     )

@@ -16,10 +16,10 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import read_row
-from pytest_fcbench.suites.formats.web_questions import QuestionFile, QuestionRow, ReadRow, SearchRow
-from pytest_fcbench.web.client import Reply
+from pytest_fcbench.suites.formats.web_questions import QuestionFile, ReadRow, SearchRow, WebQuestionRow
+from pytest_fcbench.web.client import WebReply
 from pytest_fcbench.web.page import Page
-from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
 from pytest_fcbench.web.search_index import Index
 
 SUITE = core.open_suite(Path())
@@ -31,7 +31,7 @@ FILE = Field(read_yaml(PATH), PATH)
 QUESTIONS = read_row(FILE, QuestionFile).entries
 
 
-def list_pages_to_read(question: QuestionRow) -> list[ReadRow]:
+def list_pages_to_read(question: WebQuestionRow) -> list[ReadRow]:
     """List the hops that are pages from which something has to be known."""
     return [hop for hop in question.trail or () if isinstance(hop, ReadRow)]
 
@@ -44,7 +44,7 @@ def follow_redirect(url: str) -> Page:
 
 def text_of(url: str) -> str:
     page = follow_redirect(url)
-    return render_content(Reply(page.url, 200, {"Content-Type": page.type}, page.body), "truncate")
+    return render_content(WebReply(page.url, 200, {"Content-Type": page.type}, page.body), "truncate")
 
 
 def links_of(url: str) -> Iterator[str]:
@@ -93,7 +93,7 @@ def test_there_are_pages_of_every_kind() -> None:
     assert any(page.location for page in PAGES.values())
     assert max(len(page.body) for page in PAGES.values()) > LONGEST_CONTENT
     with pytest.raises(
-        Unreadable,
+        UnreadablePage,
         match="it is of the type 'application/octet-stream'; only text, HTML, JSON and XML can be read",
     ):
         text_of("http://minerals.example/catalogue")
@@ -111,7 +111,7 @@ def test_there_are_enough_questions_of_two_to_four_hops() -> None:
 
 
 @NAMED
-def test_each_hop_finds_what_the_next_one_needs(question: QuestionRow) -> None:
+def test_each_hop_finds_what_the_next_one_needs(question: WebQuestionRow) -> None:
     """The fact is on the page, and the page is known by then: found by a search, or linked to."""
     known: set[str] = set()
     for hop in question.trail or ():
@@ -124,7 +124,7 @@ def test_each_hop_finds_what_the_next_one_needs(question: QuestionRow) -> None:
 
 
 @NAMED
-def test_the_question_alone_does_not_find_the_answer(question: QuestionRow) -> None:
+def test_the_question_alone_does_not_find_the_answer(question: WebQuestionRow) -> None:
     """Neither the page that goes best with it has it, nor any snippet."""
     found = INDEX.find_pages(question.query, 10)
     shown = [text_of(found[0][0].url), *(snippet for _, snippet in found)]
@@ -132,7 +132,7 @@ def test_the_question_alone_does_not_find_the_answer(question: QuestionRow) -> N
 
 
 @NAMED
-def test_no_hop_can_be_left_out(question: QuestionRow) -> None:
+def test_no_hop_can_be_left_out(question: WebQuestionRow) -> None:
     """The answer is on the last page alone of those that are read, and in no search on the way to it."""
     *before, last = list_pages_to_read(question)
     assert any(has_answer(text_of(last.read), answer) for answer in question.answers)
@@ -143,7 +143,7 @@ def test_no_hop_can_be_left_out(question: QuestionRow) -> None:
 
 def test_a_trail_that_skips_a_hop_would_be_noticed() -> None:
     page = ReadRow(read="http://gazetteer.example/lake-vey", finds="143")
-    skipping = QuestionRow(id="web_search_0", query="?", answers=["143"], trail=[page])
+    skipping = WebQuestionRow(id="web_search_0", query="?", answers=["143"], trail=[page])
     with pytest.raises(AssertionError, match=r"'http://gazetteer\.example/lake-vey' in set"):
         test_each_hop_finds_what_the_next_one_needs(skipping)
 

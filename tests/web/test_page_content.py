@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.web_search import MODES
-from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content
+from pytest_fcbench.web.client import WebReply
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
 
 HTML = "text/html; charset=utf-8"
 
 
 def render_body(body: str | bytes, mode: str = "raw", kind: str = HTML, status: int = 200) -> str:
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
-    return render_content(Reply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
+    return render_content(WebReply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
 
 
 PAGE = """<html><head><title>T</title><style>p {}</style><script>alert(1)</script></head><body><h1>Head</h1>
@@ -62,13 +62,13 @@ def test_what_is_not_html_stays_as_it_is(kind: str, body: str, mode: str) -> Non
     ],
 )
 def test_what_cannot_be_shown(kind: str, body: bytes, told: str) -> None:
-    with pytest.raises(Unreadable, match=told):
+    with pytest.raises(UnreadablePage, match=told):
         render_body(body, "raw", kind)
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
 def test_a_bad_status_is_told(status: int) -> None:
-    with pytest.raises(Unreadable, match=f"HTTP status {status}"):
+    with pytest.raises(UnreadablePage, match=f"HTTP status {status}"):
         render_body("x", status=status)
 
 
@@ -138,5 +138,5 @@ def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
 
 @given(st.binary(max_size=300), st.sampled_from(MODES), st.sampled_from([HTML, "text/html; charset=gbk", ""]))
 def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
-    with suppress(Unreadable):
+    with suppress(UnreadablePage):
         render_body(body, mode, kind).encode()

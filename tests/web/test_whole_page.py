@@ -9,15 +9,17 @@ import pytest
 
 from pytest_fcbench.domain import extras
 from pytest_fcbench.web import whole_page
-from pytest_fcbench.web.client import Reply
-from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable
+from pytest_fcbench.web.client import WebReply
+from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage
 from pytest_fcbench.web.whole_page import render_officially
 
 PAGE = "<h1>Head</h1><p>One <b>bold</b> <a href='/d'>link</a></p><script>alert(1)</script>"
 
 
 def render(body: bytes, mode: str = "raw", kind: str = "text/html", status: int = 200) -> str:
-    return render_officially(Reply("http://a.example/b", status, {"Content-Type": kind}, body, "Gone"), mode)
+    return render_officially(
+        WebReply("http://a.example/b", status, {"Content-Type": kind}, body, "Gone"), mode
+    )
 
 
 def test_text_has_a_line_for_each_node() -> None:
@@ -52,7 +54,7 @@ def test_an_encoding_that_is_not_of_the_web_is_read_as_utf_8() -> None:
 
 
 def test_an_error_of_the_server_has_the_words_of_requests() -> None:
-    with pytest.raises(Unreadable, match=r"^410 Client Error: Gone for url: http://a\.example/b$"):
+    with pytest.raises(UnreadablePage, match=r"^410 Client Error: Gone for url: http://a\.example/b$"):
         render(b"", status=410)
 
 
@@ -63,7 +65,7 @@ def test_without_the_library_markdown_is_ours(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_page_that_takes_too_long_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_page, "_LONGEST_CONVERSION_S", 0.01)
-    with pytest.raises(Unreadable, match=r"not read within 0\.01 s"):
+    with pytest.raises(UnreadablePage, match=r"not read within 0\.01 s"):
         render(PAGE.encode(), "truncate")
 
 
@@ -77,5 +79,5 @@ def test_a_page_that_the_parser_refuses_has_its_words(
     python.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
-    with pytest.raises(Unreadable, match=told):
+    with pytest.raises(UnreadablePage, match=told):
         render(PAGE.encode(), "truncate")

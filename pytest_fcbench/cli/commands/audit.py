@@ -43,7 +43,7 @@ from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, distributions, duplicates, page, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts, read_scorecard_verdicts, read_verdict_matrix
@@ -171,7 +171,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             require_extra("mcp", "--mcp")
             model = ServerModel(True, suite.find_folder, immediate=True)
             servers = opened.enter_context(closing(model))
-        facts = Facts(
+        facts = SuiteFacts(
             suite,
             entries,
             session.execute,

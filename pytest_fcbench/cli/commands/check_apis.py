@@ -22,7 +22,7 @@ from pytest_fcbench.present import tables
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.registry import open_suite
-from pytest_fcbench.tools.api_probes import Answer, State, ask_apis, collect_probes
+from pytest_fcbench.tools.api_probes import ProbeOutcome, ProbeState, ask_apis, collect_probes
 
 HELP = "check which web APIs still answer as REST and executable entries need it"
 PAGE = "categories"
@@ -75,7 +75,7 @@ def check_apis(
             raise UsageError(f"--host={host}: {describe_unknown_name('host', host, known)}")
     probes = [probe for probe in probes if not hosts or probe.wanted.host in hosts]
     found = list(ask_apis(probes, Sender(live.HOSTS, instead=instead)))
-    good = sum(answer.state is State.ANSWERED for answer in found)
+    good = sum(answer.state is ProbeState.ANSWERED for answer in found)
     # A reason can quote a URL, and some APIs take their key in it.
     if as_json:
         requests = [
@@ -89,19 +89,19 @@ def check_apis(
         ]
         print(redact_secrets(json.dumps({"answered": good, "requests": requests}, indent=2)))
     else:
-        by_host: dict[str, list[Answer]] = {}
+        by_host: dict[str, list[ProbeOutcome]] = {}
         for answer in found:
             by_host.setdefault(answer.probe.wanted.host, []).append(answer)
         rows, failures = [], []
         for host, own in by_host.items():
             counts = Counter(answer.state for answer in own)
-            rows.append((host, str(len(own)), *(str(counts[state]) for state in State)))
+            rows.append((host, str(len(own)), *(str(counts[state]) for state in ProbeState)))
             bad = Counter(
-                (answer.state, answer.reason) for answer in own if answer.state is not State.ANSWERED
+                (answer.state, answer.reason) for answer in own if answer.state is not ProbeState.ANSWERED
             )
             for (state, reason), number in bad.items():
                 failures.append(f"{host}: {number} {state}: {' '.join(reason.split())}")
-        table = Table("", ("host", "calls", *State), tuple(rows))
+        table = Table("", ("host", "calls", *ProbeState), tuple(rows))
         print_lines(map(redact_secrets, (*tables.render_text(table, find_width()), *failures)))
         print(f"{good} of {len(found)} requests got a reply of the expected shape")
     return 0 if good == len(found) else 1

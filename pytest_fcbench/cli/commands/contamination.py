@@ -32,8 +32,8 @@ from pytest_fcbench.present import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
 from pytest_fcbench.tools.contamination.comparison import compare_sets
-from pytest_fcbench.tools.contamination.endpoint import Endpoint
-from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.endpoint import LogprobInterface
+from pytest_fcbench.tools.contamination.measures import TextMeasure
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from pytest_fcbench.tools.contamination.report import Study
 
@@ -57,7 +57,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--endpoint",
         default="completions",
-        help=f"how to request log-probabilities: {', '.join(Endpoint)} (default: completions)",
+        help=f"how to request log-probabilities: {', '.join(LogprobInterface)} (default: completions)",
     )
     add(
         "--functions",
@@ -86,8 +86,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.endpoint not in tuple(Endpoint):
-        raise UsageError(f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, Endpoint)}")
+    if chosen.endpoint not in tuple(LogprobInterface):
+        raise UsageError(
+            f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, LogprobInterface)}"
+        )
     require_at_least(1, chosen, "limit")
     require_known_endings("--to", chosen.to, report.FORMATS)
     if any(path.suffix == ".html" for path in chosen.to):
@@ -108,7 +110,9 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
     """Measure the texts of both sets and compare them. Raises ``UsageError`` if a set is wrong or empty."""
     if settings.api_base is None:
         raise UsageError("the endpoint is missing; give it with --api-base, e.g. http://localhost:8000/v1")
-    model = PromptModel(settings.model, Endpoint(chosen.endpoint), settings.api_base, settings.api_key)
+    model = PromptModel(
+        settings.model, LogprobInterface(chosen.endpoint), settings.api_base, settings.api_key
+    )
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", chosen.a), ("--b", chosen.b)):
         entries = _load_set(option, name, settings.cache)
@@ -126,7 +130,7 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
     # By text, because both sets can share some, and each needs one request.
     everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
     answers = _ask_about(model, settings, list(everything.items()))
-    sets: dict[str, list[Measure]] = {name: [] for name in texts_by_set}
+    sets: dict[str, list[TextMeasure]] = {name: [] for name in texts_by_set}
     unmeasured: dict[str, NotScoredError] = {}
     for name, texts in texts_by_set.items():
         for text, entry in texts.items():

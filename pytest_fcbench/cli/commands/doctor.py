@@ -66,7 +66,7 @@ _CATEGORY = "simple_python"
 """The category whose first entry is put to the model."""
 
 
-class State(StrEnum):
+class FindingState(StrEnum):
     """The severity of a finding."""
 
     GOOD = "ok"
@@ -75,11 +75,11 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SetupFinding:
     """A finding about one thing, with the way out if it is not good."""
 
     what: str
-    state: State
+    state: FindingState
     text: str
     way_out: str = ""
 
@@ -110,7 +110,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     bad = False
     found = []
     for finding in _examine(chosen):
-        bad = bad or finding.state is State.BAD
+        bad = bad or finding.state is FindingState.BAD
         found.append(finding)
         if chosen.json:
             continue
@@ -130,29 +130,29 @@ def run_command(chosen: argparse.Namespace) -> int:
     return int(bad)
 
 
-def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
+def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
     """Yield the findings about this Python, this project and its models."""
     # Calls come last, because they need all that is checked before them.
     yield from _check_installation()
     project = find_project().resolve()
     if (project / "benchmarks").is_dir():
-        yield Finding("benchmarks", State.GOOD, f"{project / 'benchmarks'}")
+        yield SetupFinding("benchmarks", FindingState.GOOD, f"{project / 'benchmarks'}")
     else:
         text = f"{project} has no folder 'benchmarks'"
-        yield Finding("benchmarks", State.DOUBTFUL, text, "run 'fcbench init' to create it")
+        yield SetupFinding("benchmarks", FindingState.DOUBTFUL, text, "run 'fcbench init' to create it")
     try:
         file = find_config(chosen.config)
         settings = build_project_settings(add_environment(collect_run_options(chosen)), chosen.config)
     except FcbenchError as error:
-        yield Finding("options", State.BAD, drop_option_prefix(str(error)))
+        yield SetupFinding("options", FindingState.BAD, drop_option_prefix(str(error)))
         return
-    yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults apply'}")
+    yield SetupFinding("options", FindingState.GOOD, f"{file or 'no fcbench.yaml, so the defaults apply'}")
     context = RunContext(settings)
     try:
         for name, suite in context.suites.items():
-            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {describe_size(suite)}")
+            yield SetupFinding("suite", FindingState.GOOD, f"{name} {suite.version}, {describe_size(suite)}")
     except FcbenchError as error:
-        yield Finding("suite", State.BAD, str(error))
+        yield SetupFinding("suite", FindingState.BAD, str(error))
     yield _check_disk(
         "packs", settings.cache, "name another folder with the environment variable FCBENCH_CACHE"
     )
@@ -163,16 +163,18 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     try:
         immediate, price = context.model.immediate, context.price
     except FcbenchError as error:
-        yield Finding("model", State.BAD, drop_option_prefix(str(error)))
+        yield SetupFinding("model", FindingState.BAD, drop_option_prefix(str(error)))
     else:
         if immediate:
             text = f"{settings.label} needs neither a network nor a key and costs nothing"
-            yield Finding("model", State.GOOD, text)
+            yield SetupFinding("model", FindingState.GOOD, text)
         else:
             yield from _check_endpoint("model", settings, calls=not chosen.no_calls)
             if price is None:
                 way_out = "give a price under 'prices' in fcbench.yaml"
-                yield Finding("price", State.DOUBTFUL, f"no price is known for {settings.label}", way_out)
+                yield SetupFinding(
+                    "price", FindingState.DOUBTFUL, f"no price is known for {settings.label}", way_out
+                )
     if settings.judge:
         yield from _check_endpoint(
             "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls
@@ -182,16 +184,16 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
 # This Python
 
 
-def _check_installation() -> Iterator[Finding]:
+def _check_installation() -> Iterator[SetupFinding]:
     """Check this Python, the required packages, the extras and the registration of the plugin."""
     here, project = platform.python_version(), metadata.distribution(PROJECT)
     supported = project.metadata["Requires-Python"] or ""
     text = f"{here} in {sys.prefix}"
     # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
     if here in SpecifierSet(supported, prereleases=True):
-        yield Finding("python", State.GOOD, text)
+        yield SetupFinding("python", FindingState.GOOD, text)
     else:
-        yield Finding("python", State.BAD, text, f"{PROJECT} needs Python {supported}")
+        yield SetupFinding("python", FindingState.BAD, text, f"{PROJECT} needs Python {supported}")
     wanted = [Requirement(each) for each in project.requires or ()]
     # A requirement of an extra has a marker that holds only with the name of the extra.
     needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
@@ -205,27 +207,31 @@ def _check_installation() -> Iterator[Finding]:
         if not each.specifier.contains(found, prereleases=True):
             wrong.append(f"{each.name} {found} is installed, but {each.specifier} is required")
     if wrong:
-        yield Finding("packages", State.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
+        yield SetupFinding("packages", FindingState.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
         text = f"{PROJECT} {project.version} and all {len(needed)} required packages"
-        yield Finding("packages", State.GOOD, text)
+        yield SetupFinding("packages", FindingState.GOOD, text)
     lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]
     text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
-    yield Finding("extras", State.GOOD, text)
+    yield SetupFinding("extras", FindingState.GOOD, text)
     # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
     registered = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
     if registered == ["pytest_fcbench.plugin"]:
-        yield Finding("plugin", State.GOOD, f"registered with pytest {metadata.version('pytest')}")
+        yield SetupFinding(
+            "plugin", FindingState.GOOD, f"registered with pytest {metadata.version('pytest')}"
+        )
     else:
         text = f"the pytest plugin 'fcbench' is registered as {', '.join(registered) or 'nothing'}"
-        yield Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
+        yield SetupFinding(
+            "plugin", FindingState.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}"
+        )
 
 
 # This project
 
 
-def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
+def _check_disk(what: str, folder: Path, way_out: str) -> SetupFinding:
     """Check that files can be made in a folder, or in its nearest existing parent."""
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     # Tried, because permission bits show neither quotas nor access control lists.
@@ -233,17 +239,17 @@ def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
         with tempfile.TemporaryFile(dir=there):
             free = shutil.disk_usage(there).free
     except OSError as error:
-        return Finding(what, State.BAD, f"{folder}: cannot be written: {error.strerror}", way_out)
+        return SetupFinding(what, FindingState.BAD, f"{folder}: cannot be written: {error.strerror}", way_out)
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < _NEEDED_BYTES:
-        return Finding(what, State.DOUBTFUL, text, f"less than 0.5 GB is free; {way_out}")
-    return Finding(what, State.GOOD, text)
+        return SetupFinding(what, FindingState.DOUBTFUL, text, f"less than 0.5 GB is free; {way_out}")
+    return SetupFinding(what, FindingState.GOOD, text)
 
 
 # Models
 
 
-def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
+def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[SetupFinding]:
     """Say where a model is asked; with calls, look for its name at the server and ask it once."""
     provider, _ = registry.find_provider(settings)
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
@@ -256,26 +262,26 @@ def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[F
         place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
     else:
         place = f", {provider.about}"
-    yield Finding(what, State.GOOD, f"{settings.label}{place}")
+    yield SetupFinding(what, FindingState.GOOD, f"{settings.label}{place}")
     if not calls:
         return
     if endpoint:
         try:
             offered = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
         except FcbenchError as error:
-            yield Finding(what, State.BAD, drop_option_prefix(str(error)))
+            yield SetupFinding(what, FindingState.BAD, drop_option_prefix(str(error)))
             return
         offer = f"the server offers {openai_compatible.list_names(offered)}"
         if endpoint.model in offered:
-            yield Finding("offer", State.GOOD, offer)
+            yield SetupFinding("offer", FindingState.GOOD, offer)
         elif offered:
             # Some servers have one model and answer for it under any name.
             way_out = f"name one of them with {drop_option_prefix(settings.flags.model)}"
-            yield Finding("offer", State.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)
+            yield SetupFinding("offer", FindingState.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)
     yield from _ask_once(what, settings)
 
 
-def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
+def _ask_once(what: str, settings: Settings) -> Iterator[SetupFinding]:
     """Put one entry to a model as a run would; describe the answer by its time, cost and tool call."""
     # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
     once = replace(
@@ -295,10 +301,10 @@ def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
             transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
         except NotScoredError as error:
             way_out = drop_option_prefix(find_hint(error, once))
-            yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
+            yield SetupFinding("call", FindingState.BAD, f"{error.cause}: {error.reason}", way_out)
             return
         except FcbenchError as error:
-            yield Finding(what, State.BAD, drop_option_prefix(str(error)))
+            yield SetupFinding(what, FindingState.BAD, drop_option_prefix(str(error)))
             return
     answer, cost = transcript.completions[0], ""
     if context.price:
@@ -306,12 +312,14 @@ def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
         cost = "" if usd is None else f" for ${usd:.5f}"
     for code in answer.protocol:
         way_out = "tell who runs the server; no verdict depends on it"
-        yield Finding("protocol", State.DOUBTFUL, f"{code}: {describe_note(code)}", way_out)
+        yield SetupFinding("protocol", FindingState.DOUBTFUL, f"{code}: {describe_note(code)}", way_out)
     text = f"answered in {answer.latency_s or 0:.1f} s{cost}"
     if context.manner.prompting.mode is not Mode.FC:
-        yield Finding("call", State.GOOD, text)
+        yield SetupFinding("call", FindingState.GOOD, text)
     elif answer.tool_calls:
-        yield Finding("tools", State.GOOD, f"{text}, with a tool call")
+        yield SetupFinding("tools", FindingState.GOOD, f"{text}, with a tool call")
     else:
         way_out = f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt"
-        yield Finding("tools", State.DOUBTFUL, f"{text}, with text but without a tool call", way_out)
+        yield SetupFinding(
+            "tools", FindingState.DOUBTFUL, f"{text}, with text but without a tool call", way_out
+        )

@@ -21,8 +21,8 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.output_files import make_folder, replace_file, write_file
 from pytest_fcbench.scorecard.scorecard_files import load_outlines, open_scorecard
-from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, Format
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, ExportFormat
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.ordered_rows import ROWS
 from pytest_fcbench.tools.export.plots.charts import CHARTS
 
@@ -52,7 +52,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     official.set_defaults(export=official_files.write_official_files)
 
 
-def _declare_format(parser: argparse.ArgumentParser, form: Format) -> None:
+def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None:
     # ``run`` is that of the command, which hands over to the format.
     parser.set_defaults(export=lambda chosen: _export_cards(form, chosen))
     add = parser.add_argument
@@ -92,7 +92,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     return code
 
 
-def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
+def _export_cards(form: ExportFormat, chosen: argparse.Namespace) -> int:
     given = chosen.scorecards if form.takes_several else [chosen.scorecards]
     paths: list[Path] = [path for path in given if path] or [find_latest_scorecard()]
     ending = _choose_ending(form, chosen.to)
@@ -106,7 +106,9 @@ def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
         if baseline := options.get("baseline"):
             options["baseline"] = load_outlines(baseline)
         options["profile"] = choose_profile(chosen, cards) if "profile" in options else cards[0].facts.profile
-        order = Order(cards, ending=ending, **options)
+        order = ExportRequest(cards, ending=ending, **options)
+        # Some charts show no score, which is no reason to pass over a wrong name.
+        order.find_metric()
         if ending in form.texts:
             pieces = form.load_text_format().render_text(order)
             if chosen.to is None:
@@ -129,7 +131,7 @@ def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _choose_ending(form: Format, to: Path | None) -> str:
+def _choose_ending(form: ExportFormat, to: Path | None) -> str:
     """Return the ending that decides the form of the output. Raises ``UsageError`` for another."""
     if form.files == (FOLDER,):
         return FOLDER

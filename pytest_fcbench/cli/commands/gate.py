@@ -100,7 +100,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     return code
 
 
-def _explain_no_gate(facts: RunFacts, rules: Sequence[gate.Rule]) -> str | None:
+def _explain_no_gate(facts: RunFacts, rules: Sequence[gate.GateRule]) -> str | None:
     """Explain why the rules of the project were not applied to a run; None where they were or can be."""
     part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
     if facts.ungated or not (part and rules):

@@ -24,9 +24,9 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.tools.importing.importing_log import (
-    Choice,
     FreeTexts,
     ImportCounts,
+    LogSelection,
     import_log,
 )
 from pytest_fcbench.tools.importing.log_files import read_rows
@@ -136,7 +136,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
     if chosen.most is not None and chosen.most < 1:
         raise UsageError(f"--most={chosen.most}: must be a whole number from 1 on")
-    choice = Choice(
+    choice = LogSelection(
         functions=tuple(chosen.functions),
         replies=chosen.replies,
         most=chosen.most,

@@ -89,6 +89,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     if has_tests:
         print(
             "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
-            "by path, by id, by -m fcbench, by an --fcbench option, or by --lf where entries failed"
+            "by path, id, -m fcbench, an option such as --fcbench-model, or by --lf after failures"
         )
     return 0

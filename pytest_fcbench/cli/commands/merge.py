@@ -16,7 +16,7 @@ from pytest_fcbench.cli.scorecard_arguments import find_scorecard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.present import run_end
 from pytest_fcbench.present.document import write_section
-from pytest_fcbench.present.explanations import Line
+from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare.merging import merge_scorecards
@@ -64,7 +64,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
     lines = chain(
         run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
-        [Line("")],
+        [OutputLine("")],
         run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )
     print_lines(line.text for line in lines)

@@ -31,7 +31,13 @@ from pytest_fcbench.present.wording import format_number
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score, mark_trained
-from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, list_changed_scores, list_changes
+from pytest_fcbench.scorecard.compare.changes import (
+    NO_ENTRY,
+    ChangeKind,
+    VerdictChange,
+    list_changed_scores,
+    list_changes,
+)
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
@@ -99,14 +105,14 @@ _JUDGED = ("verdicts", "paths", "as_written", "rating", "marks")
 
 
 def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record]:
-    """Yield the Records with today's verdicts; one without an answer stays as it is."""
+    """Yield the Records with today's verdicts; one without an answer, or with a test's, stays as it is."""
     suites, entries = session.context.suites, load_entries_of(session.context, records)
     for record in records:
         entry = entries.get(record.entry)
         if entry is None:
             reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
             yield record.replace_judgement(Judgement.same_in_both(NotScored(NO_ENTRY, reason)))
-        elif record.turns:
+        elif record.turns and not record.is_judged_by_test:
             entry = replace(entry, trial=record.trial)
             # As in a run, an entry that fails to be judged is not scored, and the others are judged.
             try:
@@ -122,17 +128,22 @@ def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record
 
 
 def _describe_changes(
-    card: Scorecard, new: Mapping[str, Record], renewed: Sequence[str], found: Sequence[Change]
+    card: Scorecard, new: Mapping[str, Record], renewed: Sequence[str], found: Sequence[VerdictChange]
 ) -> Iterator[str]:
     """Describe what was judged again, and each change of a suite, a verdict or a score."""
     facts = card.facts
     kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
+    by_test = sum(record.is_judged_by_test for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
-    yield f"{len(card.records) - kept} judged again by {version('pytest-fcbench')}" + (
-        f"; {kept} without an answer stay not scored" if kept else ""
+    yield "; ".join(
+        [
+            f"{len(card.records) - kept - by_test} judged again by {version('pytest-fcbench')}",
+            *([f"{kept} without an answer stay not scored"] if kept else []),
+            *([f"{by_test} failed in a test of yours, which a run of it judges again"] if by_test else []),
+        ]
     )
     yield from renewed
-    for kind in Kind:
+    for kind in ChangeKind:
         own = [change for change in found if change.kind is kind]
         if own:
             yield ""

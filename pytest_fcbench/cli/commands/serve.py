@@ -14,7 +14,7 @@ from pytest_fcbench.codecs.dialogues.families import UNASKED
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.prompting import Manner, Prompting
+from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -22,7 +22,7 @@ from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import faults
 from pytest_fcbench.server.family_lookup import FamilyLookup, add_texts
 from pytest_fcbench.server.judging import Judge
-from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
+from pytest_fcbench.server.lookup import MANNERS, EntryIndex, Models
 from pytest_fcbench.suites import bfcl, complexfuncbench_texts, core
 from pytest_fcbench.suites.registry import OURS, open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -61,7 +61,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="seconds before each answer: 1, a range 0.5-2, or exp:0.8 (exponential with this mean)",
     )
-    kinds = f"fault and the share of requests that get it: {', '.join(faults.Kind)} (repeatable)"
+    kinds = f"fault and the share of requests that get it: {', '.join(faults.FaultKind)} (repeatable)"
     add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
     add(
         "--judge-reply",
@@ -102,7 +102,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     named, nearby = find_project_suites()
     suites = [open_suite(name, find_cache_folder(), {**nearby, **named}) for name in names]
     families = None if chosen.official is None else _open_families(chosen.official, suites, models)
-    lookup = Lookup(suites, models)
+    lookup = EntryIndex(suites, models)
 
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
@@ -153,7 +153,9 @@ def _open_families(official: str, suites: Sequence[Suite], models: Models) -> Fa
     texts = bfcl.read_family_sentences(find_cache_folder(), family.handler)
     member = FamilyMember(official, family.handler, name_at_server(official))
     prompting = Prompting(family.mode, family.names, family.syntax)
-    return FamilyLookup(add_texts(suites, texts), models, Manner(official, prompting, member=member))
+    return FamilyLookup(
+        add_texts(suites, texts), models, ModelPresentation(official, prompting, member=member)
+    )
 
 
 def _find_models(name: str) -> Models:

@@ -266,8 +266,12 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
         # A conversation that others continue is held once and not judged.
         if transcript is None or isinstance(entry.expectation, Facts):
             return
-        judgement = session.judge(entry, transcript)
-        record = session.record(entry, judgement, transcript)
+        held = next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
+        if held and held.is_judged_by_test:
+            record, judgement = held, Judgement(held.verdicts.official, held.verdicts.corrected)
+        else:
+            judgement = session.judge(entry, transcript)
+            record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
         if entry.category.rule.writes_sql and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))

@@ -52,25 +52,25 @@ from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_RE
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
 from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall, describe_ending
 
-_INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
-    Returned.PYTHON: (python.parse_official_between_tags, python.parse_corrected),
-    Returned.JSON: (json_calls.parse_official_between_tags, json_calls.parse_corrected),
-    Returned.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
-    Returned.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
+_INSIDE: Mapping[AnswerNotation, tuple[TextReader, TextReader]] = {
+    AnswerNotation.PYTHON: (python.parse_official_between_tags, python.parse_corrected),
+    AnswerNotation.JSON: (json_calls.parse_official_between_tags, json_calls.parse_corrected),
+    AnswerNotation.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
+    AnswerNotation.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
 }
 """The official and the corrected reader of each return format, for text between tags."""
 
 _FORMATS: Mapping[str, Syntax] = {
     "json": read_every_language(Mode.PROMPT, json_calls.parse_official, json_calls.parse_corrected),
-    "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.VERBOSE_XML]),
-    "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[Returned.CONCISE_XML]),
+    "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.VERBOSE_XML]),
+    "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.CONCISE_XML]),
     **{
         PromptFormat(returned, tagged=True).syntax: read_every_language(
             Mode.PROMPT, tagged.make_official_reader(official), tagged.make_corrected_reader(corrected)
@@ -204,7 +204,7 @@ _NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{
 
 
 @dataclass(frozen=True)
-class Offer:
+class OfferedFunctions:
     """Functions of an entry under the names that a model was shown."""
 
     functions: tuple[FunctionDoc, ...]
@@ -254,7 +254,7 @@ class Offer:
         return any(name in self.by_name for name in named)
 
 
-def _read_vendor_calls(parts: Sequence[ToolCall | str], offer: Offer) -> tuple[Call, ...]:
+def _read_vendor_calls(parts: Sequence[ToolCall | str], offer: OfferedFunctions) -> tuple[Call, ...]:
     """Read a vendor's own call objects, which stand among the parts as JSON, if they call what is offered."""
     with suppress(Undecodable, WrongFormat):
         calls = find_named_calls("\n".join(part for part in parts if isinstance(part, str)))
@@ -264,7 +264,9 @@ def _read_vendor_calls(parts: Sequence[ToolCall | str], offer: Offer) -> tuple[C
     return ()
 
 
-def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
+def read_corrected(
+    completion: Completion, syntax: str, language: Language, offer: OfferedFunctions
+) -> Reading:
     """Read an answer leniently, map names back, and distinguish an abstention from broken calls."""
     reader = SYNTAXES[syntax]
     parts = completion.tool_calls or ()

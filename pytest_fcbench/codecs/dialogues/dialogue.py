@@ -10,7 +10,7 @@ from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Manner, Prompting
+from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion
 
 TEMPERATURE = 0.001
@@ -22,7 +22,7 @@ class Opening:
     """What a dialogue begins with."""
 
     entry: Entry
-    manner: Manner
+    manner: ModelPresentation
     wording: Wording
     preamble: str = ""
     """System text ahead of everything else."""

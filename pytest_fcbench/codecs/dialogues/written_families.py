@@ -19,8 +19,8 @@ from pytest_fcbench.codecs.dialogues.declarations import write_declaration_text,
 from pytest_fcbench.codecs.dialogues.tools import write_flat_doc
 from pytest_fcbench.codecs.dialogues.written_prompt import (
     ChatMessage,
+    DocNotation,
     ReadAnswer,
-    Shown,
     WrittenPrompt,
     read_text,
 )
@@ -190,7 +190,7 @@ def convert_docs(docs: Sequence[WireDoc], wording: Wording) -> list[Mapping[str,
     return [write_flat_doc(doc, wording) for doc in docs]
 
 
-def show_properties(docs: Sequence[Mapping[str, object]], shown: Shown) -> object:
+def show_properties(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
     """Show docs with the properties of their parameters alone."""
     return [
         {
@@ -202,7 +202,7 @@ def show_properties(docs: Sequence[Mapping[str, object]], shown: Shown) -> objec
     ]
 
 
-def show_declarations(docs: Sequence[Mapping[str, object]], shown: Shown) -> object:
+def show_declarations(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
     """Show docs as declarations of FunctionGemma."""
     return [*map(write_declaration_text, docs)]
 
@@ -211,7 +211,7 @@ _DEFAULT = 2
 """The place of the words before a default among Hammer's texts."""
 
 
-def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: Shown) -> object:
+def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
     """Show docs with their properties, in which ``required`` is a flag.
 
     Official: each request adds the default to the description again.

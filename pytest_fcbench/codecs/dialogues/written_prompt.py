@@ -66,7 +66,7 @@ def keep_docs(docs: Sequence[WireDoc], wording: Wording) -> Sequence[Mapping[str
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DocNotation:
     """What a request shows docs in."""
 
     texts: Sequence[str]
@@ -75,7 +75,7 @@ class Shown:
     """The number of the request; 1 throughout where known faults are left out."""
 
 
-def show_docs_as_they_are(docs: Sequence[Mapping[str, object]], shown: Shown) -> object:
+def show_docs_as_they_are(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
     """Leave docs as they are."""
     return docs
 
@@ -100,7 +100,7 @@ class WrittenPrompt:
     """Changes a read answer where known faults are left out."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """What the body has beside model, prompt, temperature and limit."""
-    show_docs: Callable[[Sequence[Mapping[str, object]], Shown], object] = show_docs_as_they_are
+    show_docs: Callable[[Sequence[Mapping[str, object]], DocNotation], object] = show_docs_as_they_are
     """Makes what the template shows of the docs in one request."""
     marks: Mapping[str, str] = field(default_factory=dict)
     """Marks of a family that shares its template with others."""
@@ -147,7 +147,7 @@ class WrittenDialogue:
         self._log.place = turn, step
         member = self._opening.member
         # Official: two families change what they show at each request, and so add to it again.
-        shown = Shown(self._opening.texts, 1 if member.repaired else self._requests)
+        shown = DocNotation(self._opening.texts, 1 if member.repaired else self._requests)
         values = {
             "messages": self._messages,
             "functions": self._written.show_docs(self._functions, shown),

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.functions.lookups import Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.apis import APIS, Api, ApiRequest
+from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, WebApi
 from pytest_fcbench.execution.rest.sender import Keep, Sender, is_server_fault
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ _TIME_ZONES = "timezone-by-location.p.rapidapi.com"
 _URBAN = "mashape-community-urban-dictionary.p.rapidapi.com"
 _ZIP_CODES = "ziptasticapi.com"
 
-HOSTS: Mapping[str, Api] = {**APIS, _AMAZON: APIS[_COVID], _ZIP_CODES: Api(plain=True)}
+HOSTS: Mapping[str, WebApi] = {**APIS, _AMAZON: APIS[_COVID], _ZIP_CODES: WebApi(plain=True)}
 """Every host that is asked, by name."""
 # A stand-in for the key, which is filled in when the request is sent.
 _KEY = "key"

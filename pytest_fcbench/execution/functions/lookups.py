@@ -1,7 +1,7 @@
 """BFCL's functions that ask a web API, and the providers of their answers.
 
-A called function only names the request; the answer comes from a ``Provider``. ``Recorded`` has the answers
-of a file, ``live.Live`` asks the APIs themselves.
+A called function only names the request; the answer comes from a ``LookupSource``. ``RecordedLookups`` has
+the answers of a file, ``live.Live`` asks the APIs themselves.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ class FailedLookupError(Exception):
     """The API answered, but not with a value; officially an error of some kind."""
 
 
-class Provider(Protocol):
+class LookupSource(Protocol):
     """A source of answers in place of web APIs."""
 
     def answer(self, name: str, arguments: Arguments) -> object:
         """Return the result of a function. Raises ``UnansweredError`` and ``FailedLookupError``."""
 
 
-class Recorded:
+class RecordedLookups:
     """Recorded answers for equal arguments (a tuple equals a list), else those of ``others``."""
 
-    def __init__(self, calls: Sequence[PathCall], others: Provider | None = None) -> None:
+    def __init__(self, calls: Sequence[PathCall], others: LookupSource | None = None) -> None:
         self._calls = calls
         self._others = others
 
@@ -113,7 +113,7 @@ def record_reply(call: str, reply: object) -> PathCall:
 
 def find_unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
     """Return the first call without a recorded answer, or None."""
-    known = make_functions(Recorded(recorded).answer)
+    known = make_functions(RecordedLookups(recorded).answer)
     for call in calls:
         # Other calls are computed in the sandbox; only lookups need a recorded answer.
         if call.partition("(")[0].strip() in known:

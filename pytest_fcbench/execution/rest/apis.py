@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, quote, unquote
 Params: TypeAlias = tuple[tuple[str, str], ...]
 
 
-class Place(Enum):
+class KeyPlace(Enum):
     """The place of a key in a request."""
 
     HEADER = auto()
@@ -35,13 +35,13 @@ class Key:
 
     env: str
     """The environment variable of the key."""
-    place: Place
+    place: KeyPlace
     name: str
     """The name of the header or parameter; for a path a pattern with the parts around the key as groups."""
 
 
 @dataclass(frozen=True, slots=True)
-class Api:
+class WebApi:
     """The facts about a web API."""
 
     key: Key | None = None
@@ -56,27 +56,27 @@ class Api:
     """Seconds to wait between two requests."""
 
 
-_RAPID = Api(Key("RAPID_API_KEY", Place.HEADER, "x-rapidapi-key"))
+_RAPID = WebApi(Key("RAPID_API_KEY", KeyPlace.HEADER, "x-rapidapi-key"))
 
-APIS: Mapping[str, Api] = MappingProxyType(
+APIS: Mapping[str, WebApi] = MappingProxyType(
     {
         "timezone-by-location.p.rapidapi.com": _RAPID,
         "covid-193.p.rapidapi.com": _RAPID,
         "yahoo-finance15.p.rapidapi.com": _RAPID,
         "mashape-community-urban-dictionary.p.rapidapi.com": _RAPID,
-        "v6.exchangerate-api.com": Api(Key("EXCHANGERATE_API_KEY", Place.PATH, r"(/v6/)[^/]+(/.+)")),
-        "www.omdbapi.com": Api(
-            Key("OMDB_API_KEY", Place.PARAM, "apikey"),
+        "v6.exchangerate-api.com": WebApi(Key("EXCHANGERATE_API_KEY", KeyPlace.PATH, r"(/v6/)[^/]+(/.+)")),
+        "www.omdbapi.com": WebApi(
+            Key("OMDB_API_KEY", KeyPlace.PARAM, "apikey"),
             defaults={"r": "json", "plot": "short", "v": "1"},
             plain=True,
         ),
         # Officially two seconds are slept before each of its calls.
-        "geocode.maps.co": Api(
-            Key("GEOCODE_API_KEY", Place.PARAM, "api_key"), defaults={"format": "json"}, pause_s=2.0
+        "geocode.maps.co": WebApi(
+            Key("GEOCODE_API_KEY", KeyPlace.PARAM, "api_key"), defaults={"format": "json"}, pause_s=2.0
         ),
-        "ip-api.com": Api(sets=frozenset({"fields"}), defaults={"lang": "en"}, plain=True),
-        "date.nager.at": Api(),
-        "api.open-meteo.com": Api(
+        "ip-api.com": WebApi(sets=frozenset({"fields"}), defaults={"lang": "en"}, plain=True),
+        "date.nager.at": WebApi(),
+        "api.open-meteo.com": WebApi(
             sets=frozenset({"daily", "hourly", "models"}),
             rows=frozenset({"latitude", "longitude", "elevation"}),
             defaults={
@@ -93,7 +93,7 @@ APIS: Mapping[str, Api] = MappingProxyType(
 )
 """The APIs by host."""
 
-NO_API = Api()
+NO_API = WebApi()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,41 +117,41 @@ def make_api_request(
     return ApiRequest(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowered)
 
 
-def has_key(request: ApiRequest, api: Api) -> bool:
+def has_key(request: ApiRequest, api: WebApi) -> bool:
     """Tell whether a key, right or wrong, is given where the API wants one; True where it wants none."""
     match api.key:
         case None:
             return True
-        case Key(place=Place.HEADER, name=name):
+        case Key(place=KeyPlace.HEADER, name=name):
             return bool(request.headers.get(name))
-        case Key(place=Place.PARAM, name=name):
+        case Key(place=KeyPlace.PARAM, name=name):
             return any(param == name and value for param, value in request.params)
         case Key(name=pattern):
             return re.fullmatch(pattern, request.path) is not None
 
 
-def replace_key(request: ApiRequest, api: Api, key: str) -> ApiRequest:
+def replace_key(request: ApiRequest, api: WebApi, key: str) -> ApiRequest:
     """Return the request with this key in place of the one given; without one it stays as it is."""
     if api.key is None or not has_key(request, api):
         return request
     name = api.key.name
     match api.key.place:
-        case Place.HEADER:
+        case KeyPlace.HEADER:
             return replace(request, headers={**request.headers, name: key})
-        case Place.PARAM:
+        case KeyPlace.PARAM:
             params = ((param, key if param == name else value) for param, value in request.params)
             return replace(request, params=tuple(params))
-        case Place.PATH:
+        case KeyPlace.PATH:
             # A key is data: a slash in it must not become a part of the path.
             safe = quote(key, safe="")
             path = re.sub(name, lambda found: f"{found[1]}{safe}{found[2]}", request.path)
             return replace(request, path=path)
 
 
-def identify_request(request: ApiRequest, api: Api) -> str:
+def identify_request(request: ApiRequest, api: WebApi) -> str:
     """Return a text that equal requests have in common. It contains no key."""
     # The answer does not depend on the owner of the key, and a recording must not contain one.
-    if api.key and api.key.place is Place.PARAM:
+    if api.key and api.key.place is KeyPlace.PARAM:
         kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
         request = replace(request, params=kept)
     else:

@@ -20,7 +20,7 @@ from pytest_fcbench.execution.rest.request import NoRequestError, Request, read_
 from pytest_fcbench.execution.rest.sender import NOT_RECORDED, Keep, Sender
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.web.addresses import Refused, parse_url
-from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
+from pytest_fcbench.web.loopback_server import LoopbackReply, LoopbackServer
 
 _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
 
@@ -60,7 +60,7 @@ class Performer:
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
 
-    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
+    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> LoopbackReply:
         """Answer a request to a service or to an API whose answer is recorded."""
         request = make_api_request(host, target, headers=headers)
         if service := SERVICES.get(host):
@@ -104,5 +104,7 @@ def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str
     return found
 
 
-def _make_reply(status: int, body: str, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:
-    return Reply(status, "application/json; charset=utf-8", body.encode("utf-8", "backslashreplace"), headers)
+def _make_reply(status: int, body: str, headers: Mapping[str, str] = MappingProxyType({})) -> LoopbackReply:
+    return LoopbackReply(
+        status, "application/json; charset=utf-8", body.encode("utf-8", "backslashreplace"), headers
+    )

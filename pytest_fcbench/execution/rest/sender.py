@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.apis import Api, ApiRequest, has_key, identify_request, replace_key
-from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
+from pytest_fcbench.execution.rest.apis import ApiRequest, WebApi, has_key, identify_request, replace_key
+from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, WebReply
 
 NOT_RECORDED = "X-Fcbench-Not-Recorded"
 """The header of a reply, by a server of this run, to a request without a recorded answer."""
@@ -46,7 +46,7 @@ class Sender:
 
     def __init__(
         self,
-        apis: Mapping[str, Api],
+        apis: Mapping[str, WebApi],
         *,
         played: Mapping[str, int] | None = None,
         instead: Mapping[str, int] | None = None,
@@ -98,10 +98,10 @@ class Sender:
             self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
         return response
 
-    def _request(self, wanted: ApiRequest, api: Api, scheme: str, follow: bool, secret: str) -> Response:
+    def _request(self, wanted: ApiRequest, api: WebApi, scheme: str, follow: bool, secret: str) -> Response:
         url = f"{scheme}://{wanted.host}{wanted.path}"
         try:
-            reply: Reply = self._clients[follow].get(url, wanted.params, wanted.headers)
+            reply: WebReply = self._clients[follow].get(url, wanted.params, wanted.headers)
         except Refused as error:
             return Raised(_hide(str(error), secret))
         except Unreachable as error:

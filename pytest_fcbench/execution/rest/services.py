@@ -12,7 +12,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcbench.execution.rest.apis import NO_API, Api, Key, Place
+from pytest_fcbench.execution.rest.apis import NO_API, Key, KeyPlace, WebApi
 
 Params: TypeAlias = Mapping[str, str]
 Answer: TypeAlias = tuple[int, object]
@@ -25,7 +25,7 @@ class Service:
 
     route: Callable[[str, Params], Answer]
     """Answers a path and its parameters. Raises ValueError for invalid parameters."""
-    api: Api = NO_API
+    api: WebApi = NO_API
 
     def answer(self, path: str, params: Params) -> Answer:
         """Return the status and the reply to a path and its parameters."""
@@ -192,13 +192,13 @@ def _show_recipe(
 
 SERVICES: Mapping[str, Service] = MappingProxyType(
     {
-        "trams.varnholm.example": Service(_answer_trams, Api(defaults={"limit": "3"})),
-        "tides.saltmark.example": Service(_answer_tides, Api(defaults={"unit": "m"})),
+        "trams.varnholm.example": Service(_answer_trams, WebApi(defaults={"limit": "3"})),
+        "tides.saltmark.example": Service(_answer_tides, WebApi(defaults={"unit": "m"})),
         "museum.greyfen.example": Service(
-            _answer_museum, Api(Key("", Place.HEADER, "x-museum-key"), defaults={"limit": "10"})
+            _answer_museum, WebApi(Key("", KeyPlace.HEADER, "x-museum-key"), defaults={"limit": "10"})
         ),
         "recipes.hearth.example": Service(
-            _answer_recipes, Api(Key("", Place.PARAM, "api_key"), defaults={"detail": "brief"})
+            _answer_recipes, WebApi(Key("", KeyPlace.PARAM, "api_key"), defaults={"detail": "brief"})
         ),
     }
 )

@@ -18,8 +18,8 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.functions.lookups import (
     LOOKUPS,
     FailedLookupError,
-    Provider,
-    Recorded,
+    LookupSource,
+    RecordedLookups,
     UnansweredError,
 )
 from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
@@ -28,7 +28,7 @@ from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """The limits of one call."""
 
     cpu_s: float = 2.0
@@ -54,12 +54,12 @@ class Pool:
     def __init__(
         self,
         size: int = 2,
-        limits: Limits | None = None,
-        live: Provider | None = None,
+        limits: CallLimits | None = None,
+        live: LookupSource | None = None,
         *,
         unconfined: bool = False,
     ) -> None:
-        self.limits = limits or (Limits(wall_s=60.0) if live else Limits())
+        self.limits = limits or (CallLimits(wall_s=60.0) if live else CallLimits())
         self._live = live
         self._unconfined = unconfined
         self._idle: list[_Child] = []
@@ -84,7 +84,7 @@ class Pool:
                 f"system lacks {missing}; --fcbench-unconfined carries them out all the same, and a model "
                 "may then reach these through them",
             )
-        provider = Recorded(recorded, self._live)
+        provider = RecordedLookups(recorded, self._live)
         # Functions of all suites are kept together, so that children are seldom replaced.
         self._own.update(own)
         outcomes = []
@@ -115,7 +115,7 @@ class Pool:
 
 
 class _Child:
-    def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
+    def __init__(self, limits: CallLimits, own: tuple[str, ...]) -> None:
         self._limits = limits
         self._own = own
         ours, theirs = socket.socketpair()
@@ -149,7 +149,7 @@ class _Child:
             self.end()
             raise RuntimeError(f"the process that carries calls out does not start: {first[-1]}")
 
-    def run(self, call: str, provider: Provider) -> Outcome:
+    def run(self, call: str, provider: LookupSource) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""
         if len(call) > _LONGEST_CALL:
             return Raised(f"the call has more than {_LONGEST_CALL:,} characters")
@@ -193,7 +193,7 @@ class _Child:
             self._process.wait()
 
 
-def _exchange_frames(channel: Channel, call: str, provider: Provider) -> Outcome | None:
+def _exchange_frames(channel: Channel, call: str, provider: LookupSource) -> Outcome | None:
     """Return what the process of a call tells; None where it ends before.
 
     Raises TimeoutError, and NotScoredError where no call can be carried out.

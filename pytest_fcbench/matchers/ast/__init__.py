@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from pytest_fcbench.codecs.decoders.outcome import Reading
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.matchers.ast import corrected, free_texts, official
 from pytest_fcbench.matchers.judging.opinions import Equivalence
-from pytest_fcbench.matchers.judging.questions import Question
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 
@@ -42,7 +42,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return Judgement(verdict, lenient)
 
 
-def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[Question[Equivalence]]:
+def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:
     """Return the questions to a judge that the corrected verdict depends on."""
     assert isinstance(entry.expectation, ExpectedCalls)
     if find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
@@ -53,5 +53,5 @@ def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[Questi
 
 def _read_answer(entry: Entry, transcript: Transcript) -> Reading:
     prompting = transcript.prompting
-    offer = Offer(entry.functions, prompting.names)
+    offer = OfferedFunctions(entry.functions, prompting.names)
     return read_corrected(transcript.last, prompting.syntax, entry.category.language, offer)

@@ -19,7 +19,7 @@ from pytest_fcbench.matchers.ast import corrected
 from pytest_fcbench.matchers.ast.value_comparison import list_options
 from pytest_fcbench.matchers.judging.opinions import Equivalence, read_equivalence
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, recall_answer
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, recall_answer
 from pytest_fcbench.matchers.judging.ratings import LONGEST
 
 _FREE_TEXT = read_prompt("free_text")
@@ -27,7 +27,9 @@ _MOST_SAID = 20
 """The last messages of a conversation that a judge is shown."""
 
 
-def ask_same_text(entry: Entry, wanted: ExpectedCall, parameter: str, text: str) -> Question[Equivalence]:
+def ask_same_text(
+    entry: Entry, wanted: ExpectedCall, parameter: str, text: str
+) -> JudgeQuestion[Equivalence]:
     """Ask whether a text says the same as an accepted one."""
     doc = entry.find_function(wanted.name)
     said = [message for turn in entry.turns for message in turn][-_MOST_SAID:]
@@ -42,17 +44,17 @@ def ask_same_text(entry: Entry, wanted: ExpectedCall, parameter: str, text: str)
             cut_counting(str(each), LONGEST) for each in list_options(wanted.accepted[parameter]) if each
         ],
     }
-    return Question(entry, _FREE_TEXT, material, read_equivalence)
+    return JudgeQuestion(entry, _FREE_TEXT, material, read_equivalence)
 
 
 def find_open_questions(
     entry: Entry, expectation: ExpectedCalls, reading: Reading
-) -> Sequence[Question[Equivalence]]:
+) -> Sequence[JudgeQuestion[Equivalence]]:
     """Return the questions that the corrected verdict depends on; none where rules decide it."""
     # A judge costs time and money, and an accepted text needs none.
     if isinstance(corrected.match_calls(entry, expectation, reading), Passed):
         return []
-    asked: dict[str, Question[Equivalence]] = {}
+    asked: dict[str, JudgeQuestion[Equivalence]] = {}
 
     def assume_same(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed | None:
         if not isinstance(value, str):

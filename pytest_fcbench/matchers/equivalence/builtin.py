@@ -42,7 +42,7 @@ from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, spell_um
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BuiltinComparison:
     """The result of comparing two calls of a function: same or not, the reason, and the differences."""
 
     same: bool
@@ -57,7 +57,7 @@ _LONGEST_SHOWN = 80
 
 def compare_arguments(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
-) -> Comparison:
+) -> BuiltinComparison:
     """Compare the arguments of a call with those of the expected call of the same function."""
     differences, reasons = [], []
     for name, kind in _find_differences(doc.parameters, made, expected, 0):
@@ -71,13 +71,13 @@ def compare_arguments(
             case _:
                 reasons.append(f"{name} is {_show(made, name)}, not {_show(expected, name)}")
     if differences:
-        return Comparison(False, make_printable("; ".join(reasons)), tuple(differences))
+        return BuiltinComparison(False, make_printable("; ".join(reasons)), tuple(differences))
     explained = (
         f"{name}: {_show(made, name)} means {_show(expected, name)}"
         for name in {**expected, **made}
         if not _are_equal(made.get(name), expected.get(name))
     )
-    return Comparison(True, make_printable("; ".join(explained) or "all arguments are equal"))
+    return BuiltinComparison(True, make_printable("; ".join(explained) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:

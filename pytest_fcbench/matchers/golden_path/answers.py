@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls, show_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.json_text import read_json_text
@@ -18,7 +18,7 @@ from pytest_fcbench.domain.verdict import Profile
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PathAnswer:
     """The calls or the response of an answer; an unreadable call is replaced by the reason why."""
 
     calls: tuple[Call | Unreadable, ...] = ()
@@ -63,37 +63,39 @@ class Reader:
         return show_name(doc.name, mode, self.runner)
 
     @cached_property
-    def _offer(self) -> Offer:
+    def _offer(self) -> OfferedFunctions:
         shown = tuple(replace(doc, name=self._show(doc)) for doc in self.functions)
-        return Offer(shown, Names.DOTTED)
+        return OfferedFunctions(shown, Names.DOTTED)
 
-    def official(self, completion: Completion) -> Answer:
+    def official(self, completion: Completion) -> PathAnswer:
         """Read a completion as the official runner of the model does; none reads calls from text."""
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
             return self._from_reading(reading, completion)
         if called := select_tool_calls(completion):
-            return Answer(tuple(self._read_tool_call(call, strict=True) for call in called))
-        return Answer(response=completion.text)
+            return PathAnswer(tuple(self._read_tool_call(call, strict=True) for call in called))
+        return PathAnswer(response=completion.text)
 
-    def corrected(self, completion: Completion) -> Answer:
+    def corrected(self, completion: Completion) -> PathAnswer:
         """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
         if called := select_tool_calls(completion):
-            return Answer(tuple(self._read_tool_call(call, strict=False) for call in called))
+            return PathAnswer(tuple(self._read_tool_call(call, strict=False) for call in called))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
         return self._from_reading(reading, completion)
 
-    def read(self, completion: Completion, profile: Profile) -> Answer:
+    def read(self, completion: Completion, profile: Profile) -> PathAnswer:
         """Read a completion by the rules of a profile."""
         return self.official(completion) if profile is Profile.OFFICIAL else self.corrected(completion)
 
-    def _from_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> Answer:
+    def _from_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> PathAnswer:
         match reading:
             case Calls(calls=[_, *_] as calls):
-                return Answer(tuple(self._restore_name(self._offer.normalise_call(call)) for call in calls))
+                return PathAnswer(
+                    tuple(self._restore_name(self._offer.normalise_call(call)) for call in calls)
+                )
             case Unreadable(reason=reason):
-                return Answer(response=completion.text, unread=reason)
-        return Answer(response=completion.text)
+                return PathAnswer(response=completion.text, unread=reason)
+        return PathAnswer(response=completion.text)
 
     def _restore_name(self, call: Call) -> Call:
         return replace(call, name=self._own.get(call.name, call.name))

@@ -30,9 +30,9 @@ from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 from pytest_fcbench.matchers.golden_path.script import find_script, write_refusal
 from pytest_fcbench.matchers.golden_path.walk import (
     Dialogue,
-    Outcome,
-    Shown,
+    ShownTexts,
     Walk,
+    WalkOutcome,
     build_turns,
     call_to_json,
     count_finished_steps,
@@ -51,7 +51,7 @@ MOST_STEPS = 30
 
 
 @dataclass
-class _State:
+class _CorrectedState:
     path: GoldenPath
     opened: int = 0
     """Number of steps whose calls are expected."""
@@ -63,7 +63,7 @@ class _State:
     verdicts: list[CallVerdict] = field(default_factory=list)
 
     @classmethod
-    def at_start(cls, path: GoldenPath) -> _State:
+    def at_start(cls, path: GoldenPath) -> _CorrectedState:
         state = cls(path)
         state.open_next()
         state.open_past_lookups()
@@ -127,47 +127,47 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     reader = Reader(entry.functions, syntax, script.runner)
     docs = {doc.name: doc for doc in entry.functions}
     comparer = Comparer(entry, path, docs, driven, Profile.CORRECTED, script)
-    state, dialogue = _State.at_start(path), open_dialogue(entry)
-    shown = Shown()
+    state, dialogue = _CorrectedState.at_start(path), open_dialogue(entry)
+    shown = ShownTexts()
     while state.taken < MOST_STEPS:
         completion = yield shown
         if failed := judge_fault(completion):
-            return Outcome(failed, state.score())
+            return WalkOutcome(failed, state.score())
         if completion.fault:
             error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
-            return Outcome(error, state.score())
+            return WalkOutcome(error, state.score())
         answer = reader.corrected(completion)
         if not answer.calls and not answer.unread:
             response = answer.response or ""
             score = yield from judge_response(
                 entry, driven, script.wording, response, dialogue, state.score()
             )
-            return Outcome(_judge_end(entry, state), score)
+            return WalkOutcome(_judge_end(entry, state), score)
         state.taken += 1
         note_words(dialogue, completion, script.runner)
         if answer.unread:
-            shown = Shown((f"The calls of this message cannot be read: {answer.unread}.",))
+            shown = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
             state.verdicts.append(_fail_form(state.taken, None, answer.unread))
             continue
         try:
             replies = yield from _answer_turn(state, answer.calls, comparer, dialogue)
         except Undecided as undecided:
-            return Outcome(undecided.verdict, None)
+            return WalkOutcome(undecided.verdict, None)
         # Once all is done a repeated call is fine, and a new one ends the conversation.
         last = state.verdicts[-1]
         if state.complete and last.step == state.taken and last.code == "func_hallucination":
             reason = f"every expected call was made, but the model calls {last.made['name']}"
-            return Outcome(Failed(last.code, reason), state.score())
+            return WalkOutcome(Failed(last.code, reason), state.score())
         answered = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
         dialogue += build_turns([call for call, _ in answered], [reply for _, reply in answered])
-        shown = Shown(tuple(replies))
-    return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+        shown = ShownTexts(tuple(replies))
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
 def _answer_turn(
-    state: _State, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
+    state: _CorrectedState, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, list[str]]:
     """Reply to the calls of an answer. Raises ``Undecided``."""
     replies: dict[int, str] = {}
@@ -219,7 +219,7 @@ def _answer_turn(
 
 
 def _match_exactly(
-    state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
+    state: _CorrectedState, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
     """Match calls that are equal to expected ones, over all steps that they reach; return the others."""
     rest, found = list(calls), True
@@ -259,7 +259,7 @@ def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
     return CallVerdict(step, made, None, "format", False, "format_error", reason)
 
 
-def _judge_end(entry: Entry, state: _State) -> Passed | Failed:
+def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
     """Judge at the final response: fail with the missing calls, and the mistake that explains them."""
     missing = state.missing()
     if not missing:

@@ -36,9 +36,9 @@ from pytest_fcbench.matchers.golden_path.script import find_script
 from pytest_fcbench.matchers.golden_path.walk import (
     Crash,
     Dialogue,
-    Outcome,
-    Shown,
+    ShownTexts,
     Walk,
+    WalkOutcome,
     build_golden_dialogue,
     build_turns,
     call_to_json,
@@ -65,7 +65,7 @@ class _Lookup:
 
 
 @dataclass
-class _State:
+class _OfficialState:
     path: GoldenPath
     opened: int = 0
     """Index of the step that was opened last; it can pass the end."""
@@ -77,7 +77,7 @@ class _State:
     verdicts: list[CallVerdict] = field(default_factory=list)
 
     @classmethod
-    def at_start(cls, path: GoldenPath) -> _State:
+    def at_start(cls, path: GoldenPath) -> _OfficialState:
         state = cls(path, pool=list(path.steps[0]))
         plain = {lookup.name for lookup in path.lookups if not lookup.where}
         for call in path.calls:
@@ -155,35 +155,35 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     runner, reader = script.runner, Reader(entry.functions, syntax, script.runner)
     docs = {doc.name: doc for doc in entry.functions}
     comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL, script)
-    state, dialogue = _State.at_start(path), open_dialogue(entry)
-    shown = Shown()
+    state, dialogue = _OfficialState.at_start(path), open_dialogue(entry)
+    shown = ShownTexts()
     mistakes: list[CallVerdict] = []
     while state.taken < MOST_STEPS:
         completion = yield shown
         answer = reader.official(completion)
         if completion.fault:
-            return Outcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
+            return WalkOutcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
         # An empty list of calls is falsy, and not None (official: both are asked for).
         has_calls = bool(answer.calls) or (runner.reads_empty_list and completion.tool_calls == ())
         if not has_calls:
             lacks_text = not answer.response if runner.needs_words else answer.response is None
             if lacks_text and runner.no_text:
-                return Outcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
+                return WalkOutcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
             last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
             verdict, response = last or _judge_end(entry, state), answer.response or ""
             golden = build_golden_dialogue(entry)
             score = yield from judge_response(entry, driven, script.wording, response, golden, state.score())
-            return Outcome(verdict, score)
+            return WalkOutcome(verdict, score)
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
-            return Outcome(Failed("func_hallucination", reason), state.score())
+            return WalkOutcome(Failed("func_hallucination", reason), state.score())
         # One call that cannot be read ends the conversation, or the worker (official).
         unread = [call for call in answer.calls if isinstance(call, Unreadable)]
         if unread:
             # What kills the worker comes to light only when all calls have been read.
             worst = next((call for call in unread if call.code != "crash"), unread[0])
             is_crash = worst.code == "crash"
-            return Outcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
+            return WalkOutcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
         given = [call for call in answer.calls if isinstance(call, Call)]
         calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in given]
         state.taken += 1
@@ -191,15 +191,15 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         try:
             turn = yield from _answer_turn(state, calls, comparer, dialogue)
         except Crash as crash:
-            return Outcome(Failed("crash", str(crash)), None)
+            return WalkOutcome(Failed("crash", str(crash)), None)
         except Undecided as undecided:
-            return Outcome(undecided.verdict, None)
+            return WalkOutcome(undecided.verdict, None)
         state.verdicts += turn.verdicts
         mistakes = [
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
         ]
         if not turn.replies and not turn.refused:
-            return Outcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.score())
+            return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.score())
         state.right += len(turn.replies)
         replies = [
             turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
@@ -207,12 +207,12 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         # Calls are compared with their arguments in order, and told to the judge as they were made.
         dialogue += build_turns(given if script.wording else calls, replies)
         state.advance(turn.matched)
-        shown = Shown(tuple(replies))
-    return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+        shown = ShownTexts(tuple(replies))
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
 @dataclass
-class _Turn:
+class _TurnOutcomes:
     """The outcomes of the calls of one answer, by index."""
 
     replies: dict[int, str] = field(default_factory=dict)
@@ -224,14 +224,14 @@ class _Turn:
 
 
 def _answer_turn(
-    state: _State, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
-) -> Generator[AskModel, Completion, _Turn]:
+    state: _OfficialState, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
+) -> Generator[AskModel, Completion, _TurnOutcomes]:
     """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``Crash``."""
     state.drop_made_lookups()
     # Officially a NotImplementedError that nothing catches.
     if not state.pool:
         raise Crash("nothing is expected any more once lookups that were made are dropped")
-    turn = _Turn()
+    turn = _TurnOutcomes()
     pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
     for index, expected, stage in pairs:
         call = calls[index]
@@ -273,7 +273,7 @@ def _answer_turn(
 
 
 def _pair_calls(
-    state: _State, calls: Sequence[Call], similarity: str
+    state: _OfficialState, calls: Sequence[Call], similarity: str
 ) -> Generator[AskModel, Completion, list[tuple[int, PathCall, str | None]]]:
     """Return each call's index, the expected call it is compared with, and the stage that decided.
 
@@ -310,7 +310,7 @@ def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:
     return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
 
 
-def _judge_end(entry: Entry, state: _State) -> Passed | Failed:
+def _judge_end(entry: Entry, state: _OfficialState) -> Passed | Failed:
     """Judge at the final response."""
     state.forgive()
     if state.opened >= len(state.path.steps) and not state.pool:

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.judging.opinions import Equivalence, read_equivalence
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion
 from pytest_fcbench.matchers.judging.ratings import LONGEST, join_requests, read_rating
 
 CONTEXT = 40_000
@@ -39,7 +39,7 @@ def ask_equivalence(
     made: Mapping[str, object],
     expected: Mapping[str, object],
     history: Sequence[Mapping[str, object]],
-) -> Question[Equivalence]:
+) -> JudgeQuestion[Equivalence]:
     """Ask whether two calls (``{"name": ..., "arguments": {...}}``) mean the same after the dialogue.
 
     ``history`` is in the form of a record: the request, calls (``function_call``), their replies
@@ -57,25 +57,25 @@ def ask_equivalence(
         "call that was made": _write_json(made),
         "call that was expected": _write_json(expected),
     }
-    return Question(entry, _EQUIVALENCE, material, read_equivalence)
+    return JudgeQuestion(entry, _EQUIVALENCE, material, read_equivalence)
 
 
-def ask_completeness(entry: Entry, response: str) -> Question[JudgeRating]:
+def ask_completeness(entry: Entry, response: str) -> JudgeQuestion[JudgeRating]:
     """Ask how much of the request a final answer deals with."""
     material = {"request": join_requests(entry), "answer": cut_counting(response, LONGEST)}
-    return Question(entry, _COMPLETENESS, material, read_rating)
+    return JudgeQuestion(entry, _COMPLETENESS, material, read_rating)
 
 
 def ask_correctness(
     entry: Entry, dialogue: Sequence[Mapping[str, object]], response: str
-) -> Question[JudgeRating]:
+) -> JudgeQuestion[JudgeRating]:
     """Ask whether a final answer agrees with the replies of a dialogue, in the form of a record."""
     material = {
         "request": join_requests(entry),
         "calls and replies": _list_steps(dialogue, EVIDENCE),
         "answer": cut_counting(response, LONGEST),
     }
-    return Question(entry, _CORRECTNESS, material, read_rating)
+    return JudgeQuestion(entry, _CORRECTNESS, material, read_rating)
 
 
 # Material

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import NOT_ASKED, AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, Profile
 from pytest_fcbench.matchers.golden_path.profiles import walk_path
-from pytest_fcbench.matchers.golden_path.walk import Outcome, Shown
+from pytest_fcbench.matchers.golden_path.walk import ShownTexts, WalkOutcome
 from pytest_fcbench.matchers.known_bad import find_unscored_cause
 
 
@@ -31,12 +31,12 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
 
 
-def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, profile: Profile) -> Outcome:
+def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, profile: Profile) -> WalkOutcome:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
     number, missed = 0, False
 
-    def answer(demand: Shown | AskModel) -> Completion:
+    def answer(demand: ShownTexts | AskModel) -> Completion:
         nonlocal number, missed
         if isinstance(demand, AskModel):
             completion = answers.get(demand.digest, NOT_ASKED)
@@ -51,11 +51,11 @@ def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, prof
     try:
         outcome = drive_conversation(walk_path(entry, transcript.prompting.syntax, driven, profile), answer)
     except _ShownOtherwise:
-        return Outcome(_explain_divergence(driven, profile, number), None)
+        return WalkOutcome(_explain_divergence(driven, profile, number), None)
     except NotScoredError as error:
-        return Outcome(NotScored(error.cause, error.reason), None)
+        return WalkOutcome(NotScored(error.cause, error.reason), None)
     if missed and isinstance(outcome.verdict, NotScored):
-        return Outcome(_explain_divergence(driven, profile, number), None)
+        return WalkOutcome(_explain_divergence(driven, profile, number), None)
     return outcome
 
 

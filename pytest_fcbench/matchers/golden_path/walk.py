@@ -17,7 +17,7 @@ from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTexts:
     """Texts that the model is shown before it is asked again: one for each of its calls, none at first.
 
     Where no call could be read, one text tells it so.
@@ -27,14 +27,14 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WalkOutcome:
     """The end of a walk. ``score`` is None where officially nothing is counted."""
 
     verdict: Verdict
     score: PathScore | None
 
 
-Walk: TypeAlias = Generator[Shown | AskModel, Completion, Outcome]
+Walk: TypeAlias = Generator[ShownTexts | AskModel, Completion, WalkOutcome]
 """Generators of demands: the model answers texts that are shown, another party answers requests."""
 
 

@@ -24,8 +24,8 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.text import escape_surrogates, make_printable
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
-    Aside,
     AskModel,
+    AuxiliaryCall,
     Completion,
     Conversation,
     Party,
@@ -53,7 +53,7 @@ class Unfit(Exception):  # noqa: N818 - a reader's "no", which is sent to the ju
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[T]):
+class JudgeQuestion(Generic[T]):
     """A question to a judge about an entry."""
 
     about: Entry
@@ -79,7 +79,7 @@ class Question(Generic[T]):
         return self.read(value)
 
 
-def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) -> Conversation:
+def put_question(question: JudgeQuestion[T], judge: str, party: Party = Party.MODEL) -> Conversation:
     """Put a question to the judge of that name: the model of a run, or a party in another one."""
     messages: list[Mapping[str, object]] = [
         {"role": "system", "content": f"{question.task}\n\n{RULES}"},
@@ -107,7 +107,7 @@ def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) 
     return Transcript(name, judge, Prompting.make_default(Mode.PROMPT), (tuple(steps),))
 
 
-def interpret_transcript(question: Question[T], transcript: Transcript) -> T | NotScored:
+def interpret_transcript(question: JudgeQuestion[T], transcript: Transcript) -> T | NotScored:
     """Return the answer of a finished conversation, or the reason why there is none."""
     if fault := transcript.last.fault:
         return NotScored(fault, transcript.last.text or fault)
@@ -117,20 +117,22 @@ def interpret_transcript(question: Question[T], transcript: Transcript) -> T | N
         return NotScored("judge_reply", f"after {len(transcript.turns[0])} tries the reply {error}")
 
 
-def ask_aside(question: Question[T], judge: str) -> Generator[AskModel, Completion, tuple[Aside, ...]]:
+def ask_aside(
+    question: JudgeQuestion[T], judge: str
+) -> Generator[AskModel, Completion, tuple[AuxiliaryCall, ...]]:
     """Ask the judge as a party in another conversation; return the asides to keep with it."""
-    asides: list[Aside] = []
+    asides: list[AuxiliaryCall] = []
 
     def note(request: AskModel) -> Generator[AskModel, Completion, Completion]:
         completion = yield request
-        asides.append(Aside(request.party, request.digest, completion))
+        asides.append(AuxiliaryCall(request.party, request.digest, completion))
         return completion
 
     yield from relay_conversation(put_question(question, judge, Party.JUDGE), note)
     return tuple(asides)
 
 
-def recall_answer(question: Question[T], asides: Iterable[Aside]) -> T | NotScored:
+def recall_answer(question: JudgeQuestion[T], asides: Iterable[AuxiliaryCall]) -> T | NotScored:
     """Return the answer that was kept with a conversation, or the reason why there is none."""
     kept = {aside.digest: aside.completion for aside in asides}
     conversation = put_question(question, "", Party.JUDGE)

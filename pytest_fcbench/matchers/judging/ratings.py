@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, read_members
 
 MOST = 2
 LONGEST = 8_000
@@ -21,10 +21,10 @@ LONGEST = 8_000
 _RELEVANCE = read_prompt("relevance")
 
 
-def ask_relevance(entry: Entry, reply: str) -> Question[JudgeRating]:
+def ask_relevance(entry: Entry, reply: str) -> JudgeQuestion[JudgeRating]:
     """Ask how well a reply answers the message of an entry."""
     material = {"message": cut_counting(join_requests(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
-    return Question(entry, _RELEVANCE, material, read_rating)
+    return JudgeQuestion(entry, _RELEVANCE, material, read_rating)
 
 
 def read_rating(reply: Mapping[str, object]) -> JudgeRating:

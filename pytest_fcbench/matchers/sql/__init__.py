@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
@@ -46,7 +46,7 @@ def find_call(entry: Entry, transcript: Transcript) -> Call | None:
     """Return the last answer's call of the expected function, if it makes that and no other."""
     if transcript.last.fault:
         return None
-    offer = Offer(entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
         case Calls(calls=(call,)) if call.name == get_expected_call(entry).name and not call.positional:
             return call

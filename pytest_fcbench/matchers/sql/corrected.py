@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import TypeVar
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCall, Table
+from pytest_fcbench.domain.entry import DatabaseTable, Entry, ExpectedCall
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.matchers.sql.database import Outcome, carry_out, has_same_rows, has_same_state
+from pytest_fcbench.matchers.sql.database import StatementOutcome, carry_out, has_same_rows, has_same_state
 from pytest_fcbench.matchers.sql.derivation import derive_tables
 from pytest_fcbench.matchers.sql.statements import NoStatement, Schema, Statement, translate
 
@@ -28,11 +28,11 @@ _LONGEST_DETAIL = 2_000
 class Trial:
     """The accepted calls and an answer, carried out on the same tables."""
 
-    tables: Sequence[Table]
-    expected: Sequence[tuple[Statement, Outcome]]
+    tables: Sequence[DatabaseTable]
+    expected: Sequence[tuple[Statement, StatementOutcome]]
     """The accepted calls that can be carried out; there is one."""
     answer: Statement | NoStatement
-    found: Outcome | NoStatement
+    found: StatementOutcome | NoStatement
     """The outcome of the answer, or of its translation where there is no statement."""
 
 
@@ -111,5 +111,5 @@ def _make_possible(items: Iterable[T], make: Callable[[T], R]) -> Sequence[R]:
     return made
 
 
-def _list_columns(tables: Sequence[Table]) -> Schema:
+def _list_columns(tables: Sequence[DatabaseTable]) -> Schema:
     return {table.name: tuple(table.columns) for table in tables}

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Table
+from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.matchers.sql.statements import REFUSED, Keyword, NoStatement, Statement
 
 ERROR = "sql:error"
@@ -54,14 +54,14 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StatementOutcome:
     """The rows that a statement returned, and the tables after it by lower-case name."""
 
     rows: tuple[Row, ...]
     state: Mapping[str, Content]
 
 
-def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
+def carry_out(statement: Statement, tables: Collection[DatabaseTable]) -> StatementOutcome:
     """Carry out a statement on tables. Raises ``NoStatement``."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for table in tables:
@@ -86,7 +86,7 @@ def carry_out(statement: Statement, tables: Collection[Table]) -> Outcome:
         # Reading the tables afterwards is our own work, which is neither limited nor refused.
         connection.set_authorizer(None)
         connection.set_progress_handler(None, 0)
-        return Outcome(tuple(rows), dict(_read_state(connection)))
+        return StatementOutcome(tuple(rows), dict(_read_state(connection)))
 
 
 _CODES = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
@@ -151,7 +151,7 @@ _AFFINITIES = (
 )
 
 
-def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
+def has_same_rows(expected: StatementOutcome, found: StatementOutcome, *, ordered: bool) -> bool:
     """Tell whether the same rows were returned; in the same order where it counts."""
     if ordered:
         return expected.rows == found.rows
@@ -159,7 +159,7 @@ def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
     return Counter(expected.rows) == Counter(found.rows)
 
 
-def has_same_state(expected: Outcome, found: Outcome) -> bool:
+def has_same_state(expected: StatementOutcome, found: StatementOutcome) -> bool:
     """Tell whether the same tables with the same rows are there."""
     if expected.state.keys() != found.state.keys():
         return False

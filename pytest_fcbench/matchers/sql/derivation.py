@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
-from pytest_fcbench.domain.entry import Table
+from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.matchers.sql.statements import CANNOT_TRANSLATE, Keyword, NoStatement, Statement, Value
 
 _MOST_ROWS = 2_000
@@ -19,7 +19,7 @@ _FURTHER = "a further column"
 """A column that no statement names, so that ``*`` differs from a list of the named ones."""
 
 
-def derive_tables(truth: Statement, *others: Statement) -> tuple[Table, ...]:
+def derive_tables(truth: Statement, *others: Statement) -> tuple[DatabaseTable, ...]:
     """Make the table of a truth, filled so that it and other statements show their effect.
 
     Raises ``NoStatement`` for a truth about several tables.
@@ -50,7 +50,7 @@ def derive_tables(truth: Statement, *others: Statement) -> tuple[Table, ...]:
         rows.append(
             tuple(chosen.get(name, (place + 1) * 1_000_003 + number) for place, name in enumerate(columns))
         )
-    return (Table(table, dict.fromkeys(columns, "NUMERIC"), tuple(rows)),)
+    return (DatabaseTable(table, dict.fromkeys(columns, "NUMERIC"), tuple(rows)),)
 
 
 def _list_near_values(value: Value) -> Iterator[Value]:

@@ -16,7 +16,7 @@ from functools import partial
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.entry import (
     Answers,
@@ -94,7 +94,7 @@ def _parse_calls(entry: Entry, texts: Sequence[str]) -> list[Call]:
     A text that is no call is left out; entries with such a truth stand in the ledger of their suite.
     """
     late = entry.scene.withheld.values() if entry.scene else ()
-    offer = Offer(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
+    offer = OfferedFunctions(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
     calls: list[Call] = []
     for text in texts:
         with suppress(Undecodable):

@@ -22,7 +22,7 @@ from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.official_models import find_folder_family
-from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
+from pytest_fcbench.models.provider import Chosen, Provider, RecordedSettings, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import restore_completion
 
@@ -34,7 +34,7 @@ class ReplayModel:
     path: Path
     answers: Mapping[str, Turns]
     """By item id; the first of several trials goes by the plain key."""
-    recorded: Recorded
+    recorded: RecordedSettings
     immediate: bool = True
     notes: tuple[str, ...] = ()
     asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
@@ -135,13 +135,15 @@ _DOTTED_SHARE = 0.02
 them, 12 to 42 % of calls have one, of the others 0.1 % at most."""
 
 
-def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorded, list[str]]:
+def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[RecordedSettings, list[str]]:
     """Recognise mode, syntax and names of answers: by the folder's name, else by their look; with notes."""
     if found := find_folder_family(path.name):
         model, family = found
         told = [f"answers are read as those of {model} ({family.syntax}, {family.names} names)"]
         plain = family.syntax in DEFAULT_SYNTAX.values()
-        return Recorded(answers.keys(), family.mode, family.syntax, family.names), [] if plain else told
+        return RecordedSettings(
+            answers.keys(), family.mode, family.syntax, family.names
+        ), [] if plain else told
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax, names = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT], None
     # A single tool call settles it: a row of prompting mode has text only.
@@ -161,7 +163,7 @@ def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorde
             f"answers look like {syntax} with {names} names; --fcbench-as=OFFICIAL_ID, --fcbench-syntax "
             "and --fcbench-names say otherwise"
         )
-    return Recorded(answers.keys(), mode, syntax, names), notes
+    return RecordedSettings(answers.keys(), mode, syntax, names), notes
 
 
 _RENAMED = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
@@ -208,7 +210,7 @@ def _load_scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     facts = card.facts
-    recorded = Recorded(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
+    recorded = RecordedSettings(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
     return ReplayModel(path, answers, recorded, asides=asides)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -53,6 +54,8 @@ def import_litellm() -> ModuleType:
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    # It logs parts of replies, which may repeat what was sent.
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
     module: ModuleType = litellm
     return module
 

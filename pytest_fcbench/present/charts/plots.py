@@ -33,7 +33,7 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AccuracyPair:
     """A model by two accuracies."""
 
     x: float
@@ -80,7 +80,7 @@ def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
         return render_inline(figure, says)
 
 
-def draw_pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
+def draw_pairs(found: Iterable[AccuracyPair], across: str, up: str, says: str) -> str:
     """Draw one accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
     models = sorted(found, key=lambda one: -one.y)
     values = [value for one in models for value in (one.x, one.y)]

@@ -13,17 +13,17 @@ from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.aggregate.usage import measure_bill
-from pytest_fcbench.scorecard.compare.leaderboard import Board, Row
+from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow
 
 _BESIDE = ("not scored", "$/1,000", "p50 s")
 """Columns of cost and latency that stand beside the scores, where anything is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BoardLine:
     """A run with what its row shows beside the score."""
 
-    row: Row
+    row: BoardRow
     rank: str
     swatch: str
     plot: str
@@ -40,7 +40,7 @@ class ShownBoard:
     main: str
     scale: str
     columns: tuple[str, ...]
-    lines: Sequence[Line]
+    lines: Sequence[BoardLine]
     notes: tuple[str, ...]
     tables: Sequence[Table]
     costs: Sequence[str]
@@ -82,7 +82,7 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
         is_scored = score is not None and score.accuracy is not None
         plot = [marks.Range(series, score.accuracy, *limits)] if score and score.accuracy is not None else []
         lines.append(
-            Line(
+            BoardLine(
                 row=row,
                 rank=told[0].replace(" to ", "–"),
                 swatch=marks.draw_swatch(series) if is_marked and is_scored else "",

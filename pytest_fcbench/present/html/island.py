@@ -61,7 +61,7 @@ _RESULT, _DESCRIPTION = 2_000, 300
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SuiteInfo:
     """The knowledge of suites about the entries of scorecards."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -73,19 +73,19 @@ class Told:
     explanations: Mapping[tuple[int, str], tuple[Profile, Explanation]] = field(default_factory=dict)
     """Explanations of failures with the profile that they are of, under the same keys as ``done``."""
 
-    def describe_entry(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> SuiteInfo:
         """Return the knowledge about an entry and its Records: all of it."""
         return self
 
 
 class Knowledge(Protocol):
-    """The knowledge of suites about any entry: ``Told``, or what finds it when it is asked."""
+    """The knowledge of suites about any entry: ``SuiteInfo``, or what finds it when it is asked."""
 
     @property
     def notes(self) -> Sequence[str]:
         """The missing parts, with reasons; complete once all entries were asked for."""
 
-    def describe_entry(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> SuiteInfo:
         """Return what is known about an entry and its whole Records."""
 
 
@@ -318,7 +318,7 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
 
 
 def _describe_answer(
-    place: int, record: Record, scorecard: Scorecard, told: Told, shared: _Shared, longest: int
+    place: int, record: Record, scorecard: Scorecard, told: SuiteInfo, shared: _Shared, longest: int
 ) -> Json:
     key = (place, record.item_id)
     official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)

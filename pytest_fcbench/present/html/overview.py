@@ -11,7 +11,7 @@ from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present import comparison_tables
 from pytest_fcbench.present.charts.marks import Range
-from pytest_fcbench.present.html.sections import Model, choose_main_score
+from pytest_fcbench.present.html.sections import ReportedModel, choose_main_score
 from pytest_fcbench.present.run_verdict import describe_share, measure_share
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
@@ -19,12 +19,12 @@ from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.comparison import Tested
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
-from pytest_fcbench.scorecard.run_facts import HELD, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import HELD, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScoreChange:
     """The change from an earlier run, or from the first model of the page."""
 
     before: str
@@ -38,13 +38,13 @@ class Change:
     """The difference of each category, each group and overall."""
 
 
-def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> Change:
+def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> ScoreChange:
     """Compare two runs on the entries that both have scored; without such entries the sentence says so."""
     try:
         found = comparison.compare_scorecards(before, after, profile)
     # The page is about the run, and is shown without a change too.
     except UsageError:
-        return Change(names[0], sentence=f"no scored entry in common with {names[0]}")
+        return ScoreChange(names[0], sentence=f"no scored entry in common with {names[0]}")
     paired = found.paired
     better, worse, pairs = len(paired.better), len(paired.worse), len(paired.pairs)
     sentence = (
@@ -55,7 +55,7 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
     sides = zip(names, (paired.only_before, paired.only_after), strict=True)
     if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
         sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
-    return Change(
+    return ScoreChange(
         names[0],
         better,
         worse,
@@ -69,14 +69,14 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
 class Standing:
     """A run in a few numbers: the share of its entries that passed, its gate, what changed."""
 
-    model: Model
+    model: ReportedModel
     passed: int
     scored: int
     interval: Interval | None
     not_scored: int
     main: Mapping[Profile, Score]
     """The score by the official formulas, in both profiles."""
-    change: Change | None
+    change: ScoreChange | None
     sentence: str
     """How many passed of which entries, and which parts of overall are missing."""
 
@@ -86,7 +86,7 @@ class Standing:
         return self.scored - self.passed
 
     @property
-    def broken(self) -> Sequence[Outcome]:
+    def broken(self) -> Sequence[RuleOutcome]:
         """The rules of the gate that did not hold."""
         return [outcome for outcome in self.model.scorecard.gate if outcome.code != HELD]
 
@@ -105,7 +105,7 @@ class Standing:
 
 
 def judge_runs(
-    shown: Sequence[Model], profile: Profile, against: Scorecard | None = None
+    shown: Sequence[ReportedModel], profile: Profile, against: Scorecard | None = None
 ) -> Sequence[Standing]:
     """Judge each run; one alone is compared with ``against``, of several each with the first."""
     standings = []
@@ -167,7 +167,7 @@ class Block:
     categories: Sequence[ForestRow]
 
 
-def group_categories(shown: Sequence[Model], profile: Profile) -> Iterator[Block]:
+def group_categories(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[Block]:
     """Group the categories as they are reported, each with its scores under the profile."""
     members: dict[str, dict[str, None]] = {}
     for model in shown:
@@ -179,6 +179,6 @@ def group_categories(shown: Sequence[Model], profile: Profile) -> Iterator[Block
         yield Block(_make_forest_row(group, shown, profile), rows)
 
 
-def _make_forest_row(name: str, shown: Sequence[Model], profile: Profile) -> ForestRow:
+def _make_forest_row(name: str, shown: Sequence[ReportedModel], profile: Profile) -> ForestRow:
     found = ((model.series, model.scores[profile].find_score(name)) for model in shown)
     return ForestRow(name, [(series, score) for series, score in found if score])

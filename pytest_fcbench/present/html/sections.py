@@ -32,7 +32,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ReportedModel:
     """A scorecard with its name and marker in the page, and its scores in both profiles."""
 
     series: int
@@ -56,10 +56,10 @@ class Model:
         return marks.draw_swatch(self.series)
 
 
-def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
+def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[ReportedModel, ...]:
     """Prepare the scorecards for the page, in the order given."""
     return tuple(
-        Model(
+        ReportedModel(
             series,
             label,
             scorecard,
@@ -100,7 +100,7 @@ def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def summarise_run(model: Model) -> str:
+def summarise_run(model: ReportedModel) -> str:
     """Summarise a run on one line."""
     told, card = model.scorecard.facts, model.scorecard
     suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
@@ -117,7 +117,7 @@ _SUITES = {
 """Readers of a report may not know the names of official suites."""
 
 
-def list_facts(model: Model) -> Iterator[tuple[str, str]]:
+def list_facts(model: ReportedModel) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
     yield "model", told.model
@@ -174,40 +174,40 @@ class Both:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SectionRow:
     """A category, a group, overall or all with the score of each model, None where nothing of it was run."""
 
     name: str
     scores: tuple[Both | None, ...]
 
 
-def make_category_rows(shown: Sequence[Model]) -> list[Row]:
+def make_category_rows(shown: Sequence[ReportedModel]) -> list[SectionRow]:
     """Make a row of every category of any model."""
     return [
         make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
     ]
 
 
-def make_group_rows(shown: Sequence[Model]) -> list[Row]:
+def make_group_rows(shown: Sequence[ReportedModel]) -> list[SectionRow]:
     """Make a row of every group that was run as a whole, and of overall or all entries."""
     found = [name for model in shown for scores in model.scores.values() for name in scores.names]
     own = {name for name in found if name not in CATEGORIES and name not in GROUPS} - {"overall", ALL}
     return [make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall", ALL) if name in found]
 
 
-def choose_main_score(shown: Sequence[Model], profile: Profile) -> str:
+def choose_main_score(shown: Sequence[ReportedModel], profile: Profile) -> str:
     """Choose the score that stands for these runs."""
     names = {model.scores[profile].main for model in shown}
     return names.pop() if len(names) == 1 else ALL
 
 
-def make_row(name: str, shown: Sequence[Model]) -> Row:
+def make_row(name: str, shown: Sequence[ReportedModel]) -> SectionRow:
     """Make a row of a score."""
     found = [[model.scores[profile].find_score(name) for profile in Profile] for model in shown]
-    return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
+    return SectionRow(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
 
 
-def pair_executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+def pair_executed(rows: Sequence[SectionRow]) -> list[tuple[SectionRow, SectionRow]]:
     """Pair the categories judged as written with their executed counterparts, where both were run."""
     by_name = {row.name: row for row in rows}
     return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
@@ -238,9 +238,11 @@ class Formats:
         return zip(*(accuracies for _, accuracies in self.rows), strict=True)
 
 
-def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
+def compare_formats(
+    shown: Sequence[ReportedModel], rows: Sequence[SectionRow], profile: Profile
+) -> Iterator[Formats]:
     """Compare the manners of each model that was asked in several by the scores of ``rows``."""
-    manners: dict[str, dict[str, Model]] = {}
+    manners: dict[str, dict[str, ReportedModel]] = {}
     for model in shown:
         told = model.scorecard.facts
         manner = f"{told.manner}, {told.syntax}"
@@ -286,14 +288,14 @@ def draw_costs(
             )
 
 
-def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
+def list_usage(shown: Sequence[ReportedModel]) -> list[tuple[str, CostLatency]]:
     """List the bill and latency of each run; empty where nothing is known of any."""
     return [(model.label, model.bill) for model in shown if any(model.bill.steps for model in shown)]
 
 
 def list_usage_by_category(
-    shown: Sequence[Model],
-) -> Iterator[tuple[Model, list[tuple[str, CostLatency]], list[str]]]:
+    shown: Sequence[ReportedModel],
+) -> Iterator[tuple[ReportedModel, list[tuple[str, CostLatency]], list[str]]]:
     """List cost and latency by category, with sentences about the bill, of each model that has them."""
     for model in shown:
         if model.bill.steps:
@@ -312,11 +314,11 @@ class Errors:
 
     codes: Sequence[tuple[str, str, Sequence[int]]]
     """Each code with its meaning, and how often each model has it."""
-    by_category: Sequence[tuple[Model, Mapping[str, Sequence[tuple[str, int]]]]]
+    by_category: Sequence[tuple[ReportedModel, Mapping[str, Sequence[tuple[str, int]]]]]
     """The codes of each category with their counts, of each model that has any."""
 
 
-def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
+def count_errors(shown: Sequence[ReportedModel], profile: Profile) -> Errors:
     """Count the codes of all failures under one profile."""
     found = [
         {
@@ -340,7 +342,7 @@ def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
     )
 
 
-def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
+def count_causes(shown: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, list[int]]]:
     """Count the causes of entries that were not scored, for each model."""
     found = [
         Counter(
@@ -354,7 +356,9 @@ def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, li
     return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
 
 
-def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
+def tabulate_beside_scores(
+    shown: Sequence[ReportedModel], profile: Profile
+) -> Iterator[tuple[ReportedModel, Table]]:
     """Tabulate each model's scores without trained entries, turns, executable entries and replies."""
     for model in shown:
         card = model.scorecard
@@ -375,12 +379,12 @@ def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator
 class Complex:
     """Tables of one model's conversations along golden paths."""
 
-    model: Model
+    model: ReportedModel
     tables: Sequence[Table]
     notes: Sequence[str]
 
 
-def tabulate_complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
+def tabulate_complex_totals(shown: Sequence[ReportedModel], profile: Profile) -> Table | None:
     """Tabulate models with conversations along golden paths side by side; None for fewer than two."""
     found = {
         model.label: golden_paths.score_paths_by_category(model.scorecard.records, profile).get("all")
@@ -395,7 +399,7 @@ def tabulate_complex_totals(shown: Sequence[Model], profile: Profile) -> Table |
     return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
 
 
-def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
+def describe_complex_calls(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[Complex]:
     """Describe the conversations along golden paths of each model that has any."""
     for model in shown:
         records = model.scorecard.records
@@ -411,21 +415,21 @@ def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class SensitivityTables:
     """Tables of one model's entries in all prompt formats."""
 
-    model: Model
+    model: ReportedModel
     tables: Sequence[Table]
 
 
-def tabulate_sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
+def tabulate_sensitivity(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[SensitivityTables]:
     """Tabulate the entries in all prompt formats of each model that has any."""
     for model in shown:
         if tables := tuple(format_tables.tabulate_formats(model.scorecard.records, profile)):
-            yield Sensitivity(model, tables)
+            yield SensitivityTables(model, tables)
 
 
-def score_trial_rows(model: Model, profile: Profile) -> list[tuple[str, TrialScores]]:
+def score_trial_rows(model: ReportedModel, profile: Profile) -> list[tuple[str, TrialScores]]:
     """Score the trials of each entry, by category and of all."""
     parts = {**model.categories, "all": model.scorecard.records}
     return [(name, score_trials(part, profile, model.trials)) for name, part in parts.items()]

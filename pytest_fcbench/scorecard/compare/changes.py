@@ -14,7 +14,7 @@ NO_ENTRY = "no_entry"
 """Cause of Records whose entry is no longer in the suite."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """A kind of change of a verdict, in the order of a report."""
 
     WORSE = "passed → failed"
@@ -29,39 +29,39 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VerdictChange:
     """A changed verdict; another reason or other details alone are no change."""
 
     item_id: str
     profile: Profile
-    kind: Kind
+    kind: ChangeKind
     old: Verdict
     new: Verdict
 
 
-def list_changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[Change]:
+def list_changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[VerdictChange]:
     """List the verdicts that changed; ``new`` has each Record by item id."""
     for record in old:
         again = new[record.item_id]
         for profile in Profile:
             before, after = record.verdict(profile), again.verdict(profile)
             if kind := classify_change(before, after):
-                yield Change(record.item_id, profile, kind, before, after)
+                yield VerdictChange(record.item_id, profile, kind, before, after)
 
 
-def classify_change(old: Verdict, new: Verdict) -> Kind | None:
+def classify_change(old: Verdict, new: Verdict) -> ChangeKind | None:
     """Classify the change from one verdict to another; None where status and code are the same."""
     if _name_outcome(old) == _name_outcome(new):
         return None
     if isinstance(new, NotScored):
         # These two causes have kinds of their own, whatever the verdict was before.
-        special = {NO_ENTRY: Kind.GONE, SET_ASIDE: Kind.SET_ASIDE}.get(new.cause)
-        return special or (Kind.CAUSE if isinstance(old, NotScored) else Kind.LOST)
+        special = {NO_ENTRY: ChangeKind.GONE, SET_ASIDE: ChangeKind.SET_ASIDE}.get(new.cause)
+        return special or (ChangeKind.CAUSE if isinstance(old, NotScored) else ChangeKind.LOST)
     if isinstance(old, NotScored):
-        return Kind.COUNTED if old.cause == SET_ASIDE else Kind.SCORED
+        return ChangeKind.COUNTED if old.cause == SET_ASIDE else ChangeKind.SCORED
     if old.passed:
-        return Kind.WORSE
-    return Kind.BETTER if new.passed else Kind.CODE
+        return ChangeKind.WORSE
+    return ChangeKind.BETTER if new.passed else ChangeKind.CODE
 
 
 def _name_outcome(verdict: Verdict) -> tuple[str, str | None]:

@@ -20,7 +20,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
+from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, pair_runs
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -28,7 +28,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 class Tested:
     """A difference, and its p value corrected for the others of its kind."""
 
-    difference: Difference
+    difference: MetricDifference
     p: float
 
     @property
@@ -37,7 +37,7 @@ class Tested:
         return decide_direction(self.difference, self.p)
 
 
-def decide_direction(difference: Difference, p: float) -> int:
+def decide_direction(difference: MetricDifference, p: float) -> int:
     """Return 1 for better, -1 for worse, 0 where ``p`` or the interval allow that there is no difference."""
     chance = difference.chance
     if p > 1 - CONFIDENCE or chance.low <= 0 <= chance.high:

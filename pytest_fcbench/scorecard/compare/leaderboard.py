@@ -24,7 +24,7 @@ from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
 from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
+from pytest_fcbench.scorecard.compare.paired import MetricDifference, pair_runs
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FEW = 3
@@ -32,7 +32,7 @@ _FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoardRow:
     """A run on the leaderboard."""
 
     name: str
@@ -57,7 +57,7 @@ class Board:
 
     title: str
     """The suites and categories of all runs."""
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
     profile: Profile
     metric: str
     apart: tuple[tuple[str, str], ...]
@@ -122,7 +122,7 @@ def _rank_board(
             for other, name in enumerate(called)
             if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
         )
-        rows.append(Row(called[n], models[n], card, score, rank, lowest, day, alike))
+        rows.append(BoardRow(called[n], models[n], card, score, rank, lowest, day, alike))
     categories = list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
@@ -150,7 +150,7 @@ def _find_better(
     """Find the rows shown to be better than each row, and the pairs that cannot be compared."""
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
-    tested: list[tuple[int, int, Difference]] = []
+    tested: list[tuple[int, int, MetricDifference]] = []
     for one, other in combinations(range(len(cards)), 2):
         difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
             metric, cards[one].size_of

@@ -42,7 +42,7 @@ _ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EntryPair:
     """An entry in both runs: the shares of its trials that passed (0 or 1 with a single trial)."""
 
     entry: str
@@ -92,7 +92,7 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MetricDifference:
     """The change of a metric on the entries that both runs have scored."""
 
     metric: str
@@ -114,7 +114,7 @@ class Difference:
 class Paired:
     """Two runs paired by entry."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[EntryPair, ...]
     """The entries that both have scored, in the order of the later run."""
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
@@ -124,25 +124,25 @@ class Paired:
     later: tuple[Record, ...]
 
     @property
-    def better(self) -> list[Pair]:
+    def better(self) -> list[EntryPair]:
         """Pairs that became better."""
         return [pair for pair in self.pairs if pair.change > 0]
 
     @property
-    def worse(self) -> list[Pair]:
+    def worse(self) -> list[EntryPair]:
         """Pairs that became worse."""
         return [pair for pair in self.pairs if pair.change < 0]
 
     @cached_property
-    def _by_category(self) -> Mapping[str, Sequence[Pair]]:
-        found: dict[str, list[Pair]] = {name: [] for name in CATEGORIES}
+    def _by_category(self) -> Mapping[str, Sequence[EntryPair]]:
+        found: dict[str, list[EntryPair]] = {name: [] for name in CATEGORIES}
         for pair in self.pairs:
             found.setdefault(pair.category, []).append(pair)
         return {name: part for name, part in found.items() if part}
 
     def weigh_pairs(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0
-    ) -> Sequence[tuple[float, Sequence[Pair]]]:
+    ) -> Sequence[tuple[float, Sequence[EntryPair]]]:
         """List the pairs of ``overall``, a group, a category or a mark by category, each with its weight.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
@@ -164,7 +164,7 @@ class Paired:
 
     def measure_difference(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0
-    ) -> Difference | None:
+    ) -> MetricDifference | None:
         """Measure the change of a metric, as ``weigh_pairs`` takes it; None without entries."""
         parts = self.weigh_pairs(metric, size_of)
         if not parts:
@@ -172,7 +172,7 @@ class Paired:
         pairs = [pair for _, part in parts for pair in part]
         before = add_in_order(weight * fmean(pair.before for pair in part) for weight, part in parts)
         after = add_in_order(weight * fmean(pair.after for pair in part) for weight, part in parts)
-        return Difference(
+        return MetricDifference(
             metric=metric,
             entries=len(pairs),
             before=before,
@@ -183,7 +183,7 @@ class Paired:
         )
 
 
-def _estimate_chance(parts: Sequence[tuple[float, Sequence[Pair]]], change: float) -> Chance:
+def _estimate_chance(parts: Sequence[tuple[float, Sequence[EntryPair]]], change: float) -> Chance:
     """Estimate the significance of a change, given the pairs of each category with its weight."""
     pairs = [pair for _, part in parts for pair in part]
     # Where categories of the formula were not run, a change can be no larger than the weight of the others.
@@ -283,7 +283,7 @@ def pair_runs(
     both = [entry for entry in second if entry in first]
     return Paired(
         pairs=tuple(
-            Pair(
+            EntryPair(
                 entry=entry,
                 category=second[entry].category,
                 before=fmean(first[entry].passed),

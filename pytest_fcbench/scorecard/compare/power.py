@@ -10,7 +10,7 @@ from statistics import NormalDist
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.scorecard.aggregate.intervals import find_freedom
 from pytest_fcbench.scorecard.aggregate.student import find_quantile
-from pytest_fcbench.scorecard.compare.paired import Pair
+from pytest_fcbench.scorecard.compare.paired import EntryPair
 
 POWER = 0.8
 """The probability with which the loss is shown (Cohen 1988, "Statistical Power Analysis", 2.4)."""
@@ -21,7 +21,7 @@ _ALIKE = 0.23
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ComparisonDesign:
     """What decides on the power of a comparison, before any run."""
 
     total: float
@@ -51,8 +51,8 @@ class Plan:
 
 
 def plan_comparison(
-    parts: Sequence[tuple[float, Sequence[Pair]]], confidence: float, tests: int = 1
-) -> Plan | None:
+    parts: Sequence[tuple[float, Sequence[EntryPair]]], confidence: float, tests: int = 1
+) -> ComparisonDesign | None:
     """Plan the comparison of pairs, given with the weight of their category; None if it can show no loss.
 
     ``tests`` is the number of losses asked about together, of which the first needs the least p value (Holm).
@@ -71,12 +71,12 @@ def plan_comparison(
         for weights in clusters.values()
     ]
     quantile = find_quantile(1 - limit, find_freedom(sizes))
-    return Plan(
+    return ComparisonDesign(
         total, add_in_order(sizes), quantile, min(pair.trials for _, pairs in parts for pair in pairs)
     )
 
 
-def measure_flips(parts: Sequence[tuple[float, Sequence[Pair]]]) -> float | None:
+def measure_flips(parts: Sequence[tuple[float, Sequence[EntryPair]]]) -> float | None:
     """Measure the weighted share of entries whose verdict differs between two trials of the earlier run.
 
     None where some entry has a single trial.

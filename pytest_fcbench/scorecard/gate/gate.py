@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, Score, leave_out_trained, score_metric
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
-from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 FAILING, PASSING = Failed("assumed", "not scored"), Passed()
@@ -88,14 +88,14 @@ def _describe_version(suite: Mapping[str, str | None]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleFinding:
     """The finding of a rule about a run; ``code`` is the exit code that it asks for."""
 
     code: int
     sentence: str
 
 
-class Rule(Protocol):
+class GateRule(Protocol):
     """A condition on a run."""
 
     @property
@@ -110,12 +110,12 @@ class Rule(Protocol):
     def needs_baseline(self) -> bool:
         """True where the rule compares with a baseline."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check whether the rule holds."""
 
 
 @runtime_checkable
-class LossRule(Rule, Protocol):
+class LossRule(GateRule, Protocol):
     """A condition that asks whether a score has become worse."""
 
     @property
@@ -130,17 +130,17 @@ class LossRule(Rule, Protocol):
 
 
 def check_rules(
-    rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None
-) -> tuple[Outcome, ...]:
+    rules: Sequence[GateRule], evidence: Evidence, *, unfinished: str | None = None
+) -> tuple[RuleOutcome, ...]:
     """Check every rule; all are undecided for a run that is ``unfinished``, for the reason given."""
     together = _add_family(rules, evidence)
     found = [(rule, rule.check(together)) for rule in rules]
     if unfinished:
-        found = [(rule, Finding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
-    return tuple(Outcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
+        found = [(rule, RuleFinding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
+    return tuple(RuleOutcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
 
 
-def describe_powers(rules: Sequence[Rule], evidence: Evidence, entries: Collection[str]) -> Iterator[str]:
+def describe_powers(rules: Sequence[GateRule], evidence: Evidence, entries: Collection[str]) -> Iterator[str]:
     """Yield a line for each rule that asks for a loss: how large a loss a run of these entries would show."""
     together = _add_family(rules, evidence)
     for rule in rules:
@@ -148,13 +148,13 @@ def describe_powers(rules: Sequence[Rule], evidence: Evidence, entries: Collecti
             yield rule.describe_power(together, entries)
 
 
-def _add_family(rules: Sequence[Rule], evidence: Evidence) -> Evidence:
+def _add_family(rules: Sequence[GateRule], evidence: Evidence) -> Evidence:
     """Add the metrics of the rules whose p values are corrected for each other."""
     asked = [rule for rule in rules if isinstance(rule, LossRule) and not rule.alone]
     return replace(evidence, family=tuple(dict.fromkeys(rule.choose_metric(evidence) for rule in asked)))
 
 
-def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
+def choose_exit_code(outcomes: Sequence[RuleOutcome]) -> int:
     """Return 0 if all rules held, 1 if one is broken, else 2; an interrupted run breaks no rule."""
     # A rule that is broken for certain decides, whatever the undecided ones would have said.
     codes = {outcome.code for outcome in outcomes}

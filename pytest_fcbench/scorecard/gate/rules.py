@@ -39,14 +39,14 @@ from pytest_fcbench.scorecard.aggregate.scores import (
 )
 from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_bill, measure_usage
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
+from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, pair_runs
 from pytest_fcbench.scorecard.compare.power import CHANGING, MANY, POWER, measure_flips, plan_comparison
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
     Evidence,
-    Finding,
-    Rule,
+    GateRule,
+    RuleFinding,
 )
 from pytest_fcbench.scorecard.gate.trial_rule import parse_trial_rule
 from pytest_fcbench.scorecard.record import Record
@@ -84,15 +84,15 @@ class Bound:
         # A mean of fractions may miss a limit it equals by a rounding error.
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
-    def decide(self, value: float, sentence: str) -> Finding:
+    def decide(self, value: float, sentence: str) -> RuleFinding:
         """Decide by a value whether the rule holds; ``sentence`` states the value."""
-        return Finding(HELD if self.holds(value) else BROKEN, sentence)
+        return RuleFinding(HELD if self.holds(value) else BROKEN, sentence)
 
-    def decide_between(self, worst: float, best: float, sentence: str, unscored: str) -> Finding:
+    def decide_between(self, worst: float, best: float, sentence: str, unscored: str) -> RuleFinding:
         """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
         if self.holds(worst) == self.holds(best):
             return self.decide(worst, sentence)
-        return Finding(
+        return RuleFinding(
             UNDECIDED,
             f"{sentence}, but with {unscored} it can be anywhere from {worst:.2%} to {best:.2%}",
         )
@@ -111,15 +111,15 @@ class _BoundRule:
 class ScoreRule(_BoundRule):
     """A bound on a score."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the value; undecided where unscored entries could change the outcome."""
         score = evidence.score(self.metric)
         if problem := evidence.describe_missing_parts(self.metric):
-            return Finding(UNDECIDED, problem)
+            return RuleFinding(UNDECIDED, problem)
         # An entry that was not scored could have become either, so both ends are tried.
         worst, best = (evidence.score(self.metric, verdict) for verdict in (FAILING, PASSING))
         if score is None or not score.scored or not worst or worst.accuracy is None:
-            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+            return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
         known = "not known" if score.accuracy is None else f"{score.accuracy:.2%}"
         unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
         assert best
@@ -138,19 +138,19 @@ class BaselineRule:
     margin: float
     needs_baseline: bool = True
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the score; undecided where it cannot be compared or missing verdicts could matter."""
         if problem := evidence.not_comparable:
-            return Finding(UNDECIDED, problem)
+            return RuleFinding(UNDECIDED, problem)
         if problem := _describe_lack(evidence, self.metric):
-            return Finding(UNDECIDED, problem)
+            return RuleFinding(UNDECIDED, problem)
         before = _mark_baseline(evidence)
         shared = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
         entries, whole = {record.entry for record in shared}, evidence.add_missing_entries()
         run = replace(whole, records=[r for r in whole.records if r.entry in entries])
         reference = replace(evidence, records=shared).score(self.metric)
         if reference is None or reference.accuracy is None:
-            return Finding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
+            return RuleFinding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
         limit = Bound(self.operator, reference.accuracy + self.margin)
         found = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
@@ -178,17 +178,17 @@ class NotWorse:
             return self.metric
         return aggregate_scores(evidence.baseline.records, evidence.profile, evidence.size_of).main
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
 
         Undecided where entries that were not scored, or that the run lacks, could change that, and where the
         others are too few to show any loss and show no gain.
         """
         if problem := evidence.not_comparable:
-            return Finding(UNDECIDED, problem)
+            return RuleFinding(UNDECIDED, problem)
         metric = self.choose_metric(evidence)
         if problem := _describe_lack(evidence, metric):
-            return Finding(UNDECIDED, problem)
+            return RuleFinding(UNDECIDED, problem)
         before = evidence.baseline.records if evidence.baseline else ()
         later = evidence.add_missing_entries().records
         tried = [pair_runs(before, later, evidence.profile, assumed) for assumed in (None, FAILING, PASSING)]
@@ -197,7 +197,7 @@ class NotWorse:
         tested = [self._measure_family(paired, metric, evidence) for paired in tried]
         p_found, p_worst, p_best, p_largest = (p for _, p in tested)
         if (found := tested[0][0]) is None:
-            return Finding(UNDECIDED, f"nothing of {metric} was scored in both runs")
+            return RuleFinding(UNDECIDED, f"nothing of {metric} was scored in both runs")
         name = _name_metric(metric, before)
         of = "" if found.metric == ALL else f" of {name}"
         sentence = f"none of {found.entries} entries{of} changed"
@@ -213,15 +213,15 @@ class NotWorse:
         sentence += _describe_unpaired(evidence, metric)
         limit = 1 - self.confidence
         if (p_worst < limit) != (p_best < limit):
-            return Finding(
+            return RuleFinding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
             )
         is_better = found.change > 0 and found.chance.p < limit
         if p_largest >= limit and not is_better:
-            return Finding(
+            return RuleFinding(
                 UNDECIDED, f"{sentence}; the baseline passed too few of these for any loss to show"
             )
-        return Finding(BROKEN if p_found < limit else HELD, sentence)
+        return RuleFinding(BROKEN if p_found < limit else HELD, sentence)
 
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
         """Describe the loss that a run of these entries would probably show."""
@@ -249,7 +249,7 @@ class NotWorse:
 
     def _measure_family(
         self, paired: Paired, metric: str, evidence: Evidence
-    ) -> tuple[Difference | None, float]:
+    ) -> tuple[MetricDifference | None, float]:
         """Measure the change, and the p value of its loss corrected for the other rules."""
         own = paired.measure_difference(metric, evidence.size_of)
         if own is None:
@@ -313,13 +313,13 @@ _COSTS = {"cost": "usd", "cost.per_1000": "usd_per_1000_calls"}
 class CallsRule(_BoundRule):
     """A bound on the call accuracy along golden paths."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the value; undecided where unscored entries could change the outcome."""
         records = select_marked(evidence.records, _CALLS[self.metric])
         score = golden_paths.score_paths(records, evidence.profile)
         limits = golden_paths.find_possible_accuracy(records, evidence.profile)
         if score.accuracy is None or limits is None:
-            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+            return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
         found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
         return self.bound.decide_between(*limits, found, "entries not scored")
 
@@ -327,23 +327,23 @@ class CallsRule(_BoundRule):
 class LatencyRule(_BoundRule):
     """A bound on the latency of calls, in seconds."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the latency; undecided where no call was timed."""
         seconds = getattr(measure_usage(evidence.records), _LATENCIES[self.metric])
         if seconds is None:
-            return Finding(UNDECIDED, "no call of this run has a latency")
+            return RuleFinding(UNDECIDED, "no call of this run has a latency")
         return self.bound.decide(seconds, f"{self.metric} is {seconds:.3g} s")
 
 
 class CostRule(_BoundRule):
     """A bound on the dollars of the bill, judges included; stored answers count at their price."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the dollars; undecided where unknown prices could change the outcome."""
         used = measure_bill(evidence.records, evidence.earlier)
         usd = getattr(used, _COSTS[self.metric])
         if usd is None:
-            return Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
+            return RuleFinding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
         found = f"{self.metric} is ${usd:.4f}"
         if others := measure_beside_records(evidence.records, evidence.earlier):
             found += f" with {', '.join(others)}"
@@ -352,14 +352,14 @@ class CostRule(_BoundRule):
             # Unknown prices can only add to a sum, so a sum above its limit is decided; a mean is not.
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
-                return Finding(UNDECIDED, found)
+                return RuleFinding(UNDECIDED, found)
         return self.bound.decide(usd, found)
 
 
 class NotScoredRule(_BoundRule):
     """A bound on the share of entries without a verdict."""
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check the share, which is known for every run."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
         # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
@@ -384,7 +384,7 @@ _SECONDS = re.compile(rf"{_NUMBER}\s*(m?s)")
 _DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
 
 
-def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
+def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
     """Parse a rule; ``suites`` are names that have scores, too. Raises ``UsageError``."""
     if found := _NOT_WORSE.fullmatch(text):
         metric, percent, alone = found[1] or "overall", float(found[2]), bool(found[3])

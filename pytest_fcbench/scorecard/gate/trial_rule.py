@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Verdict
-from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
+from pytest_fcbench.scorecard.gate.gate import Evidence, RuleFinding
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
 _TRIALS = re.compile(r"\s*each\s*>=\s*([1-9]\d*)\s*of\s*([1-9]\d*)\s*")
@@ -24,7 +24,7 @@ class TrialRule:
     metric: str = "each"
     needs_baseline: bool = False
 
-    def check(self, evidence: Evidence) -> Finding:
+    def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
         tried: dict[str, list[Verdict]] = {}
         for record in evidence.records:
@@ -35,17 +35,17 @@ class TrialRule:
         for entry, verdicts in tried.items():
             if len(verdicts) != self.trials:
                 told = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
-                return Finding(UNDECIDED, f"{entry} has {told}")
+                return RuleFinding(UNDECIDED, f"{entry} has {told}")
         failing = [each for each in tried if _count(tried[each], Passed, NotScored) < self.passes]
         passing = [each for each in tried if _count(tried[each], Passed) >= self.passes]
         if not tried:
-            return Finding(UNDECIDED, "nothing was scored")
+            return RuleFinding(UNDECIDED, "nothing was scored")
         if failing:
             more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
             told = f"{len(failing):,} of {len(tried):,} entries passed in fewer than {wanted}"
-            return Finding(BROKEN, f"{told}: {', '.join(failing[:_NAMED])}{more}")
+            return RuleFinding(BROKEN, f"{told}: {', '.join(failing[:_NAMED])}{more}")
         told = f"{len(passing):,} of {len(tried):,} entries passed in at least {wanted}"
-        return Finding(HELD if len(passing) == len(tried) else UNDECIDED, told)
+        return RuleFinding(HELD if len(passing) == len(tried) else UNDECIDED, told)
 
 
 def parse_trial_rule(text: str) -> TrialRule | None:

@@ -15,7 +15,6 @@ from pytest_fcbench.domain.entry import (
     SELECTIONS,
     AnyCall,
     Category,
-    Comparison,
     Entry,
     Expectation,
     ExpectedCall,
@@ -25,13 +24,14 @@ from pytest_fcbench.domain.entry import (
     Group,
     NoCall,
     PathCall,
+    ResultRule,
     Scene,
     Trajectory,
 )
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, Returned, Style
+from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, Docs, Layout, Style
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.suites.bfcl import agentic
@@ -231,7 +231,7 @@ def _make_executable(recorded: tuple[PathCall, ...], row: Row, category: Categor
     calls = tuple(map(str, as_list(answer["ground_truth"])))
     # One entry says of three results how they are compared, but has two calls.
     kinds = as_list(answer.get("execution_result_type"))[: len(calls)]
-    compared = tuple(Comparison(str(kind)) for kind in kinds)
+    compared = tuple(ResultRule(str(kind)) for kind in kinds)
     entry = _make_single_turn(row, category, ExpectedResults(calls, compared, recorded))
     if unanswered := lookups.find_unanswered(calls, recorded):
         return replace(entry, set_aside=f"live_only: no answer was recorded for {unanswered}")
@@ -336,8 +336,8 @@ def _read_wording(constants: object) -> Wording:
         prompts=Prompts(
             layouts={layout: layouts[layout] for layout in Layout},
             styles={style: Sentences(**texts_of("PROMPT_STYLE_TEMPLATES", style)) for style in Style},
-            output_formats={returned: examples[returned] for returned in Returned},
-            param_types={returned: types[returned] for returned in Returned},
+            output_formats={returned: examples[returned] for returned in AnswerNotation},
+            param_types={returned: types[returned] for returned in AnswerNotation},
             docs={docs: docs for docs in Docs},
         ),
         notes={

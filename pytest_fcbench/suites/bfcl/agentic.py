@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytest_fcbench.domain.entry import SELECTIONS, Answers, Category, Entry
 from pytest_fcbench.suites.bfcl.rows import as_list, make_turns, read_docs, read_rows
 from pytest_fcbench.suites.formats import web_questions
-from pytest_fcbench.suites.formats.memory import Question, Scenario, locate_quotes
+from pytest_fcbench.suites.formats.memory import MemoryQuestion, Scenario, locate_quotes
 from pytest_fcbench.suites.packs import Pack
 
 
@@ -40,7 +40,7 @@ def memory_entries(
                 # A source joins quotes with "..."; those of a few questions are paraphrased.
                 quotes = re.split(r"\.\.\.|…", str(answer["source"]))
                 place, query = locate_quotes(quotes, said) or last, make_turns(row)[0]
-                questions.append(Question(str(row["id"]), query, _accepted(answer), place))
+                questions.append(MemoryQuestion(str(row["id"]), query, _accepted(answer), place))
         scenario = Scenario(personas[name], conversations, tuple(questions))
         for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
             made[question.id] = replace(entry, set_aside=ledger.get(entry.id))

@@ -29,7 +29,7 @@ from pytest_fcbench.suites.formats.fields import (
 from pytest_fcbench.suites.formats.rows import Row, read_row
 
 
-class Format(Protocol):
+class EntryFormat(Protocol):
     """A module with the format of a rule's files, imported when the first of them is read."""
 
     def entries(
@@ -38,11 +38,11 @@ class Format(Protocol):
         """Yield each entry of a file, as one of a suite and a category, with its place in the file."""
 
 
-def _load_format(rule: Rule) -> tuple[Format, type[Row]]:
+def _load_format(rule: Rule) -> tuple[EntryFormat, type[Row]]:
     """Import the format that a rule names: its module, and the model of its files."""
     module_name, _, model_name = rule.format.partition(":")
     module = import_module(f"pytest_fcbench.suites.formats.{module_name}")
-    return cast("Format", module), getattr(module, model_name)
+    return cast("EntryFormat", module), getattr(module, model_name)
 
 
 def file_categories() -> Mapping[str, Rule]:

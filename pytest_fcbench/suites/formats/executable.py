@@ -22,7 +22,7 @@ from types import FunctionType
 from typing import Annotated
 
 from pytest_fcbench.codecs.function_docs import python_code
-from pytest_fcbench.domain.entry import Category, Comparison, Entry, ExpectedResults, Message
+from pytest_fcbench.domain.entry import Category, Entry, ExpectedResults, Message, ResultRule
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
@@ -40,7 +40,7 @@ class ComparedRow(Row):
 
     call: str
     """A call as Python text."""
-    kind: Annotated[str, OneOf("kind", tuple(Comparison))]
+    kind: Annotated[str, OneOf("kind", tuple(ResultRule))]
 
 
 class ExecutableRow(EntryRow):
@@ -74,7 +74,7 @@ def entries(
         everyday = {name: _document_once(function) for name, function in EVERYDAY.items()}
         offered = function_docs.choose_docs(row.functions, place.at("functions"), {**everyday, **own})
         expected = [
-            (call, Comparison.EXACT) if isinstance(call, str) else (call.call, Comparison(call.kind))
+            (call, ResultRule.EXACT) if isinstance(call, str) else (call.call, ResultRule(call.kind))
             for call in row.expect
         ]
         for call, at in zip(row.expect, place.at("expect").elements(), strict=True):

@@ -49,7 +49,17 @@ from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow
 from pytest_fcbench.suites.formats.listings import KINDS, make_listing
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
+from pytest_fcbench.suites.formats.rows import (
+    EntryRow,
+    ErrorSentence,
+    Given,
+    One,
+    OneOf,
+    Row,
+    Some,
+    TextOr,
+    read_row,
+)
 
 # A call and its reply as a JSON value.
 _RecordedCall: TypeAlias = tuple[PathCall, object]
@@ -125,9 +135,13 @@ class ListingRow(Row):
     """A generated list of items."""
 
     of: Annotated[str, OneOf("listing", KINDS)]
-    seed: Annotated[int, pydantic.Field(ge=0, le=_MOST), Rule(f"must be a whole number from 0 to {_MOST}")]
+    seed: Annotated[
+        int, pydantic.Field(ge=0, le=_MOST), ErrorSentence(f"must be a whole number from 0 to {_MOST}")
+    ]
     items: Annotated[
-        int, pydantic.Field(ge=0, le=_MOST_ITEMS), Rule(f"must be a whole number from 0 to {_MOST_ITEMS}")
+        int,
+        pydantic.Field(ge=0, le=_MOST_ITEMS),
+        ErrorSentence(f"must be a whole number from 0 to {_MOST_ITEMS}"),
     ]
     prices: object = None
     each: Given[dict[str, object]] = None

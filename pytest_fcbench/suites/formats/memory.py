@@ -32,7 +32,7 @@ from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith
 
 
-class QuestionRow(Row):
+class MemoryQuestionRow(Row):
     """A question about earlier conversations."""
 
     query: str
@@ -51,7 +51,7 @@ class ScenarioRow(EntryRow):
     """The role of the model, stated ahead of every conversation."""
     conversations: Some[Some[str]]
     """The user's messages of each conversation, in order."""
-    questions: list[QuestionRow]
+    questions: list[MemoryQuestionRow]
 
 
 class ScenarioFile(Row):
@@ -62,7 +62,7 @@ class ScenarioFile(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MemoryQuestion:
     """A question after all conversations, and the conversation and turn that answer it."""
 
     id: str
@@ -78,7 +78,7 @@ class Scenario:
     persona: str
     conversations: tuple[tuple[str, tuple[tuple[Message, ...], ...]], ...]
     """Id and turns of each, in order."""
-    questions: tuple[Question, ...]
+    questions: tuple[MemoryQuestion, ...]
 
     def entries(self, suite: str, category: Category, functions: tuple[FunctionDoc, ...]) -> Iterator[Entry]:
         """Yield the questions, each after all conversations, with the memory named by the category."""
@@ -134,7 +134,7 @@ def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> 
 
 def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
     """Read a scenario. Raises ``SuiteError`` with file, line and field."""
-    questions: list[Question] = []
+    questions: list[MemoryQuestion] = []
     for question, asked in zip(row.questions, at.at("questions").elements(), strict=True):
         places = []
         for quote in asked.at("said").elements():
@@ -144,7 +144,7 @@ def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
             places.append(place)
         query, answers = (Message("user", question.query),), tuple(question.answers)
         # An answer that needs several facts can be known only after the last of them.
-        questions.append(Question(f"{row.id}_{len(questions)}", query, answers, max(places)))
+        questions.append(MemoryQuestion(f"{row.id}_{len(questions)}", query, answers, max(places)))
     conversations = [
         (f"{row.id}_before_{number}", tuple((Message("user", said),) for said in turns))
         for number, turns in enumerate(row.conversations)

@@ -29,7 +29,7 @@ import pydantic
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, Trajectory
@@ -44,7 +44,7 @@ from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld, withhold_functions
 from pytest_fcbench.suites.formats.fields import Field, read_each
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, read_function_docs
-from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
+from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some, read_row
 
 UNWORDED = "TODO:"
 """The beginning of a sampled turn's question until somebody has worded it."""
@@ -62,7 +62,7 @@ class TurnRow(Row):
 class WithheldRow(Row):
     """Functions that come late when an entry about missing functions is made of it."""
 
-    turn: Annotated[int, pydantic.Field(ge=0), Rule("must be the index of a turn, from 0")]
+    turn: Annotated[int, pydantic.Field(ge=0), ErrorSentence("must be the index of a turn, from 0")]
     functions: list[str]
 
 
@@ -224,7 +224,7 @@ def check_known_call(field: Field, call: Call, docs: Mapping[str, FunctionDoc]) 
     if call.name not in docs:
         raise field.error(describe_unknown_name("function", call.name, docs))
     doc = docs[call.name]
-    placed = Offer((doc,), Names.DOTTED).normalise_call(call)
+    placed = OfferedFunctions((doc,), Names.DOTTED).normalise_call(call)
     for name in placed.arguments:
         if name not in doc.properties:
             raise field.error(describe_unknown_name("parameter", name, doc.properties))

@@ -121,7 +121,7 @@ class StartsWith:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ErrorSentence:
     """A replacement of the errors of a value by one sentence."""
 
     rule: str

@@ -48,7 +48,7 @@ from pytest_fcbench.suites.formats.function_docs import (
     read_function_docs,
 )
 from pytest_fcbench.suites.formats.multi_turn import TurnRow, check_known_call
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Rule, Some, TextOr
+from pytest_fcbench.suites.formats.rows import EntryRow, ErrorSentence, Given, Row, Some, TextOr
 
 
 class ProgramRow(Row):
@@ -62,7 +62,7 @@ class ProgramRow(Row):
     """Texts by path in its folder, written before it starts."""
     setup: Given[list[str]] = None
     """Commands that run in its folder before it starts."""
-    timeout: Given[Annotated[float, pydantic.Field(gt=0), Rule("must be above 0")]] = None
+    timeout: Given[Annotated[float, pydantic.Field(gt=0), ErrorSentence("must be above 0")]] = None
     """The longest that its start and each call may take, in seconds."""
 
 

@@ -77,7 +77,7 @@ from pytest_fcbench.suites.formats.rows import (
     TextOr,
     make_rule_error,
 )
-from pytest_fcbench.suites.formats.tables import TableRow
+from pytest_fcbench.suites.formats.tables import DatabaseTableRow
 
 
 class MessageRow(Row):
@@ -253,7 +253,7 @@ class OwnCheckFile(CheckableFile):
 class SqlFile(ExpectingFile):
     """Questions that statements of SQL answer."""
 
-    tables: dict[str, TableRow]
+    tables: dict[str, DatabaseTableRow]
     """The tables that the statement acts on."""
 
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pytest_fcbench.domain.entry import Table
+from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import AtLeastOne, OneOf, Row
 
 COLUMN_TYPES = ("INTEGER", "REAL", "TEXT", "NUMERIC")
 
 
-class TableRow(Row):
+class DatabaseTableRow(Row):
     """A table: its columns with their types, and its rows."""
 
     columns: AtLeastOne[Annotated[str, OneOf("type", COLUMN_TYPES)]]
@@ -27,7 +27,7 @@ class TableRow(Row):
     """Values by column."""
 
 
-def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
+def read_tables(rows: Mapping[str, DatabaseTableRow], at: Field) -> tuple[DatabaseTable, ...]:
     """Return the tables, in their order. Raises ``SuiteError``."""
     # SQL does not tell names apart by the case of letters.
     if len({name.lower() for name in rows}) != len(rows):
@@ -41,5 +41,5 @@ def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
                 # YAML also reads dates, which SQLite has no type for.
                 if field.value is not None and not isinstance(field.value, (str, int, float)):
                     raise field.error("must be text, a number or null")
-        tables.append(Table(name, row.columns, tuple(map(tuple, row.rows))))
+        tables.append(DatabaseTable(name, row.columns, tuple(map(tuple, row.rows))))
     return tuple(tables)

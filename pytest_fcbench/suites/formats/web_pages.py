@@ -30,14 +30,14 @@ import pydantic
 from pydantic import ConfigDict
 
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
-from pytest_fcbench.suites.formats.rows import Given, Row, Rule, read_row
+from pytest_fcbench.suites.formats.rows import ErrorSentence, Given, Row, read_row
 from pytest_fcbench.web.page import Page
 
 _HTML = "text/html; charset=utf-8"
 _MOST_LINES = 100_000
 
 
-class TableRow(Row):
+class PageTableRow(Row):
     """A table on a page."""
 
     head: list[object]
@@ -51,7 +51,7 @@ class LogRow(Row):
     __pydantic_extra__: dict[str, list[str]]
 
     lines: Annotated[
-        int, pydantic.Field(le=_MOST_LINES), Rule(f"must be a whole number up to {_MOST_LINES:,}")
+        int, pydantic.Field(le=_MOST_LINES), ErrorSentence(f"must be a whole number up to {_MOST_LINES:,}")
     ]
     seed: object
     line: str
@@ -62,7 +62,7 @@ class PageRow(Row):
 
     title: Given[str] = None
     text: Given[list[str]] = None
-    table: Given[TableRow] = None
+    table: Given[PageTableRow] = None
     log: Given[LogRow] = None
     type: str = _HTML
     json_value: object = pydantic.Field(None, alias="json")

@@ -54,7 +54,7 @@ class ReadRow(Row):
         return f"fetch_url_content(url={self.read!r}, mode='truncate')"
 
 
-class QuestionRow(EntryRow):
+class WebQuestionRow(EntryRow):
     """A question whose answer is on a page."""
 
     id: Annotated[str, StartsWith("web_search_", "both categories stand")]
@@ -75,7 +75,7 @@ class QuestionRow(EntryRow):
     """The hops that lead to the answer."""
 
     @model_validator(mode="after")
-    def _check_trail(self) -> QuestionRow:
+    def _check_trail(self) -> WebQuestionRow:
         if self.trail and getattr(self.trail[-1], "finds", None) not in self.answers:
             raise make_rule_error("must end with a page on which an answer is found", "trail")
         return self
@@ -85,7 +85,7 @@ class QuestionFile(Row):
     """Questions about the web."""
 
     category: str
-    entries: list[QuestionRow]
+    entries: list[WebQuestionRow]
 
 
 def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:

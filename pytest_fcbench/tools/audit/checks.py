@@ -17,7 +17,7 @@ from pytest_fcbench.tools.audit import (
     truths,
     unsaid_texts,
 )
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import Check, Finding
 
 _MODULES = (
@@ -39,7 +39,7 @@ CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, k
 """Checks in the order of an audit's report: by module and place in it, weak ones last."""
 
 
-def run_checks(facts: Facts, names: Sequence[str] = ()) -> Sequence[Finding]:
+def run_checks(facts: SuiteFacts, names: Sequence[str] = ()) -> Sequence[Finding]:
     """Return the findings of the named checks, or of all that are not weak, by check and entry."""
     chosen = [c for c in CHECKS.values() if (c.name in names if names else not c.weak)]
     return [finding for check in chosen for finding in check(facts)]

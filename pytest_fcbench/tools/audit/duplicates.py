@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Group, NoCall
 from pytest_fcbench.matchers.golden_path.assignment import count_common
-from pytest_fcbench.tools.audit.facts import Facts, join_user_messages
+from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, format_value
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[S]):
+class SplitQuestion(Generic[S]):
     """The messages of a user, split into words."""
 
     source: S
@@ -54,20 +54,20 @@ class Question(Generic[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Generic[S, T]):
+class QuestionPair(Generic[S, T]):
     """Two questions and their similarity; ``other`` is the one that comes first."""
 
-    question: Question[S]
-    other: Question[T]
+    question: SplitQuestion[S]
+    other: SplitQuestion[T]
     rouge_l: float
 
 
-def read_question(entry: Entry) -> Question[Entry]:
+def read_question(entry: Entry) -> SplitQuestion[Entry]:
     """Split the question of an entry into words."""
     return split_question(entry, join_user_messages(entry))
 
 
-def split_question(source: S, text: str) -> Question[S]:
+def split_question(source: S, text: str) -> SplitQuestion[S]:
     """Split a question into words; scripts without spaces are split into characters."""
     words: list[str] = []
     for word in _WORD.findall(text.lower()):
@@ -78,7 +78,7 @@ def split_question(source: S, text: str) -> Question[S]:
     for word in words:
         times[word] += 1
         tokens.add((word, times[word]))
-    return Question(source, text, tuple(words), frozenset(tokens))
+    return SplitQuestion(source, text, tuple(words), frozenset(tokens))
 
 
 def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
@@ -89,8 +89,8 @@ def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
 
 
 def find_pairs(
-    questions: Iterable[Question[S]], others: Sequence[Question[T]], least: float
-) -> Iterator[Pair[S, T]]:
+    questions: Iterable[SplitQuestion[S]], others: Sequence[SplitQuestion[T]], least: float
+) -> Iterator[QuestionPair[S, T]]:
     """Pair every question with those of ``others`` that are alike; within one list each pair once.
 
     ``questions`` may be a stream of any length. Raises whatever it raises.
@@ -117,14 +117,14 @@ def find_pairs(
             if 2 * len(question.tokens & other.tokens) < least * length - _ROUNDING:
                 continue
             if (score := compute_rouge_l(question.words, other.words)) >= least:
-                yield Pair(question, other, score)
+                yield QuestionPair(question, other, score)
         # Indexed only now, so that no question is paired with itself, and each pair comes once.
         if is_same:
             add_to_index(number)
 
 
 def _select_rarest_tokens(
-    question: Question[S], frequency: Counter[tuple[str, int]], least: float
+    question: SplitQuestion[S], frequency: Counter[tuple[str, int]], least: float
 ) -> Sequence[tuple[str, int]]:
     """Select the rarest tokens, of which any text as alike as ``least`` must have one."""
     tokens = sorted(question.tokens, key=lambda token: (frequency[token], token))
@@ -134,9 +134,9 @@ def _select_rarest_tokens(
 
 
 @check("duplicate", "two entries ask the same question", "keep one of the two")
-def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same, or nearly the same, of the same functions."""
-    groups: defaultdict[str, list[Question[Entry]]] = defaultdict(list)
+    groups: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
     for each in facts.entries:
         groups[_name_group(each)].append(read_question(each))
     reported: set[str] = set()
@@ -231,7 +231,7 @@ words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 @check(
     "paraphrase", "two entries ask the same question in other words", "keep one of the two", needs="embedding"
 )
-def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_paraphrases(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same in other words, of the same functions, or as another suite does."""
     if facts.embed is None:
         return
@@ -266,7 +266,7 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     "change the question, or count it only once",
     needs="against",
 )
-def find_overlaps(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_overlaps(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find questions that another suite asks too, each with the most similar one."""
     pairs = find_pairs(
         [*map(read_question, facts.entries)], [*map(read_question, facts.against)], facts.threshold

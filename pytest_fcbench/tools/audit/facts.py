@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry, Message
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
@@ -22,16 +22,16 @@ from pytest_fcbench.matchers.registry import Resources, judge
 from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
-from pytest_fcbench.models.routing import Parties
+from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts
 
-MANNERS = tuple(Manner("oracle", Prompting.make_default(mode)) for mode in (Mode.FC, Mode.PROMPT))
+MANNERS = tuple(ModelPresentation("oracle", Prompting.make_default(mode)) for mode in (Mode.FC, Mode.PROMPT))
 """The two manners in which entries are put to models."""
 
 
 @dataclass(frozen=True)
-class Facts:
+class SuiteFacts:
     """The facts about a suite that checks look at."""
 
     suite: Suite
@@ -54,7 +54,7 @@ class Facts:
     """The verdicts of real runs on the entries."""
     servers: Model | None = None
     """The model that carries calls out on MCP servers; None where none may be started."""
-    _memories: Mapping[Manner, Memories] = field(
+    _memories: Mapping[ModelPresentation, Memories] = field(
         default_factory=lambda: {manner: {} for manner in MANNERS}, init=False, repr=False, compare=False
     )
     """The memories that earlier conversations filled, by manner."""
@@ -67,7 +67,7 @@ class Facts:
             for entry in self.entries
         }
 
-    def judge_oracle(self, entry: Entry, truth: Entry, manner: Manner) -> Judgement:
+    def judge_oracle(self, entry: Entry, truth: Entry, manner: ModelPresentation) -> Judgement:
         """Judge an entry by the oracle's answers to another one, whose ground truth is narrower.
 
         The entry is not scored where it raises an error anywhere. Entries set aside are judged, too.
@@ -84,7 +84,7 @@ class Facts:
         """Open the environments of an entry in their initial state."""
         return environments.open_environments(entry, self.suite.world)
 
-    def _ask_oracle(self, entry: Entry, manner: Manner) -> Transcript:
+    def _ask_oracle(self, entry: Entry, manner: ModelPresentation) -> Transcript:
         memories = self._memories[manner]
         # Questions about a memory need the earlier conversations that fill it.
         for earlier in entry.earlier:
@@ -92,8 +92,10 @@ class Facts:
                 self._ask_oracle(earlier, manner)
         parties = {Party.OWN_WEB: self.web, Party.SERVER: self.servers}
         others = {party: model for party, model in parties.items() if model}
-        oracle = Parties(OracleModel(manner.prompting), others)
-        conversation = converse(entry, Setting(manner, self.suite, PathSettings(Profile.OFFICIAL), memories))
+        oracle = RoutedModel(OracleModel(manner.prompting), others)
+        conversation = converse(
+            entry, ConversationContext(manner, self.suite, PathSettings(Profile.OFFICIAL), memories)
+        )
         return drive_conversation(conversation, lambda request: run_through(oracle.complete(entry, request)))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import make_printable, shorten_text
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 
 
 class Severity(StrEnum):
@@ -67,32 +67,32 @@ class Check:
     says: str
     """The common sentence of its findings."""
     advice: str
-    find: Callable[[Facts], Iterable[tuple[str, Flaw]]]
+    find: Callable[[SuiteFacts], Iterable[tuple[str, Flaw]]]
     """Yields the id of an entry with each flaw."""
     weak: bool
     """True where most findings are no mistakes, so that the check runs only on request."""
     needs: str | None
     """The option of ``fcbench audit`` without which there is nothing to compare with."""
 
-    def __call__(self, facts: Facts) -> Iterator[Finding]:
+    def __call__(self, facts: SuiteFacts) -> Iterator[Finding]:
         for entry, (severity, evidence, advice) in self.find(facts):
             yield Finding(self.name, entry, severity, evidence, advice or self.advice)
 
 
 def check(
     name: str, says: str, advice: str, *, weak: bool = False, needs: str | None = None
-) -> Callable[[Callable[[Facts], Iterable[tuple[str, Flaw]]]], Check]:
+) -> Callable[[Callable[[SuiteFacts], Iterable[tuple[str, Flaw]]]], Check]:
     """Declare a check that looks at all entries together."""
     return lambda find: Check(name, says, advice, find, weak, needs)
 
 
 def entry_check(
     name: str, says: str, advice: str, *, weak: bool = False
-) -> Callable[[Callable[[Facts, Entry], Iterable[Flaw]]], Check]:
+) -> Callable[[Callable[[SuiteFacts, Entry], Iterable[Flaw]]], Check]:
     """Declare a check that looks at each entry by itself."""
 
-    def declare(find: Callable[[Facts, Entry], Iterable[Flaw]]) -> Check:
-        def find_all(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    def declare(find: Callable[[SuiteFacts, Entry], Iterable[Flaw]]) -> Check:
+        def find_all(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             return ((entry.id, flaw) for entry in facts.entries for flaw in find(facts, entry))
 
         return Check(name, says, advice, find_all, weak, None)

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.matchers.text_normalization import standardize
-from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
+from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
     HINT,
@@ -51,7 +51,7 @@ def _doc_check(
     """Declare a check that looks at each distinct doc; evidence begins behind the name of the function."""
 
     def declare(examine: Callable[[FunctionDoc, Language], Iterator[Flaw]]) -> Check:
-        def find(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+        def find(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             offering: defaultdict[str, list[tuple[Entry, FunctionDoc]]] = defaultdict(list)
             # Entries share docs: one that many offer is serialized once.
             texts: dict[int, str] = {}
@@ -160,7 +160,7 @@ def _iterate_descriptions(path: str, schema: Mapping[str, object]) -> Iterator[t
     "functions of an entry cannot be distinguished",
     "remove all but one, or describe how they differ",
 )
-def find_indistinct_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_indistinct_functions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find functions that a model sees under one name, and functions that differ only in name."""
     twins: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:
@@ -226,7 +226,7 @@ def has_same_text(text: str, value: object) -> bool:
 @entry_check(
     "leak", "the doc reveals the answer", "take another example, or ask for another value", weak=True
 )
-def find_leaked_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_leaked_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.matchers.golden_path.assignment import count_common
-from pytest_fcbench.tools.audit.duplicates import Question, find_pairs, read_question
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.duplicates import SplitQuestion, find_pairs, read_question
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import LIKELY, Flaw, check, format_value
 from pytest_fcbench.tools.audit.fitting_functions import RARE, Rarity, find_fit, is_content, split_words
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
@@ -22,7 +22,7 @@ from pytest_fcbench.tools.audit.function_docs import serialize_doc
 @check(
     "idle", "no call is expected, but one seems right", "decide whether the function can answer the question"
 )
-def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_idle_functions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find questions for which a function that is offered looks right although no call is expected."""
     for entry, evidence in find_fitting_functions(facts.entries, facts.threshold).items():
         yield entry, Flaw(LIKELY, evidence)
@@ -46,7 +46,7 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
         if names := _list_shared_calls(pair.question.source, pair.other.source):
             told = f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}"
             served[pair.question.source.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
-    longer: defaultdict[str, list[Question[Entry]]] = defaultdict(list)
+    longer: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
     for other in called:
         for doc in _list_called_docs(other.source):
             longer[serialize_doc(doc)].append(other)

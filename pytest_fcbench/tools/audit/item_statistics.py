@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from pytest_fcbench.scorecard.aggregate.correlation import correlate_pairs
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import HINT, Flaw, check
 
 FEWEST_RUNS = 3
@@ -24,7 +24,7 @@ _WEAKEST = -0.15
 
 
 @check("never_passed", "no real run passes the entry", "read whether it can be known", needs="results")
-def find_entries_never_passed(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_entries_never_passed(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that no run passes, one run in fifty excepted."""
     for entry in facts.entries:
         verdicts = [run.passed[entry.id] for run in facts.results if entry.id in run.passed]
@@ -36,7 +36,7 @@ def find_entries_never_passed(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 @check(
     "inverted", "better models fail the entry more often", "read whether the answer is right", needs="results"
 )
-def find_inverted_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_inverted_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that are passed more often by runs that pass less of the rest of the category."""
     of_category: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:

@@ -34,7 +34,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """The findings of a check and severity, about entries that a score counts or about others."""
 
     check: Check
@@ -50,7 +50,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class SizeMeasure:
     """A size with its distribution in each category, as a bar."""
 
     name: str
@@ -87,7 +87,7 @@ def count_findings(audit: Audit, name: str) -> Counted:
     )
 
 
-def address_groups(audit: Audit) -> Iterator[Group]:
+def address_groups(audit: Audit) -> Iterator[FindingGroup]:
     """Yield the groups of findings; the id of a place has the check and the entry, and a number if needed."""
     taken: Counter[str] = Counter()
     for check, severity, findings in audit.groups:
@@ -97,10 +97,10 @@ def address_groups(audit: Audit) -> Iterator[Group]:
             place = re.sub(r"[^\w.:-]", "_", f"{check}:{finding.entry}", flags=re.ASCII)
             taken[place] += 1
             placed.append((f"{place}-{taken[place]}" if taken[place] > 1 else place, finding))
-        yield Group(CHECKS[check], severity, audit.is_counted(findings[0]), placed)
+        yield FindingGroup(CHECKS[check], severity, audit.is_counted(findings[0]), placed)
 
 
-def _draw_measures(audit: Audit) -> Iterator[Measure]:
+def _draw_measures(audit: Audit) -> Iterator[SizeMeasure]:
     for measure, heading in MEASURES.items():
         bars = []
         for category, spread in audit.spreads.items():
@@ -115,4 +115,4 @@ def _draw_measures(audit: Audit) -> Iterator[Measure]:
                 if count
             )
             bars.append((category, marks.draw_parts(parts, ", ".join(shares) or "none")))
-        yield Measure(heading, bars)
+        yield SizeMeasure(heading, bars)

@@ -8,7 +8,7 @@ from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.mcp_servers.listing import list_tools
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import CERTAIN, LIKELY, Flaw, check
 
 
@@ -18,7 +18,7 @@ from pytest_fcbench.tools.audit.findings import CERTAIN, LIKELY, Flaw, check
     "write the docs again with `fcbench functions mcp:...`",
     needs="mcp",
 )
-def find_changed_tools(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_changed_tools(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find tools that their server offers no longer, or with another description or schema."""
     offered: dict[str, Mapping[str, FunctionDoc]] = {}
     reported: set[tuple[str, str]] = set()

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import AnyCall, ExpectedCalls, GoldenPath, NoCall, Trajectory
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check
 from pytest_fcbench.tools.audit.truths import list_expected_calls
 
 
 @check("unreadable", "a category cannot be read, so it is not checked", "correct the file")
-def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find categories that cannot be read at all, so that no other check looks at them."""
     # Categories of one file have its errors in common.
     first = {
@@ -31,7 +31,7 @@ def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     "the entry does not have the form of its category",
     "move the entry to another category, or complete it",
 )
-def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_misshapen_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries with too few or too many calls, functions or turns for the rule they are judged by."""
     seen: Counter[str] = Counter()
     for entry in facts.entries:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -133,7 +133,7 @@ def count_results(entry: Entry) -> int:
         return max(1, sum("fetch_url_content" in call for step in entry.expectation.trail for call in step))
     if not isinstance(entry.expectation, (Trajectory, GoldenPath)):
         return 0
-    offer, said, found = Offer(tuple(list_offered_docs(entry)), Names.DOTTED), "", set()
+    offer, said, found = OfferedFunctions(tuple(list_offered_docs(entry)), Names.DOTTED), "", set()
     for messages, calls in zip(entry.turns, list_calls_by_turn(entry), strict=False):
         said += standardize(" ".join(message.shown_text for message in messages))
         made = [Call(call.name, call.arguments) for call in calls if isinstance(call, PathCall)]

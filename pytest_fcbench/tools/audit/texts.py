@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.matchers.text_normalization import standardize
-from pytest_fcbench.tools.audit.facts import Facts, join_user_messages, standardize_turns
+from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages, standardize_turns
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 
 @check("empty_text", "a text is empty", "fill them in or leave them out")
-def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find empty messages, and functions without a description."""
     seen: set[str] = set()
     for entry in facts.entries:
@@ -34,7 +34,7 @@ def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 
 
 @check("damaged_text", "a text is damaged", "write the text again")
-def find_damaged_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_damaged_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
     seen: set[str] = set()
     for entry in facts.entries:
@@ -96,7 +96,7 @@ def _excerpt(text: str, place: int) -> str:
     "check whether the question states it in other words",
     weak=True,
 )
-def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_unnamed_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find required texts without an accepted spelling in the question; mostly they follow from it."""
     if entry.category.rule.writes_sql:
         return

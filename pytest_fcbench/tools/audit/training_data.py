@@ -15,7 +15,7 @@ from pathlib import Path
 from pytest_fcbench.domain.entry import ExpectedCalls, choose_plain_value
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check
 from pytest_fcbench.tools.importing.log_forms import read_conversations
 from pytest_fcbench.tools.importing.logged import UnreadableLogError
@@ -89,7 +89,7 @@ def serialize_call(name: object, arguments: object) -> str:
     "leave the entry out, or take it out of the training data",
     needs="training",
 )
-def find_trained_questions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_trained_questions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries whose question or history is in the training data, and name the lines."""
     if facts.training is None:
         return
@@ -119,7 +119,7 @@ def find_trained_questions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     "leave the entry out, or take it out of the training data",
     needs="training",
 )
-def find_trained_calls(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+def find_trained_calls(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries whose right calls, each with its first accepted values, are all in one line."""
     if facts.training is None:
         return

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -15,7 +15,7 @@ from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.matchers.state import list_offered_docs
-from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
+from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
     HINT,
@@ -39,7 +39,7 @@ def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
 
 
 @entry_check("unmakeable", "a call of a trajectory is not possible", "correct the call of the truth")
-def find_unmakeable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_unmakeable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
     for turn, texts in enumerate(list_expected_turns(entry)):
         for text in texts:
@@ -55,7 +55,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     if len(calls) != 1:
         return Flaw(CERTAIN, f"{len(calls)} calls in place of one")
     docs = {doc.name: doc for doc in list_offered_docs(entry, turn)}
-    call = Offer(tuple(docs.values()), Names.DOTTED).normalise_call(calls[0])
+    call = OfferedFunctions(tuple(docs.values()), Names.DOTTED).normalise_call(calls[0])
     if call.name not in docs:
         late = {doc.name: at for at, withheld in _get_withheld_docs(entry).items() for doc in withheld}
         when = f"only from turn {late[call.name] + 1} on" if call.name in late else "in no turn"
@@ -76,7 +76,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     "a call of a trajectory returns an error",
     "correct the call or the initial state, or state that the error is intended",
 )
-def find_erring_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_erring_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that return an error when the trajectory is executed."""
     if not any(turns := list_expected_turns(entry)):
         return
@@ -113,7 +113,7 @@ def _read_error(result: str) -> tuple[Severity, str] | None:
     "a turn without calls could be answered with calls",
     "remove the information that makes the calls possible, or expect the calls in this turn",
 )
-def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find turns without expected calls in which nothing that the next turn needs is missing.
 
     A function that is offered late may be missing, or a value that the user names only then.
@@ -145,7 +145,7 @@ def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 
 @entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")
-def find_calls_off_schema(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_calls_off_schema(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find golden calls that violate the schema of their function: officially such a call cannot be right."""
     if not isinstance(entry.expectation, GoldenPath):
         return

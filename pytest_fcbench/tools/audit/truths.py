@@ -16,13 +16,13 @@ from typing import NamedTuple
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
-from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.matchers.ast.corrected import is_default
 from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.matchers.text_normalization import standardize
-from pytest_fcbench.tools.audit.facts import MANNERS, Facts
+from pytest_fcbench.tools.audit.facts import MANNERS, SuiteFacts
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
     HINT,
@@ -86,7 +86,7 @@ def _list_alternatives(options: object) -> Sequence[object]:
     "the function doc forbids the expected call",
     "correct the expected call or the function doc",
 )
-def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find expected calls that the function docs do not allow."""
     for call in list_expected_calls(entry):
         doc = entry.find_function(call.name)
@@ -124,7 +124,7 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     "accepted values are not listed as alternatives",
     "put alternatives into a list, also those of a key",
 )
-def find_malformed_alternatives(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_malformed_alternatives(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values that are not written as lists of alternatives, or hold none."""
     for call in list_expected_calls(entry):
         for name, options in call.accepted.items():
@@ -171,7 +171,7 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
 
 
 @entry_check("mistyped", "accepted values contradict the function doc", "correct the truth, or widen the doc")
-def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_mistyped_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values of another type than declared, or outside of the enum."""
     for accepted in iterate_accepted_values(entry):
         default, language = accepted.schema.get("default"), entry.category.language
@@ -224,7 +224,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
 
 
 @entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")
-def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
     # Only its check knows what is right, so there is no truth.
     if entry.rule.own_check or (entry.rule.starts_server and facts.servers is None):
@@ -259,7 +259,7 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         yield Flaw(severity, f"{'; '.join(reasons)}; {rest}")
 
 
-def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
+def _is_answerable(facts: SuiteFacts, entry: Entry, profile: Profile, manner: ModelPresentation) -> bool:
     """Tell whether an answer of accepted values passes."""
     verdict = facts.oracle[entry.id][MANNERS.index(manner)].select_profile(profile)
     if isinstance(verdict, Passed):
@@ -274,7 +274,7 @@ def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner)
 
 
 def _choose_values(
-    facts: Facts, entry: Entry, call: ExpectedCall, profile: Profile, manner: Manner
+    facts: SuiteFacts, entry: Entry, call: ExpectedCall, profile: Profile, manner: ModelPresentation
 ) -> ExpectedCall | None:
     """Choose one accepted value for each parameter, such that the call passes by itself."""
     single = _expect_only(entry, call)
@@ -305,7 +305,7 @@ def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
 
 
 @entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
-def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_broken_sql(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
     if not entry.category.rule.writes_sql:
         return
@@ -322,7 +322,7 @@ def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     "greedy matching fails a correct answer",
     "narrow the accepted values, or put the narrower expected call first",
 )
-def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right answers that the official greedy matching refuses in one order of their calls.
 
     Greedy matching gives each expected call the first call that fits. Where one call fits two expected calls
@@ -352,7 +352,7 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
                 return
 
 
-def _judge_calls(facts: Facts, entry: Entry, calls: Sequence[ExpectedCall]) -> Judgement:
+def _judge_calls(facts: SuiteFacts, entry: Entry, calls: Sequence[ExpectedCall]) -> Judgement:
     answer = replace(entry, expectation=ExpectedCalls(tuple(calls)))
     return facts.judge_oracle(entry, answer, MANNERS[1])
 
@@ -381,7 +381,7 @@ def _format_call(call: ExpectedCall) -> str:
     "a default is accepted, leaving it out is not",
     "accept leaving the parameter out, too",
 )
-def find_defaults_to_give(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters that must be given though what must be given is their default."""
     language = entry.category.language
     for accepted in iterate_accepted_values(entry):
@@ -395,7 +395,7 @@ def find_defaults_to_give(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     "an optional parameter's default is not accepted",
     "accept the default too, or do not allow omitting the parameter",
 )
-def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_refused_defaults(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters whose default is not accepted when it is given."""
     for accepted in iterate_accepted_values(entry):
         default, values = accepted.schema.get("default"), accepted.values

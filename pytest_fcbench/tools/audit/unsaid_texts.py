@@ -18,7 +18,7 @@ from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.state import match_calls
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, Severity, entry_check, format_value
 
 _FEWEST_WORDS = 4
@@ -36,7 +36,7 @@ _LONGEST = 3_000
     "a text that must be written is given nowhere",
     "give the text word for word in the question, or correct it in the truth",
 )
-def find_unsaid_texts(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find texts that no user message, no result so far and no initial state contains as they are."""
     if not isinstance(entry.expectation, Trajectory) or entry.rule.starts_server:
         return
@@ -71,7 +71,7 @@ def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
 
 
 def _is_compared(
-    facts: Facts, entry: Entry, truth: Trajectory, call_text: str, call: Call, name: str
+    facts: SuiteFacts, entry: Entry, truth: Trajectory, call_text: str, call: Call, name: str
 ) -> bool:
     """Tell whether a conversation fails in which one of the truth's calls has other words for a parameter."""
     arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}

@@ -18,7 +18,7 @@ from itertools import count
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -129,7 +129,7 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
             known = [_drop_module(doc.name) for doc in docs]
             raise UsageError(f"{place}: {describe_unknown_name('function', name, known)}")
         doc = by_name[name]
-        named = Offer((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
+        named = OfferedFunctions((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
         where = f"{place}: {doc.name}"
         if named.positional:
             raise UsageError(

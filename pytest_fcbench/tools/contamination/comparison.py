@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.measures import TextMeasure
 
 _DRAWS = 10_000
 _AT_ONCE = 500
 """Draws that are made together, so that thousands of texts fit into memory easily."""
 SIGNIFICANT = 0.05
 
-MEASURES: Mapping[str, Callable[[Measure], float]] = {
+MEASURES: Mapping[str, Callable[[TextMeasure], float]] = {
     "perplexity": lambda found: found.perplexity,
     "nats per character": lambda found: found.nats_per_character,
 }
@@ -47,7 +47,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MeasureComparison:
     """A measure over both sets."""
 
     measure: str
@@ -70,7 +70,7 @@ class Comparison:
         return "a" if self.share > 0.5 else "b"
 
 
-def compare_sets(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, ...]:
+def compare_sets(a: Sequence[TextMeasure], b: Sequence[TextMeasure]) -> tuple[MeasureComparison, ...]:
     """Compare two sets, neither of them empty, by each measure. The order of the texts does not matter."""
     comparisons = []
     for name, value in MEASURES.items():
@@ -82,7 +82,7 @@ def compare_sets(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison
         low, high = _compute_interval(differences, min(len(a), len(b)))
         difference = summary_a.mean - summary_b.mean
         share, p = rank_test(values_a, values_b)
-        comparisons.append(Comparison(name, summary_a, summary_b, difference, low, high, share, p))
+        comparisons.append(MeasureComparison(name, summary_a, summary_b, difference, low, high, share, p))
     return tuple(comparisons)
 
 
@@ -128,7 +128,7 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     return lower / pairs, math.erfc(z / math.sqrt(2))
 
 
-def describe_finding(compared: Sequence[Comparison], a: str, b: str) -> str:
+def describe_finding(compared: Sequence[MeasureComparison], a: str, b: str) -> str:
     """Describe the result of all measures together in a sentence or two."""
     ps = "by ranks, " + ", ".join(
         f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in compared

@@ -13,25 +13,25 @@ from enum import StrEnum
 from pytest_fcbench.domain.errors import CallError
 
 
-class Endpoint(StrEnum):
+class LogprobInterface(StrEnum):
     """An interface that returns log-probabilities of a prompt."""
 
     COMPLETIONS = "completions"
     VLLM = "vllm"
 
 
-def build_body(endpoint: Endpoint, model: str, text: str) -> Mapping[str, object]:
+def build_body(endpoint: LogprobInterface, model: str, text: str) -> Mapping[str, object]:
     """Build the body of a request.
 
     A temperature of 1 leaves the probabilities as they are wherever it is applied.
     """
     asked = {"model": model, "prompt": text, "temperature": 1}
-    if endpoint is Endpoint.VLLM:
+    if endpoint is LogprobInterface.VLLM:
         return {**asked, "max_tokens": 1, "prompt_logprobs": 0}
     return {**asked, "max_tokens": 0, "echo": True, "logprobs": 1}
 
 
-def read_logprobs(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]:
+def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | None, ...]:
     """Read the log-probability of each token of the prompt, None where it has none.
 
     Raises ``CallError`` for a reply without them, or with more or fewer than the prompt has tokens.
@@ -39,7 +39,7 @@ def read_logprobs(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]
     choice = _get_at(_get_at(reply, "choices"), 0)
     usage = _get_at(reply, "usage")
     tokens, generated = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
-    if endpoint is Endpoint.VLLM:
+    if endpoint is LogprobInterface.VLLM:
         place = "choices[0].prompt_logprobs"
         found = []
         # Each element has the prompt's own token, ``{id: {"logprob": x}}``.
@@ -68,11 +68,11 @@ def _get_at(value: object, key: str | int) -> object:
     return None
 
 
-def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]:
+def _require_list(value: object, endpoint: LogprobInterface, place: str) -> list[object]:
     # The first token has no probability, so a text of one token has none at all.
     if isinstance(value, list) and (len(value) == 1 or any(item is not None for item in value)):
         return value
-    (other,) = set(Endpoint) - {endpoint}
+    (other,) = set(LogprobInterface) - {endpoint}
     raise CallError(
         "no_logprobs",
         f"the reply has no {place}: the endpoint or the model does not return "

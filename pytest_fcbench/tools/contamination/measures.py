@@ -35,7 +35,7 @@ _ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TextMeasure:
     """The measures of one text."""
 
     entry: str
@@ -80,7 +80,7 @@ def collect_distinct_texts(entries: Iterable[Entry], *, functions: bool = False)
     return found
 
 
-def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> Measure:
+def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> TextMeasure:
     """Measure a text by the log-probabilities of its tokens, the first of which may have none.
 
     Raises ``NotScoredError`` where they are no log-probabilities or too few.
@@ -98,4 +98,4 @@ def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> M
                 "no_number", f"the log-probability of token {place} of {len(logprobs)} is {value:g}"
             )
         values.append(value)
-    return Measure(entry.key, entry.category.name, len(text), len(values), max(0.0, -math.fsum(values)))
+    return TextMeasure(entry.key, entry.category.name, len(text), len(values), max(0.0, -math.fsum(values)))

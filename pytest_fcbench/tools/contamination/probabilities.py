@@ -21,7 +21,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
 from pytest_fcbench.models.providers.vendors import add_to_path
-from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
+from pytest_fcbench.tools.contamination.endpoint import LogprobInterface, build_body, read_logprobs
 
 _PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
 
@@ -38,7 +38,7 @@ class PromptModel:
 
     id: str
     """The id as in a run; the request leaves out litellm's prefixes of OpenAI-like providers."""
-    endpoint: Endpoint
+    endpoint: LogprobInterface
     api_base: str
     api_key: str | None = field(default=None, repr=False)
     immediate: bool = False

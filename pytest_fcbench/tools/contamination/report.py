@@ -11,8 +11,8 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.present import table_formats, tables
 from pytest_fcbench.present.tables import Table
-from pytest_fcbench.tools.contamination.comparison import LIMITS, Comparison, describe_finding
-from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.comparison import LIMITS, MeasureComparison, describe_finding
+from pytest_fcbench.tools.contamination.measures import TextMeasure
 
 FORMATS = (".html", ".csv", ".json")
 
@@ -25,10 +25,10 @@ class Study:
     endpoint: str
     what: str
     """The part of an entry that was measured, for a sentence."""
-    sets: Mapping[str, Sequence[Measure]]
+    sets: Mapping[str, Sequence[TextMeasure]]
     unmeasured: Mapping[str, NotScoredError]
     """The errors of texts without measures, by entry."""
-    compared: tuple[Comparison, ...]
+    compared: tuple[MeasureComparison, ...]
     """The comparisons of both sets, one for each measure."""
 
     @property

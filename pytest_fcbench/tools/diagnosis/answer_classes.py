@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResponse, ExpectedResults, NoCall
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Ending, Fault, Transcript
@@ -124,7 +124,7 @@ def _read_answer(entry: Entry, transcript: Transcript, profile: Profile) -> Call
     """Read an answer by a profile; officially unreadable words are told from unreadable calls."""
     syntax, language = transcript.prompting.syntax, entry.category.language
     lenient = read_corrected(
-        transcript.last, syntax, language, Offer(entry.functions, transcript.prompting.names)
+        transcript.last, syntax, language, OfferedFunctions(entry.functions, transcript.prompting.names)
     )
     if profile is Profile.CORRECTED:
         return lenient

@@ -34,7 +34,7 @@ from itertools import chain
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.conversations.turns import MOST_STEPS
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -212,7 +212,7 @@ class _CallMade:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _ComparedTurn:
     """A turn of a conversation beside that of the ground truth."""
 
     number: int
@@ -238,7 +238,7 @@ class _Turn:
         return [call for place, call in enumerate(self.made) if place not in paired]
 
     def find_divergence(
-        self, turns: Sequence[_Turn], *, is_blamed: bool, in_state: bool
+        self, turns: Sequence[_ComparedTurn], *, is_blamed: bool, in_state: bool
     ) -> Divergence | None:
         """Find what went wrong in this turn; ``in_state`` says that its verdict is about the state.
 
@@ -285,7 +285,7 @@ class _Turn:
         return [call for call in same_name if not any(map(call.is_equal, others))]
 
     def _explain_missing_calls(
-        self, missing: Sequence[_CallMade], turns: Sequence[_Turn]
+        self, missing: Sequence[_CallMade], turns: Sequence[_ComparedTurn]
     ) -> Iterator[Divergence]:
         """Yield the classes that apply to calls that are missing, in the order of ``FailureClass``."""
         first = missing[0]
@@ -347,10 +347,12 @@ class _Turn:
         return Divergence(failure, self.number, wanted, given, parameter)
 
 
-def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
+def _compare_turns(
+    entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh
+) -> list[_ComparedTurn]:
     late = entry.scene.withheld if entry.scene else {}
     # Calls are read with all functions of the conversation, even those that are not yet offered.
-    everything = Offer(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
+    everything = OfferedFunctions(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
     steps_of = [[step.calls for step in steps] for steps in transcript.turns]
     expected = [[calls] for calls in truth.turns]
     if entry.scene and entry.scene.server:
@@ -367,13 +369,15 @@ def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fres
         ]
     turns = []
     for at, (steps, (made, wanted)) in enumerate(zip(transcript.turns, sides, strict=False)):
-        offer = Offer(list_offered_docs(entry, at), transcript.prompting.names)
+        offer = OfferedFunctions(list_offered_docs(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         # Calls that only the corrected reading sees were not carried out either.
         is_unreadable = not last.calls and isinstance(reading, (Unreadable, Calls)) and reading != Calls(())
         pairs, new = _pair_calls(wanted, made), tuple(late.get(at, ()))
-        turns.append(_Turn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, is_unreadable))
+        turns.append(
+            _ComparedTurn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, is_unreadable)
+        )
     return turns
 
 
@@ -424,7 +428,9 @@ def _recall_calls(
     return list(zip(model, truth, strict=False))
 
 
-def _carry_out_calls(texts: Iterable[str], environments: Environments, offer: Offer) -> tuple[_CallMade, ...]:
+def _carry_out_calls(
+    texts: Iterable[str], environments: Environments, offer: OfferedFunctions
+) -> tuple[_CallMade, ...]:
     made = []
     before = environments.copy_state()
     for text in texts:
@@ -439,7 +445,7 @@ def _carry_out_calls(texts: Iterable[str], environments: Environments, offer: Of
     return tuple(made)
 
 
-def _read_call(text: str, offer: Offer) -> Call:
+def _read_call(text: str, offer: OfferedFunctions) -> Call:
     """Read a call under the names of the docs, without arguments that are defaults.
 
     A text that is no call becomes the name of one without arguments.
@@ -451,7 +457,7 @@ def _read_call(text: str, offer: Offer) -> Call:
     return _drop_defaults(offer.normalise_call(call), offer)
 
 
-def _drop_defaults(call: Call, offer: Offer) -> Call:
+def _drop_defaults(call: Call, offer: OfferedFunctions) -> Call:
     """Return a call without arguments that are defaults, under their names."""
     doc = offer.by_name.get(call.name)
     defaults = {name: schema.get("default") for name, schema in doc.properties.items()} if doc else {}

@@ -20,7 +20,7 @@ from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, read_members
 
 
 class RootCause(StrEnum):
@@ -73,7 +73,7 @@ _SAID, _DESCRIPTION, _STATE = 2_000, 400, 400
 
 def build_question(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
-) -> Question[Diagnosis]:
+) -> JudgeQuestion[Diagnosis]:
     """Ask why a conversation failed; ``fresh`` are its environments in their initial state."""
     shown: Mapping[str, object] = {}
     # Every turn can hold the cause, so all are shortened evenly and none is left out.
@@ -97,7 +97,7 @@ def build_question(
             raise Unfit("must have as explanation a text")
         return Diagnosis(RootCause(str(cause)), Misunderstanding(str(subject)), turn, explanation.strip())
 
-    return Question(entry, TASK, shown, read)
+    return JudgeQuestion(entry, TASK, shown, read)
 
 
 def _build_material(

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, Label, estimate_width
 from pytest_fcbench.tools.export.plots.svg import render_svg
 
@@ -21,7 +21,7 @@ _BESIDE = 7
 """Units of room beside a text."""
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the badge as SVG or as JSON."""
     metric = order.find_metric()
     score = order.find_score(order.card, metric)

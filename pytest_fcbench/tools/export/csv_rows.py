@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from pytest_fcbench.present.tables import escape_cell, render_csv_row
 from pytest_fcbench.scorecard.rows import list_columns
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.ordered_rows import ROWS, describe_rows
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the lines of the file."""
     columns = list_columns(ROWS[order.per])
     yield f"{render_csv_row(columns)}\n"

@@ -14,7 +14,7 @@ FOLDER = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ExportFormat:
     """A format: what it is for, how its files end, and what it needs."""
 
     name: str
@@ -44,12 +44,12 @@ class Format:
         return cast("FileFormat", import_module(f"{__package__}.{self.module}"))
 
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[str, ExportFormat] = {
     each.name: each
     for each in (
-        Format("csv", "numbers for spreadsheets", "csv_rows", texts=(".csv",), options=("per",)),
-        Format("jsonl", "a JSON object per line", "json_rows", texts=(".jsonl",), options=("per",)),
-        Format(
+        ExportFormat("csv", "numbers for spreadsheets", "csv_rows", texts=(".csv",), options=("per",)),
+        ExportFormat("jsonl", "a JSON object per line", "json_rows", texts=(".jsonl",), options=("per",)),
+        ExportFormat(
             "parquet",
             "typed columns",
             "parquet_rows",
@@ -57,11 +57,11 @@ FORMATS: Mapping[str, Format] = {
             extras={".parquet": "data"},
             options=("per",),
         ),
-        Format(
+        ExportFormat(
             "latex", "a table of scores for a paper", "latex_table", texts=(".tex",), options=("profile",)
         ),
-        Format("markdown", "a table of scores", "markdown_table", texts=(".md",), options=("profile",)),
-        Format(
+        ExportFormat("markdown", "a table of scores", "markdown_table", texts=(".md",), options=("profile",)),
+        ExportFormat(
             "plot",
             "a chart as SVG or PNG",
             "plots.files",
@@ -70,14 +70,14 @@ FORMATS: Mapping[str, Format] = {
             extras={".png": "report"},
             options=("chart", "metric", "profile"),
         ),
-        Format(
+        ExportFormat(
             "model-index",
             "the results in the front matter of a model card",
             "model_index",
             texts=(".md",),
             options=("name",),
         ),
-        Format(
+        ExportFormat(
             "inspect",
             "a log that inspect_ai reads",
             "inspect_log",
@@ -87,7 +87,7 @@ FORMATS: Mapping[str, Format] = {
             takes_several=False,
             has_answers=True,
         ),
-        Format(
+        ExportFormat(
             "mlflow",
             "a run of MLflow",
             "mlflow_runs",
@@ -95,7 +95,7 @@ FORMATS: Mapping[str, Format] = {
             extras={FOLDER: "mlflow"},
             options=("name",),
         ),
-        Format(
+        ExportFormat(
             "wandb",
             "an offline run of Weights & Biases",
             "wandb_runs",
@@ -103,7 +103,7 @@ FORMATS: Mapping[str, Format] = {
             extras={FOLDER: "wandb"},
             options=("name",),
         ),
-        Format(
+        ExportFormat(
             "badge",
             "a badge as SVG, or as JSON for shields.io",
             "badge",
@@ -111,7 +111,7 @@ FORMATS: Mapping[str, Format] = {
             options=("metric", "name", "profile"),
             takes_several=False,
         ),
-        Format(
+        ExportFormat(
             "comment",
             "a comment on a pull request",
             "pull_request_comment",

@@ -44,10 +44,10 @@ from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import Order, find_end
+from pytest_fcbench.tools.export.order import ExportRequest, find_end
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
     ended = find_end(card)

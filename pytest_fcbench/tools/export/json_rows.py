@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.ordered_rows import describe_rows
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the lines of the file."""
     for row in describe_rows(order):
         yield f"{json.dumps(asdict(row))}\n"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_fcbench.domain.text import put_on_one_line
-from pytest_fcbench.tools.export.order import Order, find_end
+from pytest_fcbench.tools.export.order import ExportRequest, find_end
 from pytest_fcbench.tools.export.tracked_values import collect_numbers, collect_settings
 
 DATABASE = "mlflow.db"
@@ -17,7 +17,7 @@ _LONGEST = 500
 """Characters of a setting that every version takes."""
 
 
-def write_path(order: Order, path: Path) -> list[str]:
+def write_path(order: ExportRequest, path: Path) -> list[str]:
     """Add a run for each scorecard, with its file, and return how to look at them."""
     # Before the import, at which MLflow starts to report its use.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")

@@ -12,10 +12,10 @@ import yaml
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.rows import list_scores
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield a front matter whose index has one model, with the scores of both profiles."""
     results: list[dict[str, object]] = []
     for card in order.cards:

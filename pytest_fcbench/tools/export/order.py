@@ -16,7 +16,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ExportRequest:
     """The scorecards to export and what the user chose; a format looks at what concerns it."""
 
     cards: Sequence[Scorecard]
@@ -82,12 +82,12 @@ def find_end(card: Scorecard) -> datetime | None:
 class TextFormat(Protocol):
     """A module that writes a format as text."""
 
-    def render_text(self, order: Order) -> Iterator[str]:
+    def render_text(self, order: ExportRequest) -> Iterator[str]:
         """Yield the text in pieces."""
 
 
 class FileFormat(Protocol):
     """A module that writes a format into a file or a folder."""
 
-    def write_path(self, order: Order, path: Path) -> list[str]:
+    def write_path(self, order: ExportRequest, path: Path) -> list[str]:
         """Write, and return what was written as sentences."""

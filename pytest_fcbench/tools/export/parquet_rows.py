@@ -10,14 +10,14 @@ from pyarrow import parquet
 
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.scorecard.rows import list_columns
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.ordered_rows import ROWS, describe_rows
 
 _AT_ONCE = 10_000
 """Rows that are in memory at once."""
 
 
-def write_path(order: Order, path: Path) -> list[str]:
+def write_path(order: ExportRequest, path: Path) -> list[str]:
     """Write the file and return the number of its rows."""
     # Given and not inferred: a column that is empty in one part would have another type there.
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_fcbench.present.github import write_step_summary
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 
 MARK = "<!-- fcbench -->"
 """The first line, by which a workflow finds the comment to update."""
@@ -15,7 +15,7 @@ LONGEST = 65_536
 _CUT = "\nThe rest is too long for a comment; the scorecard has it.\n"
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the comment line by line."""
     facts = order.card.facts
     evidence = Evidence(

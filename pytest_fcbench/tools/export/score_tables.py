@@ -6,10 +6,10 @@ from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_weight, format_number
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 
 
-def tabulate_scores(order: Order) -> Table:
+def tabulate_scores(order: ExportRequest) -> Table:
     """Tabulate accuracy and interval of every score in percent, and counts where there is one run."""
     found = [card.scores(order.profile) for card in order.cards]
     names = dict.fromkeys(name for scores in found for name in scores.names)

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from pytest_fcbench.domain.text import put_on_one_line
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.tracked_values import collect_numbers, collect_settings
 
 
-def write_path(order: Order, path: Path) -> list[str]:
+def write_path(order: ExportRequest, path: Path) -> list[str]:
     """Write a run for each scorecard and return how to send them."""
     # Before the import, at which wandb starts to report its errors.
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")

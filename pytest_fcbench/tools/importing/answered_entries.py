@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.domain.entry import Entry, PastCall
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Step, Transcript
@@ -28,7 +28,7 @@ def write_chat(entry: Entry, transcript: Transcript) -> Mapping[str, object]:
     It ends before the turn that brings further functions, since a line has the same functions throughout.
     """
     withheld = entry.scene.withheld if entry.scene else {}
-    offer = Offer(entry.functions, transcript.prompting.names)
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     messages: list[Mapping[str, object]] = []
     for said, steps in zip(entry.turns[: min(withheld, default=None)], transcript.turns, strict=False):
         for message in said:
@@ -40,7 +40,7 @@ def write_chat(entry: Entry, transcript: Transcript) -> Mapping[str, object]:
     return {"messages": messages, "tools": list(map(convert_doc, entry.functions))}
 
 
-def _write_step(step: Step, syntax: str, offer: Offer) -> Iterator[Mapping[str, object]]:
+def _write_step(step: Step, syntax: str, offer: OfferedFunctions) -> Iterator[Mapping[str, object]]:
     """Yield an answer and the results of its calls, which follow in their order."""
     reading = read_corrected(step.completion, syntax, Language.PYTHON, offer)
     if isinstance(reading, Calls) and reading.calls:

@@ -35,7 +35,7 @@ class FreeTexts(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LogSelection:
     """The part of a log that becomes entries."""
 
     functions: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class _Kind:
 
 def import_log(
     lines: Iterable[tuple[str, bytes]],
-    choice: Choice,
+    choice: LogSelection,
     spool: BinaryIO,
     tell: Callable[[str], None],
     keep_rest: Callable[[bytes], object] | None = None,
@@ -148,7 +148,7 @@ def import_log(
 class _LogReader:
     """Writes the entries of a log to a temporary file, and chooses among them at its end."""
 
-    def __init__(self, choice: Choice, counts: ImportCounts, spool: BinaryIO) -> None:
+    def __init__(self, choice: LogSelection, counts: ImportCounts, spool: BinaryIO) -> None:
         self._choice, self._counts, self._spool = choice, counts, spool
         self._seen = SeenTexts()
         self._ids = KeySet()

@@ -13,17 +13,17 @@ from pytest_fcbench.cli.commands.check_apis import check_apis
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
-    Comparison,
     Entry,
     Expectation,
     ExpectedResponse,
     ExpectedResults,
+    ResultRule,
 )
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.execution.functions.live import HOSTS
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.suites import bfcl
-from pytest_fcbench.tools.api_probes import State, ask_apis, collect_probes
+from pytest_fcbench.tools.api_probes import ProbeState, ask_apis, collect_probes
 from tests.factories import make_entry
 from tests.web.hosting import Seen, always_send, make_reply, serve_locally
 
@@ -43,7 +43,7 @@ def make_entries(*expected: Expectation) -> list[Entry]:
 
 
 def expect_results(*calls: str) -> ExpectedResults:
-    return ExpectedResults(calls, (Comparison.EXACT,) * len(calls))
+    return ExpectedResults(calls, (ResultRule.EXACT,) * len(calls))
 
 
 ENTRIES = make_entries(
@@ -156,17 +156,17 @@ def test_a_suite_whose_services_are_its_own_asks_nobody(capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("answer", "state"),
     [
-        (b"", State.FAILED),
-        (make_reply(b"<html>"), State.WRONG_SHAPE),
-        (make_reply(b"", 302, Location="http://127.0.0.1/"), State.FAILED),
+        (b"", ProbeState.FAILED),
+        (make_reply(b"<html>"), ProbeState.WRONG_SHAPE),
+        (make_reply(b"", 302, Location="http://127.0.0.1/"), ProbeState.FAILED),
     ],
     ids=["nothing", "a page", "elsewhere"],
 )
-def test_hosts_that_are_gone_fail_or_answer_in_a_wrong_shape(answer: bytes, state: State) -> None:
+def test_hosts_that_are_gone_fail_or_answer_in_a_wrong_shape(answer: bytes, state: ProbeState) -> None:
     with serve_locally(always_send(answer)) as hosted:
         sender = Sender(HOSTS, instead=dict.fromkeys(HOSTS, hosted.port), pause=lambda _: None)
         states = [found.state for found in ask_apis(collect_probes(ENTRIES), sender)]
-    assert states == [state, state, state, State.KEY_MISSING]
+    assert states == [state, state, state, ProbeState.KEY_MISSING]
 
 
 def test_bfcl_needs_every_host(pack_cache: Path) -> None:

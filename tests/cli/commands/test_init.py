@@ -50,7 +50,7 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
     assert _run_init() == 0
     assert capsys.readouterr().out.endswith(
         "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
-        "by path, by id, by -m fcbench, by an --fcbench option, or by --lf where entries failed\n"
+        "by path, id, -m fcbench, an option such as --fcbench-model, or by --lf after failures\n"
     )
     _keep_one_module()
     monkeypatch.setenv("FCBENCH_MODEL", "oracle")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
@@ -17,10 +17,12 @@ _DOCS = tuple(
     FunctionDoc(name, "", {"type": "dict", "properties": {each: {"type": "any"} for each in _PARAMETERS}})
     for name in ("read-file", "orders.return", "f")
 )
-OFFER = Offer(_DOCS, Names.DOTTED)
+OFFER = OfferedFunctions(_DOCS, Names.DOTTED)
 
 
-def _read(text: str, offer: Offer = OFFER, language: Language = Language.PYTHON) -> tuple[Call, ...]:
+def _read(
+    text: str, offer: OfferedFunctions = OFFER, language: Language = Language.PYTHON
+) -> tuple[Call, ...]:
     reading = read_corrected(Completion(text), "python", language, offer)
     return reading.calls if isinstance(reading, Calls) else ()
 
@@ -64,7 +66,7 @@ def test_other_languages_have_odd_names_too(language: Language, name: str, param
 @pytest.mark.parametrize("text", ["[read-file(from='x')]", "[f(from='x')]", "[write-file(plain=1)]"])
 def test_the_official_reader_and_other_functions_know_no_such_names(text: str) -> None:
     assert isinstance(read_official(Completion(text), "python", Language.PYTHON), Unreadable)
-    other = Offer((FunctionDoc("g", "", {"properties": {"plain": {}}}),), Names.DOTTED)
+    other = OfferedFunctions((FunctionDoc("g", "", {"properties": {"plain": {}}}),), Names.DOTTED)
     assert _read(text, other) == ()
 
 

@@ -25,7 +25,7 @@ from pytest_fcbench.codecs.decoders.outcome import (
 )
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
-    Offer,
+    OfferedFunctions,
     guess_syntax,
     list_run_syntaxes,
     read_corrected,
@@ -44,9 +44,9 @@ from tests.installing import install_distribution
 DECODER_FAILED = "ast_decoder:decoder_failed"
 
 
-def make_offer(*docs: FunctionDoc, names: Names = Names.DOTTED) -> Offer:
+def make_offer(*docs: FunctionDoc, names: Names = Names.DOTTED) -> OfferedFunctions:
     """Make an offer of these docs, or of the factory's one."""
-    return Offer(docs or (make_doc(),), names)
+    return OfferedFunctions(docs or (make_doc(),), names)
 
 
 def decode_official(
@@ -487,7 +487,9 @@ def test_corrected_a_call_gone_wrong_says_why(completion: Completion, syntax: st
 
 
 def test_corrected_without_functions_nothing_is_attempted() -> None:
-    reading = read_corrected(Completion(text="f(x="), "python", Language.PYTHON, Offer((), Names.DOTTED))
+    reading = read_corrected(
+        Completion(text="f(x="), "python", Language.PYTHON, OfferedFunctions((), Names.DOTTED)
+    )
     assert reading == Prose("f(x=")
 
 

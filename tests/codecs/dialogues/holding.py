@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Manner, Prompting
+from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from tests.codecs.test_presenting import WORDING
@@ -34,7 +34,7 @@ def open_family(
     """Open a conversation as an official model; its sentences are ``<text 0>``, ``<text 1>`` and so on."""
     family = find_family(model)
     member = FamilyMember(model, family.handler, name_at_server(model), repaired)
-    manner = Manner("m", Prompting(family.mode, family.names, family.syntax), member=member)
+    manner = ModelPresentation("m", Prompting(family.mode, family.names, family.syntax), member=member)
     shown = TEXTS["any"][:texts]
     wording = replace(WORDING, family_texts={family.handler: shown})
     return open_dialogue(Opening(entry, manner, wording, preamble))

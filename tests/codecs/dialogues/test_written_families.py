@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.dialogues.written_families import (
     show_properties,
     split_reasoning,
 )
-from pytest_fcbench.codecs.dialogues.written_prompt import ReadAnswer, Shown
+from pytest_fcbench.codecs.dialogues.written_prompt import DocNotation, ReadAnswer
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import FAMILIES
@@ -175,7 +175,7 @@ def test_hammer_tells_defaults_once_more_at_each_request() -> None:
         },
     }
     texts = ("", "", "usually '")
-    assert show_hammer_docs([doc], Shown(texts, 2)) == [
+    assert show_hammer_docs([doc], DocNotation(texts, 2)) == [
         {
             "name": "f",
             "description": "Do.",
@@ -190,7 +190,7 @@ def test_hammer_tells_defaults_once_more_at_each_request() -> None:
             },
         }
     ]
-    (once,) = (show_hammer_docs([doc], Shown(texts, 1)),)
+    (once,) = (show_hammer_docs([doc], DocNotation(texts, 1)),)
     assert "usually 'x'usually" not in str(once)
 
 
@@ -287,7 +287,7 @@ def test_turns_are_joined_and_renamed() -> None:
 
 def test_properties_stand_alone() -> None:
     doc = {"name": "f", "description": "Do.", "parameters": {"properties": {"a": {}}, "required": ["a"]}}
-    assert show_properties([doc], Shown((), 1)) == [
+    assert show_properties([doc], DocNotation((), 1)) == [
         {"name": "f", "description": "Do.", "parameters": {"a": {}}}
     ]
 

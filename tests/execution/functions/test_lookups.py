@@ -9,11 +9,11 @@ import pytest
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.execution.functions import lookups
-from pytest_fcbench.execution.functions.lookups import LOOKUPS, Recorded, UnansweredError
+from pytest_fcbench.execution.functions.lookups import LOOKUPS, RecordedLookups, UnansweredError
 
 WEATHER = PathCall.with_reply("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
 HISTORY = lookups.record_reply("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
-KNOWN = lookups.make_functions(Recorded([WEATHER, HISTORY]).answer)
+KNOWN = lookups.make_functions(RecordedLookups([WEATHER, HISTORY]).answer)
 
 
 @pytest.mark.parametrize(

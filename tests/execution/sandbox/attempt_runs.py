@@ -28,12 +28,12 @@ import psutil
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.outcomes import Returned
-from pytest_fcbench.execution.sandbox.pool import Limits, Pool
+from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
 from tests.execution.sandbox.attempts import HOSTILE_CALLS
 
 SECRET = "sk-attempt-2718281828"
 # The last marks the processes of this run.
-LIMITS = Limits(cpu_s=0.5, wall_s=2, memory=2**29 + 4096 * os.getpid())
+LIMITS = CallLimits(cpu_s=0.5, wall_s=2, memory=2**29 + 4096 * os.getpid())
 _HONEST = "math_gcd(a=12, b=18)"
 # Beside the limit: to start a process, on a machine with a high load.
 _GRACE_S = 10

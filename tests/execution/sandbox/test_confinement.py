@@ -165,7 +165,7 @@ def test_where_confinement_is_missing_own_functions_need_an_option(monkeypatch: 
 
 def test_a_process_whose_limits_the_system_refuses_carries_nothing_out() -> None:
     with (
-        closing(pool.Pool(1, pool.Limits(memory=2**70))) as broken,
+        closing(pool.Pool(1, pool.CallLimits(memory=2**70))) as broken,
         pytest.raises(NotScoredError, match="the process of a call cannot be confined here"),
     ):
         broken(["math_gcd(a=4, b=6)"])

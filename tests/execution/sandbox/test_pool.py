@@ -17,10 +17,10 @@ import pytest
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
-from pytest_fcbench.execution.sandbox.pool import Limits, Pool
+from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
 from tests.conftest import ROOT
 
-SHORT = Limits(cpu_s=0.3, wall_s=5, memory=2**29)
+SHORT = CallLimits(cpu_s=0.3, wall_s=5, memory=2**29)
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +158,14 @@ def test_a_call_past_a_limit_is_stopped_and_the_next_one_runs(
 
 
 def test_a_child_that_sleeps_is_ended_by_the_clock() -> None:
-    with closing(Pool(1, Limits(cpu_s=60, wall_s=0.2))) as pool:
+    with closing(Pool(1, CallLimits(cpu_s=60, wall_s=0.2))) as pool:
         (outcome,) = pool(["math_factorial(n=10**9)"])
         assert isinstance(outcome, Stopped)
         assert outcome.reason == "it takes more than 0.2 s"
 
 
 def test_a_child_that_is_killed_costs_one_call() -> None:
-    with closing(Pool(1, Limits(cpu_s=60))) as pool:
+    with closing(Pool(1, CallLimits(cpu_s=60))) as pool:
         assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
         (child,) = list_children(60)
         threading.Timer(1, child.kill).start()
@@ -179,7 +179,7 @@ def test_a_child_that_is_killed_costs_one_call() -> None:
 
 
 def test_others_go_on_meanwhile() -> None:
-    with closing(Pool(2, Limits(cpu_s=60, wall_s=2))) as pool:
+    with closing(Pool(2, CallLimits(cpu_s=60, wall_s=2))) as pool:
         slow: list[object] = []
         thread = threading.Thread(target=lambda: slow.extend(pool(["math_factorial(n=10**9)"])))
         thread.start()
@@ -207,7 +207,7 @@ def test_the_parent_answers_for_web_apis(short_pool: Pool) -> None:
 
 
 def test_a_result_that_is_too_large_stays_in_the_child() -> None:
-    with closing(Pool(1, Limits(cpu_s=20))) as pool:
+    with closing(Pool(1, CallLimits(cpu_s=20))) as pool:
         (outcome,) = pool(["get_fibonacci_sequence(n=15000)"])
         assert outcome == Stopped(Limit.MEMORY, "the result is too large")
 
@@ -215,7 +215,7 @@ def test_a_result_that_is_too_large_stays_in_the_child() -> None:
 @pytest.mark.skipif(not hasattr(psutil.Process, "rlimit"), reason="limits can be looked at on Linux only")
 def test_a_call_has_no_descriptor_and_no_variable_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    with closing(Pool(1, Limits(cpu_s=7))) as pool:
+    with closing(Pool(1, CallLimits(cpu_s=7))) as pool:
         thread = threading.Thread(target=pool, args=(["math_factorial(n=10**9)"],))
         thread.start()
         call = wait_for_call(7)
@@ -272,7 +272,7 @@ def test_children_are_used_again() -> None:
 
 
 def test_a_child_that_is_busy_while_the_pool_is_closed_ends_after_its_call() -> None:
-    pool = Pool(1, Limits(cpu_s=61, wall_s=2))
+    pool = Pool(1, CallLimits(cpu_s=61, wall_s=2))
     thread = threading.Thread(target=pool, args=(["math_factorial(n=10**9)", "math_gcd(a=4, b=6)"],))
     thread.start()
     wait_for_call(61)

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import (
     BUILTIN,
-    Aside,
+    AuxiliaryCall,
     Completion,
     Fault,
     Party,
@@ -51,7 +51,7 @@ def _converse(
 ) -> tuple[Judgement, list[str]]:
     """Put an entry; the judge has an opinion on each text. Return the verdicts, and the texts in question."""
     asked: list[str] = []
-    talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL, judge=name)))
+    talk = converse(entry, ConversationContext(FC, CORE, PathSettings(Profile.OFFICIAL, judge=name)))
     demand, reply = next(talk), answer
     while True:
         try:
@@ -132,7 +132,7 @@ def test_each_of_several_calls_needs_its_own_text() -> None:
 
 def _ask_once(entry: Entry, reply: Completion) -> Transcript:
     """Return the conversation in which the model words the text otherwise and the judge replies once."""
-    talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL, judge="wise")))
+    talk = converse(entry, ConversationContext(FC, CORE, PathSettings(Profile.OFFICIAL, judge="wise")))
     next(talk)
     talk.send(tool_calls(_mail(OTHER)))
     with pytest.raises(StopIteration) as done:
@@ -153,7 +153,8 @@ def test_an_opinion_on_another_text_decides_nothing() -> None:
     entry = _make_entry(RIGHT)
     transcript = _ask_once(entry, Completion(text='{"same": true, "reason": "Read both."}'))
     forged = replace(
-        transcript, asides=tuple(Aside(each.party, "0", each.completion) for each in transcript.asides)
+        transcript,
+        asides=tuple(AuxiliaryCall(each.party, "0", each.completion) for each in transcript.asides),
     )
     assert judge(entry, transcript).corrected == Passed()
     assert isinstance(judge(entry, forged).corrected, NotScored)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import Difference
-from pytest_fcbench.matchers.equivalence.builtin import Comparison, compare_arguments
+from pytest_fcbench.matchers.equivalence.builtin import BuiltinComparison, compare_arguments
 from tests.factories import make_doc
 
 DOC = make_doc(
@@ -193,7 +193,7 @@ def test_a_default_does_not_stand_for_what_is_required() -> None:
 
 def test_each_difference_is_told() -> None:
     made = {"query": "Bergen", "guests": 3, "wings": 2}
-    assert compare_arguments(DOC, made, {"query": "Oslo", "hotel_id": "5"}) == Comparison(
+    assert compare_arguments(DOC, made, {"query": "Oslo", "hotel_id": "5"}) == BuiltinComparison(
         False,
         'query is "Bergen", not "Oslo"; hotel_id is missing; guests is 3, which is not asked for; '
         "wings is 2, which is not asked for",

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pytest_fcbench.conversations.golden_path import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites import core
 from tests.matchers.golden_path.cases import Answer
 
-FC = Manner("test", Prompting.make_default(Mode.FC))
-PROMPT = Manner("test", Prompting.make_default(Mode.PROMPT))
+FC = ModelPresentation("test", Prompting.make_default(Mode.FC))
+PROMPT = ModelPresentation("test", Prompting.make_default(Mode.PROMPT))
 OFFICIAL, CORRECTED = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRECTED)
 CORE = core.open_suite(Path())
 
@@ -26,7 +26,7 @@ def hold_conversation(
     answers: Iterable[Answer | Completion],
     driven: PathSettings = OFFICIAL,
     *,
-    manner: Manner = FC,
+    manner: ModelPresentation = FC,
     aside: Callable[[AskModel], Completion] | None = None,
     requests: list[AskModel] | None = None,
 ) -> Transcript:
@@ -34,7 +34,7 @@ def hold_conversation(
 
     ``aside`` answers for other parties; ``requests`` takes what the model was asked.
     """
-    talk = converse(entry, Setting(manner, CORE, driven))
+    talk = converse(entry, ConversationContext(manner, CORE, driven))
     said = iter(answers)
     request = next(talk)
     while True:

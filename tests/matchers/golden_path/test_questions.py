@@ -23,7 +23,7 @@ from pytest_fcbench.matchers.golden_path.questions import (
     share_length,
 )
 from pytest_fcbench.matchers.judging.opinions import Equivalence
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, fence_material, put_question
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, fence_material, put_question
 from tests.factories import make_doc, make_entry
 
 ENTRY = make_entry(functions=[make_doc(), make_doc("map.find"), make_doc("hotel.book")], query="Find Bergen.")
@@ -44,7 +44,7 @@ def make_dialogue(*steps: Sequence[tuple[str, object]]) -> list[Mapping[str, obj
 HISTORY = make_dialogue([("map.find", {"id": 7}), ("map.find", [])], [("weather.forecast", "rain")])
 
 
-def answer_question(question: Question[Any], reply: object) -> object:
+def answer_question(question: JudgeQuestion[Any], reply: object) -> object:
     return question.answer(Completion(json.dumps(reply)))
 
 
@@ -107,7 +107,7 @@ def test_what_is_asked_about_an_answer() -> None:
         (ask_correctness(ENTRY, (), ""), {"score": 2, "reason": None}, "must have as reason a text"),
     ],
 )
-def test_what_is_no_answer(question: Question[Any], reply: object, says: str) -> None:
+def test_what_is_no_answer(question: JudgeQuestion[Any], reply: object, says: str) -> None:
     with pytest.raises(Unfit, match=says):
         answer_question(question, reply)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.conversations.golden_path import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
@@ -36,8 +36,8 @@ def entry(complex_samples: Path) -> Entry:
     return found
 
 
-def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: Manner) -> Transcript:
-    talk = converse(entry, Setting(manner, CORE, driven))
+def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: ModelPresentation) -> Transcript:
+    talk = converse(entry, ConversationContext(manner, CORE, driven))
     model = OracleModel(manner.prompting)
 
     def answer_as_oracle(request: AskModel) -> Completion:
@@ -55,7 +55,7 @@ def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: Manner
 @DRIVEN
 @pytest.mark.parametrize("manner", [FC, PROMPT], ids=list(Mode))
 def test_its_golden_path_succeeds_with_every_call_right(
-    entry: Entry, driven: PathSettings, manner: Manner
+    entry: Entry, driven: PathSettings, manner: ModelPresentation
 ) -> None:
     judgement = judge(entry, _hold_oracle_conversation(entry, driven, manner))
     assert judgement.official == judgement.corrected == Passed()

@@ -10,11 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.text import cut_counting
-from pytest_fcbench.domain.transcript import Aside, AskModel, Completion, Fault, Party, ToolCall, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    AuxiliaryCall,
+    Completion,
+    Fault,
+    Party,
+    ToolCall,
+    Transcript,
+)
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import (
     RULES,
-    Question,
+    JudgeQuestion,
     Unfit,
     ask_aside,
     fence_material,
@@ -33,7 +41,7 @@ def read_colour(reply: Mapping[str, object]) -> str:
     return str(value)
 
 
-QUESTION = Question(make_entry(), "Name the colour.", {"sky": "blue"}, read_colour)
+QUESTION = JudgeQuestion(make_entry(), "Name the colour.", {"sky": "blue"}, read_colour)
 
 
 def ask_judge(*replies: Completion | str) -> tuple[list[AskModel], Transcript]:
@@ -177,7 +185,7 @@ def test_a_cut_text_tells_how_much_is_left_out() -> None:
 # In another conversation
 
 
-def collect_asides(*replies: Completion | str) -> tuple[Aside, ...]:
+def collect_asides(*replies: Completion | str) -> tuple[AuxiliaryCall, ...]:
     """Return the asides that are kept of a judge who replies so."""
     talk = ask_aside(QUESTION, "judge")
     request = next(talk)
@@ -186,7 +194,7 @@ def collect_asides(*replies: Completion | str) -> tuple[Aside, ...]:
         try:
             request = talk.send(reply if isinstance(reply, Completion) else Completion(reply))
         except StopIteration as done:
-            asides: tuple[Aside, ...] = done.value
+            asides: tuple[AuxiliaryCall, ...] = done.value
             return asides
     raise AssertionError("the judge is asked for more than it says")
 
@@ -210,7 +218,7 @@ def test_what_is_kept_gives_the_same_answer_again(replies: Sequence[Completion |
 
 
 def test_what_was_kept_of_another_question_is_no_answer() -> None:
-    other = Question(make_entry(), "Name the colour.", {"sky": "red"}, read_colour)
+    other = JudgeQuestion(make_entry(), "Name the colour.", {"sky": "red"}, read_colour)
     found = recall_answer(other, collect_asides('{"colour": "blue"}'))
     assert isinstance(found, NotScored)
     assert found.reason == "nobody was asked this"

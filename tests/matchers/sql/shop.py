@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcbench.domain.entry import Entry, Table
+from pytest_fcbench.domain.entry import DatabaseTable, Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.matchers.sql.database import Outcome, carry_out
+from pytest_fcbench.matchers.sql.database import StatementOutcome, carry_out
 from pytest_fcbench.matchers.sql.statements import Statement, translate
 from tests.factories import make_doc, make_entry
 
 TABLES = (
-    Table(
+    DatabaseTable(
         "tools",
         {"id": "INTEGER", "name": "TEXT", "price": "REAL", "shelf": "INTEGER"},
         ((1, "saw", 12.5, 1), (2, "file", 4, 1), (3, "plane", 40, 2), (4, "Old plane", 9, None)),
     ),
-    Table("shelves", {"id": "INTEGER", "room": "TEXT"}, ((1, "shed"), (2, "attic"), (3, "attic"))),
+    DatabaseTable("shelves", {"id": "INTEGER", "room": "TEXT"}, ((1, "shed"), (2, "attic"), (3, "attic"))),
 )
 SCHEMA = {table.name: tuple(table.columns) for table in TABLES}
 
@@ -52,17 +52,17 @@ def make_statement(keyword: str = "SELECT", table: object = "tools", **arguments
     return translate(make_arguments(keyword, table, **arguments), SCHEMA)
 
 
-def run_statement(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> Outcome:
+def run_statement(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> StatementOutcome:
     """Carry out a call on the small database."""
     return carry_out(make_statement(keyword, table, **arguments), TABLES)
 
 
-def make_sql_entry(truth: dict[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
+def make_sql_entry(truth: dict[str, object], tables: tuple[DatabaseTable, ...] = TABLES) -> Entry:
     """Make an entry that expects this call; each value is the only one accepted."""
     accepted = {name: [value] for name, value in truth.items()}
     return make_accepting_entry(accepted, tables)
 
 
-def make_accepting_entry(accepted: Mapping[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
+def make_accepting_entry(accepted: Mapping[str, object], tables: tuple[DatabaseTable, ...] = TABLES) -> Entry:
     """Make an entry that expects a call with these accepted values."""
     return replace(make_entry("sql", functions=[DOC], expect=[{DOC.name: accepted}]), tables=tables)

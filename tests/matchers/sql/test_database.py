@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Table
+from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.matchers.sql.database import carry_out, has_same_rows, has_same_state
 from pytest_fcbench.matchers.sql.statements import Keyword, NoStatement, Statement
 from tests.matchers.sql.shop import TABLES, make_statement, run_statement
@@ -163,7 +163,9 @@ def test_a_value_reaches_the_database_as_it_is(text: str) -> None:
 
 
 def test_odd_names_and_cells() -> None:
-    table = Table('a "b"; --', {"select": "TEXT", "é x": "NUMERIC"}, (("x", "5"), (None, "2026-05-01")))
+    table = DatabaseTable(
+        'a "b"; --', {"select": "TEXT", "é x": "NUMERIC"}, (("x", "5"), (None, "2026-05-01"))
+    )
     made = Statement("SELECT 1", Keyword.SELECT, frozenset(), (), 0, {}, ordered=False)
     content = carry_out(made, (table,)).state['a "b"; --']
     assert content.columns == (("select", "text"), ("é x", "numeric"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -239,7 +239,7 @@ _OFFERING = [
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
     suite = open_suite("core", tmp_path)
     model = PROMPT if category.rule.varies_others else FC
-    manner = Manner("lexical", model.prompting)
+    manner = ModelPresentation("lexical", model.prompting)
 
     found = [o.judgement for o in judge_entries(model, manner, suite, [category], pool)]
 

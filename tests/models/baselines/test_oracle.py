@@ -12,8 +12,8 @@ import pytest
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Trajectory
-from pytest_fcbench.domain.prompt_format import FORMATS, Returned, parse_format_id
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, parse_format_id
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
@@ -246,7 +246,7 @@ def _judge_oracle(suite: Suite, categories: Iterable[Category], mode: Mode, pool
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     return judge_entries(
         OracleModel(Prompting.make_default(mode, names)),
-        Manner("oracle", Prompting.make_default(mode, names)),
+        ModelPresentation("oracle", Prompting.make_default(mode, names)),
         suite,
         categories,
         pool,
@@ -316,5 +316,5 @@ def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Pa
     assert len(refused) == 4 * 26
     assert {verdict.cause for verdict in refused if isinstance(verdict, NotScored)} == {"set_aside"}
     failed = [parse_format_id(o.id) for o in outcomes if isinstance(o.judgement.official, Failed)]
-    as_json = [chosen for chosen in FORMATS if chosen.returned is Returned.JSON]
+    as_json = [chosen for chosen in FORMATS if chosen.returned is AnswerNotation.JSON]
     assert failed == [(chosen, "simple_python_96") for chosen in as_json]

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
@@ -294,11 +294,11 @@ def test_a_folder_with_an_official_name_is_read_as_its_model(tmp_path: Path) -> 
 
 # A scorecard of ours
 
-FC = Manner("gpt", Prompting.make_default(Mode.FC))
-PROMPTED = Manner("gpt", Prompting.make_default(Mode.PROMPT))
+FC = ModelPresentation("gpt", Prompting.make_default(Mode.FC))
+PROMPTED = ModelPresentation("gpt", Prompting.make_default(Mode.PROMPT))
 
 
-def _make_record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
+def _make_record(completion: Completion | None, manner: ModelPresentation = FC, number: int = 0) -> Record:
     entry = make_entry(entry_id=f"simple_python_{number}")
     transcript = None
     if completion is not None:
@@ -334,7 +334,7 @@ def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completi
 
 
 @pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
-def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> None:
+def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: ModelPresentation) -> None:
     model = replay.load(_write_scorecard(tmp_path, _make_record(Completion(text="x"), manner)))
     assert (model.recorded.mode, model.recorded.syntax) == (manner.prompting.mode, manner.prompting.syntax)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
+from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines import scripted
@@ -219,7 +219,7 @@ def test_arguments_beside_those_given_as_text_are_written_as_ever(
     entry = _make_lamp_entry("parallel")
     assert ask_model(model, entry) == answer
     # Such arguments have no form in other prompt formats.
-    varied = replace(entry, variation=Variation(entry.category, PromptFormat(Returned.CONCISE_XML)))
+    varied = replace(entry, variation=Variation(entry.category, PromptFormat(AnswerNotation.CONCISE_XML)))
     assert ask_model(model, varied) == answer
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.driving import drive_conversation_async
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting, Reasoning
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, Transcript
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
@@ -58,7 +58,7 @@ def hold_conversation(
     make: Maker, answer: Callable[[Body], Reply], mode: Mode, reasoning: Reasoning = Reasoning.KEEP
 ) -> tuple[list[list[Message]], Transcript, EndpointModel]:
     """Return the messages of each request that the endpoint got, the transcript, and the model."""
-    manner = Manner("m", Prompting.make_default(mode), reasoning)
+    manner = ModelPresentation("m", Prompting.make_default(mode), reasoning)
     talk = carry_out_calls(put_turns(TALK, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
     with serve_answers(answer) as endpoint:
         model = make(endpoint)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.providers.openai_compatible import build_body, read_reply
@@ -114,8 +114,10 @@ def follow_recording(
     entry: Entry, recording: Recording, suite: Suite, memories: Memories, answer: Answer
 ) -> None:
     """Hold the conversation about an entry, or as many steps of it as were recorded and one more."""
-    manner = Manner("rec-model", Prompting.make_default(recording.mode))
-    conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
+    manner = ModelPresentation("rec-model", Prompting.make_default(recording.mode))
+    conversation = converse(
+        entry, ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL), memories)
+    )
     steps = 0
     with suppress(StopIteration):
         asked = next(conversation)

@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench.conversations.golden_path import converse
-from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
@@ -138,7 +138,9 @@ def ask(runner: str, scenario: Body) -> Asked:
     line = json.dumps(scenario["record"]).encode()
     (entry,) = read_golden_paths(line, Path("scenarios"), wording=wording)
     driven = PathSettings(Profile.OFFICIAL, "judge", "structured", runner=runner, wording=wording.version)
-    setting = Setting(Manner("m", Prompting.make_default(Mode.FC)), core.open_suite(Path()), driven)
+    setting = ConversationContext(
+        ModelPresentation("m", Prompting.make_default(Mode.FC)), core.open_suite(Path()), driven
+    )
     answers = iter(write_answers(scenario["answers"], bracketed=runner not in ("gpt", "claude", "mistral")))
     judgements = {kind: iter(told) for kind, told in (scenario["judge"] or {}).items()}
     asked = Asked([], [])

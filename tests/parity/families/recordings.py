@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Memories, Setting
+from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.prompting import Manner, Prompting
+from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.official_models import find_family, name_at_server
@@ -93,8 +93,12 @@ def send_bodies(
     """Return the bodies that we send about an entry when the server gives the recorded answers."""
     family = find_family(recording.model)
     member = FamilyMember(recording.model, recording.handler, name_at_server(recording.model))
-    manner = Manner("rec-model", Prompting(family.mode, family.names, family.syntax), member=member)
-    conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
+    manner = ModelPresentation(
+        "rec-model", Prompting(family.mode, family.names, family.syntax), member=member
+    )
+    conversation = converse(
+        entry, ConversationContext(manner, suite, PathSettings(Profile.OFFICIAL), memories)
+    )
     sent: list[Body] = []
 
     def answer(asked: AskModel) -> Completion:

@@ -14,7 +14,7 @@ import pytest
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.present.charts import plots
 from pytest_fcbench.present.charts.pages import read_colours
-from pytest_fcbench.present.charts.plots import Pair, Release
+from pytest_fcbench.present.charts.plots import AccuracyPair, Release
 
 DATED = [
     Release(date(2024, 3, 4), 0.5, 0.4, 0.6, "worse"),
@@ -26,7 +26,10 @@ RELEASES = plots.draw_releases(DATED, "overall", "Over release date.")
 SETS = {"bfcl:live": [(0.5, 3.0), (0.7, 40.0), (1.5, 400.0)], "core:live": [(0.6, 2.5)]}
 PERPLEXITIES = plots.draw_perplexities(SETS, "Perplexity.")
 PAIRS = plots.draw_pairs(
-    [Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two."
+    [AccuracyPair(0.9, 0.8, "a"), AccuracyPair(0.9, 0.8, "b"), AccuracyPair(0, 0, "c")],
+    "AST",
+    "execution",
+    "Two.",
 )
 CHARTS = (RELEASES, PERPLEXITIES, PAIRS)
 ALL = pytest.mark.parametrize("svg", CHARTS)
@@ -71,7 +74,9 @@ def test_the_same_values_give_the_same_bytes_whatever_the_users_style() -> None:
 
 
 WITH_TEXT: dict[str, Callable[[str], str]] = {
-    "pairs": lambda name: plots.draw_pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
+    "pairs": lambda name: plots.draw_pairs(
+        [AccuracyPair(0.5, 0.6, name), AccuracyPair(0.4, 0.5, "b")], name, name, name
+    ),
     "releases": lambda name: plots.draw_releases(
         [*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name
     ),

@@ -19,7 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
@@ -66,7 +66,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
         EVIL, "f", True, (ArgumentPair(EVIL, "2", "2", False), ArgumentPair("x", EVIL, "1", True))
     )
     failed = make_records()[HOSTILE].item_id
-    told = Told(
+    told = SuiteInfo(
         {entry.key: entry for entry in entries},
         notes=(EVIL,),
         explanations={(0, failed): (Profile.OFFICIAL, Explanation((), calls=(compared,)))},

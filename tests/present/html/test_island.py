@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Comparison, ExpectedResponse, ExpectedResults, GoldenPath, PathCall
+from pytest_fcbench.domain.entry import ExpectedResponse, ExpectedResults, GoldenPath, PathCall, ResultRule
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
 from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
@@ -21,7 +21,7 @@ from pytest_fcbench.present.failure_codes import find_failure_code
 from pytest_fcbench.present.html.island import (
     LONGEST,
     Done,
-    Told,
+    SuiteInfo,
     build_islands,
     cut_text,
     find_fair_length,
@@ -76,11 +76,13 @@ def test_texts_keep_to_the_budget_and_no_shorter_than_needed(
 
 
 def read_islands(
-    tmp_path: Path, records: Sequence[Record], told: Told | None = None, cards: int = 1
+    tmp_path: Path, records: Sequence[Record], told: SuiteInfo | None = None, cards: int = 1
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the index and the entries of one scorecard, or of several that are alike."""
     card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "card.json", records))
-    made = build_islands([card] * cards, [f"m{n}" for n in range(cards)], told or Told(), Profile.OFFICIAL)
+    made = build_islands(
+        [card] * cards, [f"m{n}" for n in range(cards)], told or SuiteInfo(), Profile.OFFICIAL
+    )
     entries = json.loads(made.entries)
     assert [json.loads(line) for line in made.entries[2:-2].split(",\n") if line] == entries, (
         "an entry a line"
@@ -109,7 +111,7 @@ def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
         )
         for n in (0, 1)
     ]
-    made = build_islands(cards, ["a", "b"], Told(), Profile.OFFICIAL)
+    made = build_islands(cards, ["a", "b"], SuiteInfo(), Profile.OFFICIAL)
     assert json.loads(made.index)["rows"] == [[0, [0, 0], []], [0, [0, 0], [0, 0]], [0, [], [0, 0]]]
     assert [entry["id"][-1] for entry in json.loads(made.entries)] == ["0", "5", "1"]
 
@@ -156,7 +158,7 @@ def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
     find, buy = PathCall.with_reply("find", {"a": 1}, {}), PathCall.with_reply("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
-    _, entries = read_islands(tmp_path, [make_path_record()], Told({entry.key: entry}))
+    _, entries = read_islands(tmp_path, [make_path_record()], SuiteInfo({entry.key: entry}))
     assert entries[0]["steps"] == [['find {"a": 1}', "buy {}"], ["buy {}"]]
 
 
@@ -205,7 +207,7 @@ def test_an_entry_without_details_has_no_table(tmp_path: Path) -> None:
 
 def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
     entry = make_entry(expect=[{"weather.forecast": {"city": ["Bergen", "Åsane"], "days": [1.0, ""]}}])
-    index, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
+    index, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
     assert told["turns"] == [{"said": [["user", "What will the weather in Bergen be?"]]}]
     assert told["expected"] == [
         ["weather.forecast", [["city", ['"Bergen"', '"Åsane"'], False], ["days", ["1.0"], True]]]
@@ -223,19 +225,19 @@ def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
 )
 def test_entries_without_expected_calls(tmp_path: Path, category: str, rule: str) -> None:
     entry = make_entry(category)
-    _, (told,) = read_islands(tmp_path, [make_record(category=category)], Told({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record(category=category)], SuiteInfo({entry.key: entry}))
     assert told["rule"] == rule
 
 
 def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
-    entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (Comparison.EXACT,) * 2))
-    _, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
+    entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (ResultRule.EXACT,) * 2))
+    _, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
 
 
 def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
     entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
-    _, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
 
 
@@ -248,7 +250,7 @@ WRONG_VALUE = Explanation(
 
 def test_a_failure_is_explained_beside_its_verdict(tmp_path: Path) -> None:
     record = make_record(Failed("wrong_count", "two calls"))
-    told = Told(explanations={(0, record.item_id): (Profile.CORRECTED, WRONG_VALUE)})
+    told = SuiteInfo(explanations={(0, record.item_id): (Profile.CORRECTED, WRONG_VALUE)})
     index, (line,) = read_islands(tmp_path, [record], told)
     assert line["answers"][0]["why"] == {
         "profile": "corrected",
@@ -262,7 +264,7 @@ def test_a_failure_is_explained_beside_its_verdict(tmp_path: Path) -> None:
 def test_an_answer_without_calls_stands_beside_what_was_expected(tmp_path: Path) -> None:
     record = make_record(Failed("no_call", "no call"))
     explanation = Explanation((), turn="turn 2 of 3", found=("Sorry.",), expected=("f()", "g()"))
-    told = Told(explanations={(0, record.item_id): (Profile.OFFICIAL, explanation)})
+    told = SuiteInfo(explanations={(0, record.item_id): (Profile.OFFICIAL, explanation)})
     _, (line,) = read_islands(tmp_path, [record], told)
     why = line["answers"][0]["why"]
     assert why["turn"] == "turn 2 of 3"
@@ -270,7 +272,7 @@ def test_an_answer_without_calls_stands_beside_what_was_expected(tmp_path: Path)
 
 
 def test_an_entry_that_passed_has_no_explanation(tmp_path: Path) -> None:
-    index, (line,) = read_islands(tmp_path, [make_record()], Told())
+    index, (line,) = read_islands(tmp_path, [make_record()], SuiteInfo())
     assert "why" not in line["answers"][0]
     assert index["codes"] == {}
 
@@ -288,7 +290,7 @@ def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
         ),
     )
     done: dict[tuple[int, str], Done] = {(0, record.item_id): [[[("cd(folder='a')", "there")]], [[]]]}
-    index, (told,) = read_islands(tmp_path, [record], Told({entry.key: entry}, done))
+    index, (told,) = read_islands(tmp_path, [record], SuiteInfo({entry.key: entry}, done))
     first, second = told["turns"]
     assert first == {"said": [["user", "Go."]], "truth": ["cd(folder='a')"]}
     assert second["truth"] == []
@@ -298,7 +300,7 @@ def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
 
 def test_functions_that_entries_share_are_there_once(tmp_path: Path) -> None:
     entries = {f"core:simple_python_{n}": make_entry(entry_id=f"simple_python_{n}") for n in range(3)}
-    index, told = read_islands(tmp_path, [make_record(number=n) for n in range(3)], Told(entries))
+    index, told = read_islands(tmp_path, [make_record(number=n) for n in range(3)], SuiteInfo(entries))
     assert len(index["functions"]) == 1
     assert [entry["functions"] for entry in told] == [[0], [0], [0]]
 
@@ -351,7 +353,7 @@ def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
     card = scorecard_files.load_scorecard(
         write_scorecard(tmp_path / "card.json", [make_answered_record(Completion(HOSTILE))])
     )
-    made = build_islands([card], [HOSTILE], Told(), Profile.OFFICIAL)
+    made = build_islands([card], [HOSTILE], SuiteInfo(), Profile.OFFICIAL)
     assert json.loads(made.index)["labels"] == [HOSTILE]
     assert json.loads(made.entries)[0]["answers"][0]["turns"][0][0]["text"] == HOSTILE
     assert "</script" not in made.entries + made.index
@@ -376,14 +378,14 @@ def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path:
         ),
     ):
         told = replace(card, facts=replace(card.facts, driven=driven))
-        index = json.loads(build_islands([told], ["x"], Told(), Profile.OFFICIAL).index)
+        index = json.loads(build_islands([told], ["x"], SuiteInfo(), Profile.OFFICIAL).index)
         assert index["options"][0].endswith(f"--fcbench-suite=core{options}")
 
 
 def test_words_of_a_file_cannot_leave_their_place_in_a_command(tmp_path: Path) -> None:
     card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "a b;c.json", [make_record()]))
     evil = replace(card, facts=replace(card.facts, model="x'; rm -rf ~ #"))
-    index = json.loads(build_islands([evil], ["x"], Told(), Profile.OFFICIAL).index)
+    index = json.loads(build_islands([evil], ["x"], SuiteInfo(), Profile.OFFICIAL).index)
     assert index["options"][0].startswith("'--fcbench-model=x'\"'\"'; rm -rf ~ #' ")
     assert index["files"] == [f"'{tmp_path}/a b;c.json'"]
 
@@ -397,7 +399,7 @@ def test_values_that_json_cannot_write() -> None:
 # Earlier conversations
 
 
-def make_memory_islands(tmp_path: Path, told: Told) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def make_memory_islands(tmp_path: Path, told: SuiteInfo) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the islands of a question about a memory that one conversation has filled, in two runs."""
     turns = ((completion_to_json(Completion(text="I keep it.")),),)
     before = EarlierConversation("core:memory_kv_0_before_0", (Usage(latency_s=1.5),), turns)
@@ -411,7 +413,7 @@ def make_memory_islands(tmp_path: Path, told: Told) -> tuple[dict[str, Any], lis
 def test_an_entry_names_the_conversations_that_it_continues(tmp_path: Path) -> None:
     before = make_entry("memory_kv", query="My cat is Ada.", entry_id="memory_kv_0_before_0")
     question = replace(make_entry("memory_kv", query="Who is Ada?"), after=before)
-    index, entries = make_memory_islands(tmp_path, Told({question.key: question}))
+    index, entries = make_memory_islands(tmp_path, SuiteInfo({question.key: question}))
     after = {entry["id"]: entry.get("after") for entry in entries}
     assert after == {question.key: [before.item_id], "core:simple_python_1": None}
     shown = index["earlier"][before.item_id]
@@ -421,6 +423,6 @@ def test_an_entry_names_the_conversations_that_it_continues(tmp_path: Path) -> N
 
 
 def test_of_an_unknown_entry_no_earlier_conversation_is_named(tmp_path: Path) -> None:
-    index, entries = make_memory_islands(tmp_path, Told())
+    index, entries = make_memory_islands(tmp_path, SuiteInfo())
     assert [entry.get("after") for entry in entries] == [None, None]
     assert "turns" not in index["earlier"]["core:memory_kv_0_before_0"]

@@ -10,19 +10,19 @@ import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.present.html import overview, sections
-from pytest_fcbench.present.html.sections import Model
+from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from tests.factories import make_record
 from tests.present.html.test_sections import load_card, prepare_runs
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
-HELD = Outcome("a>=0", "held", "yes")
-BROKEN = Outcome("b>=1", "broken", "no")
-UNSURE = Outcome("c>=1", "cannot tell", "perhaps")
+HELD = RuleOutcome("a>=0", "held", "yes")
+BROKEN = RuleOutcome("b>=1", "broken", "no")
+UNSURE = RuleOutcome("c>=1", "cannot tell", "perhaps")
 
 
-def prepare_gated_run(folder: Path, *gate: Outcome) -> tuple[Model, ...]:
+def prepare_gated_run(folder: Path, *gate: RuleOutcome) -> tuple[ReportedModel, ...]:
     return sections.prepare_models([replace(load_card(folder, [make_record()]), gate=gate)])
 
 
@@ -37,7 +37,7 @@ def prepare_gated_run(folder: Path, *gate: Outcome) -> tuple[Model, ...]:
     ],
 )
 def test_the_verdict_is_that_of_the_gate(
-    tmp_path: Path, gate: Sequence[Outcome], verdict: tuple[str, str] | None, broken: int
+    tmp_path: Path, gate: Sequence[RuleOutcome], verdict: tuple[str, str] | None, broken: int
 ) -> None:
     (run,) = overview.judge_runs(prepare_gated_run(tmp_path, *gate), Profile.OFFICIAL)
     assert run.verdict == verdict

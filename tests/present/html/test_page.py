@@ -14,12 +14,12 @@ import pytest
 
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
-from pytest_fcbench.present.html.island import Told
+from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import (
     FACTS,
@@ -59,7 +59,9 @@ def load_card(
     folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
 ) -> Scorecard:
     path = write_scorecard(folder / f"{name}.json", records or make_hostile_records(), facts)
-    return replace(scorecard_files.load_scorecard(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
+    return replace(
+        scorecard_files.load_scorecard(path), gate=(RuleOutcome("overall>=0.05", "held", HOSTILE),)
+    )
 
 
 def load_hostile_card(folder: Path, name: str) -> Scorecard:
@@ -74,7 +76,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("cards")
     cards = [load_hostile_card(folder, f"card{n}") for n in range(request.param)]
     entry = make_entry(query=HOSTILE)
-    return render_report(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
+    return render_report(cards, SuiteInfo({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
 
 
 def read_policy(parsed: Parsed) -> str:
@@ -155,7 +157,7 @@ def test_the_islands_are_json(page: str) -> None:
 
 
 def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
-    one, two = (render_report([load_card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
+    one, two = (render_report([load_card(tmp_path)], SuiteInfo(), Profile.OFFICIAL) for _ in range(2))
     assert one == two
 
 
@@ -165,7 +167,7 @@ def read_figures(parsed: Parsed) -> list[str]:
 
 def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
-    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
     assert read_figures(parsed) == ["50.00%"]
     assert parsed.read_texts("dt")[:2] == ["simple_python, official", "simple_python, corrected"]
     assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["50.00%", "100.00%"]
@@ -173,7 +175,7 @@ def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp
 
 def test_failures_are_one_click_away(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b")), make_record(category="parallel")]
-    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
     links = {e.attributes["href"]: e.text for e in parsed.find_all("a")}
     assert links["#verdict=failed"] == "1 failed"
     assert "#category=simple_python&verdict=failed" in links
@@ -183,10 +185,10 @@ def test_failures_are_one_click_away(tmp_path: Path) -> None:
 def test_a_change_is_told_with_its_entries(tmp_path: Path) -> None:
     before = load_card(tmp_path, "before", [make_record(number=n) for n in range(12)])
     after = load_card(tmp_path, "after", [make_record(Failed("a", "b"), number=n) for n in range(12)])
-    text = render_report([after], Told(), Profile.OFFICIAL, before)
+    text = render_report([after], SuiteInfo(), Profile.OFFICIAL, before)
     assert "test is worse than before: -" in text
     assert '<a href="#verdict=worse">12 worse</a>' in text
-    assert "#verdict=worse" not in render_report([after], Told(), Profile.OFFICIAL)
+    assert "#verdict=worse" not in render_report([after], SuiteInfo(), Profile.OFFICIAL)
     index = next(e for e in Parsed(text).find_all("script") if e.attributes.get("id") == "index-data")
     assert len(json.loads(index.text)["before"]) == 12
 
@@ -194,7 +196,7 @@ def test_a_change_is_told_with_its_entries(tmp_path: Path) -> None:
 def test_several_runs_have_columns_with_changes_that_can_be_sorted(tmp_path: Path) -> None:
     first = load_card(tmp_path, "first", [make_record(number=n) for n in range(12)])
     second = load_card(tmp_path, "second", [make_record(Failed("a", "b"), number=n) for n in range(12)])
-    parsed = Parsed(render_report([first, second], Told(), Profile.OFFICIAL))
+    parsed = Parsed(render_report([first, second], SuiteInfo(), Profile.OFFICIAL))
     (scores,) = [e for e in parsed.find_all("table") if "scores" in e.attributes.get("class", "")]
     assert scores.attributes["class"] == "scores sortable"
     changes = [e for e in parsed.find_all("td") if e.attributes.get("class") == "change worse"]
@@ -209,16 +211,16 @@ def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> No
         make_path_record(Failed("stop_early", "r") if name == "cross" else Passed(), category=name)
         for name in GROUPS["complex"].parts
     ]
-    text = render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    text = render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL)
     parsed = Parsed(text)
     assert parsed.read_texts("dt")[:2] == ["complex, official", "complex, corrected"]
     assert read_figures(parsed) == ["80.00%"]
     assert "80.0% of complex passed: 4 of 5 (95% " in text
     assert 'href="#complex"' in text
-    part = Parsed(render_report([load_card(tmp_path, records=records[1:])], Told(), Profile.OFFICIAL))
+    part = Parsed(render_report([load_card(tmp_path, records=records[1:])], SuiteInfo(), Profile.OFFICIAL))
     assert part.read_texts("dt")[:2] == ["all, official", "all, corrected"]
     assert 'id="complex"' not in render_report(
-        [load_card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
+        [load_card(tmp_path, records=[make_record()])], SuiteInfo(), Profile.OFFICIAL
     )
 
 
@@ -226,30 +228,32 @@ def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> No
 def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, section: str) -> None:
     plain = replace(load_card(tmp_path, records=[make_record()]), gate=())
     full = load_card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
-    there = [f'id="{section}"' in render_report([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
+    there = [
+        f'id="{section}"' in render_report([run], SuiteInfo(), Profile.OFFICIAL) for run in (plain, full)
+    ]
     assert there == [False, True]
 
 
 def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
     own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
-    text = render_report([load_card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    text = render_report([load_card(tmp_path, records=own)], SuiteInfo(), Profile.OFFICIAL)
     assert "overall gives every entry the same weight" in text
     assert "official formula" not in text
     assert {"mine", "yours", "overall"} <= set(Parsed(text).read_texts("th"))
     assert "overall gives every entry the same weight" not in render_report(
-        [load_card(tmp_path)], Told(), Profile.OFFICIAL
+        [load_card(tmp_path)], SuiteInfo(), Profile.OFFICIAL
     )
 
 
 def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
     text = render_report(
-        [load_card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL
+        [load_card(tmp_path, records=[make_record(NotScored("timeout", ""))])], SuiteInfo(), Profile.OFFICIAL
     )
     assert "Nothing failed." in text
 
 
 def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "none.json", [])
-    page = Parsed(render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL))
+    page = Parsed(render_report([scorecard_files.load_scorecard(path)], SuiteInfo(), Profile.OFFICIAL))
     assert page.read_texts("h2") == ["Overview", "Entries", "Scores", "Errors", "Cost and latency", "About"]
     assert read_figures(page) == ["–"]

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import PLAIN
-from pytest_fcbench.domain.transcript import Aside, Completion, Party, PathSettings
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.html import sections
-from pytest_fcbench.present.html.sections import Model
+from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -30,7 +30,7 @@ def load_card(folder: Path, records: Sequence[Record], name: str = "card", **fac
     return replace(loaded, facts=replace(loaded.facts, **facts))  # type: ignore[arg-type]
 
 
-def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[Model, ...]:
+def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[ReportedModel, ...]:
     return sections.prepare_models([load_card(folder, records, f"card{n}") for n, records in enumerate(runs)])
 
 
@@ -160,7 +160,7 @@ def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
 
 
 def test_the_bill_of_a_run_stands_with_its_usage(tmp_path: Path) -> None:
-    judged = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
+    judged = AuxiliaryCall(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
     record = replace(make_record(steps=[Usage(1.0, 10, 5, 0.5, reasoning_tokens=3)]), asides=(judged,))
     models = prepare_runs(tmp_path, [record])
     assert [bill.usd for _, bill in sections.list_usage(models)] == [0.75]

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
-from pytest_fcbench.present.call_tables import LEGEND
-from pytest_fcbench.present.score_tables import tabulate_sides
+from pytest_fcbench.present.score_tables import SIDE_LEGEND, tabulate_sides
 from pytest_fcbench.scorecard.aggregate.execution import (
     Sides,
     average_by_kind,
@@ -82,7 +81,7 @@ def test_a_row_for_each_category_and_for_all() -> None:
     )
     assert found
     assert found.columns[:4] == ("", "entries", "both", "AST only")
-    assert found.notes == (LEGEND,)
+    assert found.notes == (SIDE_LEGEND,)
     assert found.rows == (
         ("exec_simple", "5", "2", "1", "1", "1", "60.00%", "60.00%", "60.00%"),
         ("exec_parallel", "1", "0", "0", "1", "0", "0.00%", "100.00%", "0.00%"),

@@ -8,7 +8,7 @@ from math import comb, sqrt
 
 import pytest
 
-from pytest_fcbench.domain.prompt_format import FORMATS, PLAIN, PromptFormat, Returned, Style
+from pytest_fcbench.domain.prompt_format import FORMATS, PLAIN, AnswerNotation, PromptFormat, Style
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import format_tables
 from pytest_fcbench.present.tables import render_text
@@ -69,7 +69,7 @@ def test_without_variations_nothing_is_told() -> None:
 def test_entries_of_a_cluster_are_drawn_together() -> None:
     """Five entries of a cluster that pass and fail alike tell no more than one."""
     alone = make_records(
-        lambda entry, chosen: entry // 5 % 4 == 0 or chosen.returned is not Returned.JSON, entries=100
+        lambda entry, chosen: entry // 5 % 4 == 0 or chosen.returned is not AnswerNotation.JSON, entries=100
     )
     together = [replace(r, cluster=f"story_{n // len(FORMATS) // 5}") for n, r in enumerate(alone)]
     first, second = measure_records(alone), measure_records(together)
@@ -88,7 +88,7 @@ def test_one_cluster_alone_has_no_limits() -> None:
 
 def test_a_model_that_cannot_write_json() -> None:
     found = measure_records(
-        make_records(lambda entry, chosen: entry < 10 and chosen.returned is not Returned.JSON)
+        make_records(lambda entry, chosen: entry < 10 and chosen.returned is not AnswerNotation.JSON)
     )
     accuracies = {chosen.returned: score.accuracy for chosen, score in found.formats.items()}
     assert accuracies == {"python": 0.5, "json": 0.0, "verbose_xml": 0.5, "concise_xml": 0.5}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.transcript import Aside, Completion, Party
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
 from pytest_fcbench.scorecard.aggregate.usage import (
     CostLatency,
     measure_beside_records,
@@ -159,8 +159,10 @@ def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[R
 # What is no step of a Record
 
 
-def make_aside(party: Party, tokens: int | None, usd: float | None = None) -> Aside:
-    return Aside(party, "digest", Completion(input_tokens=tokens, output_tokens=1, latency_s=2.0), usd)
+def make_aside(party: Party, tokens: int | None, usd: float | None = None) -> AuxiliaryCall:
+    return AuxiliaryCall(
+        party, "digest", Completion(input_tokens=tokens, output_tokens=1, latency_s=2.0), usd
+    )
 
 
 def test_other_parties_are_summed_by_name() -> None:

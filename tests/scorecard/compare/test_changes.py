@@ -10,7 +10,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, 
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.changes import (
     NO_ENTRY,
-    Kind,
+    ChangeKind,
     classify_change,
     list_changed_scores,
     list_changes,
@@ -25,33 +25,37 @@ NONE = NotScored(NO_ENTRY, "core 3 has no such entry")
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        (PASSED, WRONG, Kind.WORSE),
-        (WRONG, PASSED, Kind.BETTER),
-        (WRONG, OTHER, Kind.CODE),
-        (PASSED, ASIDE, Kind.SET_ASIDE),
-        (LATE, ASIDE, Kind.SET_ASIDE),
-        (ASIDE, WRONG, Kind.COUNTED),
-        (ASIDE, LATE, Kind.CAUSE),
-        (PASSED, LATE, Kind.LOST),
-        (WRONG, LATE, Kind.LOST),
-        (LATE, PASSED, Kind.SCORED),
-        (LATE, WRONG, Kind.SCORED),
-        (LATE, DOWN, Kind.CAUSE),
-        (PASSED, NONE, Kind.GONE),
-        (ASIDE, NONE, Kind.GONE),
+        (PASSED, WRONG, ChangeKind.WORSE),
+        (WRONG, PASSED, ChangeKind.BETTER),
+        (WRONG, OTHER, ChangeKind.CODE),
+        (PASSED, ASIDE, ChangeKind.SET_ASIDE),
+        (LATE, ASIDE, ChangeKind.SET_ASIDE),
+        (ASIDE, WRONG, ChangeKind.COUNTED),
+        (ASIDE, LATE, ChangeKind.CAUSE),
+        (PASSED, LATE, ChangeKind.LOST),
+        (WRONG, LATE, ChangeKind.LOST),
+        (LATE, PASSED, ChangeKind.SCORED),
+        (LATE, WRONG, ChangeKind.SCORED),
+        (LATE, DOWN, ChangeKind.CAUSE),
+        (PASSED, NONE, ChangeKind.GONE),
+        (ASIDE, NONE, ChangeKind.GONE),
         (PASSED, Passed(), None),
         (WRONG, Failed("wrong_count", "told in other words", {"found": 2}), None),
         (LATE, NotScored("timeout", "another sentence"), None),
     ],
 )
-def test_a_change_has_its_kind(old: Verdict, new: Verdict, kind: Kind | None) -> None:
+def test_a_change_has_its_kind(old: Verdict, new: Verdict, kind: ChangeKind | None) -> None:
     assert classify_change(old, new) is kind
 
 
 def test_profiles_change_on_their_own() -> None:
     old, new = make_record(PASSED, WRONG), make_record(PASSED, PASSED)
     (change,) = list_changes([old], {new.item_id: new})
-    assert (change.item_id, change.profile, change.kind) == (old.item_id, Profile.CORRECTED, Kind.BETTER)
+    assert (change.item_id, change.profile, change.kind) == (
+        old.item_id,
+        Profile.CORRECTED,
+        ChangeKind.BETTER,
+    )
     assert (change.old, change.new) == (WRONG, PASSED)
 
 

@@ -34,7 +34,7 @@ from pytest_fcbench.scorecard.compare.comparison import (
     decide_direction,
 )
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import Chance, Difference
+from pytest_fcbench.scorecard.compare.paired import Chance, MetricDifference
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_card, make_path_record, make_path_score, make_record
@@ -93,7 +93,7 @@ def test_a_corrected_p_is_no_smaller_and_no_larger_than_bonferronis(probabilitie
     ],
 )
 def test_a_difference_is_shown_by_p_and_interval(low: float, high: float, p: float, says: int) -> None:
-    found = Difference("overall", 9, 0.5, 0.6, 3, 2, Chance(low, high, p, p, "by hand"))
+    found = MetricDifference("overall", 9, 0.5, 0.6, 3, 2, Chance(low, high, p, p, "by hand"))
     assert decide_direction(found, p) == says
 
 

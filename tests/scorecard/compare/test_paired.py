@@ -18,8 +18,8 @@ from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weigh_c
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import (
     Chance,
-    Difference,
-    Pair,
+    EntryPair,
+    MetricDifference,
     Paired,
     _draw_signs,
     _estimate_chance,
@@ -51,19 +51,21 @@ def _pair_flips(better: int, worse: int, same: int, category: str = "parallel") 
     )
 
 
-def _measure_difference(paired: Paired, metric: str = "parallel") -> Difference:
+def _measure_difference(paired: Paired, metric: str = "parallel") -> MetricDifference:
     found = paired.measure_difference(metric)
     assert found is not None
     return found
 
 
-def _make_parts(*parts: tuple[float, Sequence[float]]) -> list[tuple[float, list[Pair]]]:
+def _make_parts(*parts: tuple[float, Sequence[float]]) -> list[tuple[float, list[EntryPair]]]:
     """Make pairs of independent entries put once with these changes, by the weight of their category."""
     return [
         (
             weight,
             [
-                Pair(f"{number}-{n}", str(number), max(0.0, -change), max(0.0, change), 1, f"{number}-{n}")
+                EntryPair(
+                    f"{number}-{n}", str(number), max(0.0, -change), max(0.0, change), 1, f"{number}-{n}"
+                )
                 for n, change in enumerate(changes)
             ],
         )

@@ -7,20 +7,22 @@ from collections.abc import Sequence
 import numpy
 import pytest
 
-from pytest_fcbench.scorecard.compare.paired import Pair, find_exact_chances
+from pytest_fcbench.scorecard.compare.paired import EntryPair, find_exact_chances
 from pytest_fcbench.scorecard.compare.power import CHANGING, MANY, POWER, measure_flips, plan_comparison
 
 
-def _make_pairs(changes: Sequence[float], clusters: int = 0) -> list[Pair]:
+def _make_pairs(changes: Sequence[float], clusters: int = 0) -> list[EntryPair]:
     """Make a pair of each change, spread over so many clusters, or each by itself."""
     return [
-        Pair(f"core:parallel_{n}", "parallel", 1.0, 1.0 + change, 1, str(n % clusters if clusters else n))
+        EntryPair(
+            f"core:parallel_{n}", "parallel", 1.0, 1.0 + change, 1, str(n % clusters if clusters else n)
+        )
         for n, change in enumerate(changes)
     ]
 
 
 def find_smallest_loss(
-    parts: Sequence[tuple[float, Sequence[Pair]]], confidence: float, tests: int = 1
+    parts: Sequence[tuple[float, Sequence[EntryPair]]], confidence: float, tests: int = 1
 ) -> float | None:
     """Find the loss that is shown where the usual share of entries changes by chance."""
     plan = plan_comparison(parts, confidence, tests)
@@ -55,7 +57,7 @@ def test_the_power_where_more_entries_change_by_chance() -> None:
 def test_the_share_that_changes_by_chance_is_that_between_two_trials() -> None:
     """One of three passed: two of three pairs of trials differ; the other entry never changes."""
     pairs = [
-        Pair(f"core:parallel_{n}", "parallel", share, share, 3, str(n))
+        EntryPair(f"core:parallel_{n}", "parallel", share, share, 3, str(n))
         for n, share in enumerate((1 / 3, 1.0))
     ]
     assert measure_flips([(0.5, pairs)]) == pytest.approx(1 / 3)
@@ -64,7 +66,9 @@ def test_the_share_that_changes_by_chance_is_that_between_two_trials() -> None:
 
 def test_chance_evens_out_over_trials() -> None:
     once, often = (
-        plan_comparison([(1.0, [Pair(str(n), "parallel", 1.0, 1.0, k, str(n)) for n in range(100)])], 0.95)
+        plan_comparison(
+            [(1.0, [EntryPair(str(n), "parallel", 1.0, 1.0, k, str(n)) for n in range(100)])], 0.95
+        )
         for k in (1, 5)
     )
     assert once is not None

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Ve
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse_rule
-from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, RuleOutcome
 from tests.factories import make_card, make_record
 
 EVIDENCE = Evidence(
@@ -132,12 +132,12 @@ def test_without_a_baseline_nothing_is_comparable() -> None:
     ],
 )
 def test_the_exit_code_of_several_rules(codes: list[int], exit_code: int) -> None:
-    assert gate.choose_exit_code([Outcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
+    assert gate.choose_exit_code([RuleOutcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
 
 
 @pytest.mark.parametrize(("code", "word"), [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell")])
 def test_an_outcome_in_a_word(code: int, word: str) -> None:
-    assert Outcome("overall>=0", word, "").code == code
+    assert RuleOutcome("overall>=0", word, "").code == code
 
 
 @pytest.mark.parametrize(

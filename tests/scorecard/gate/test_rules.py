@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.transcript import Aside, Completion, Party
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.compare.paired import pair_runs
-from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
+from pytest_fcbench.scorecard.gate.gate import Evidence, RuleFinding
 from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
@@ -46,7 +46,7 @@ def _make_baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
     return Scorecard(Path("b.json"), facts, tuple(records), {})
 
 
-def _check_rule(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
+def _check_rule(rule: str, *records: Record, baseline: Scorecard | None = None) -> RuleFinding:
     evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
     return parse_rule(rule, ("core", "bfcl")).check(evidence)
 
@@ -65,12 +65,12 @@ def _mark_trained(records: Sequence[Record], *names: str) -> list[Record]:
 )
 def test_untrained_is_decided_by_the_category_that_was_run(trained: str, code: int, sentence: str) -> None:
     run = _mark_trained(_make_records("parallel", FAILED, PASSED, FAILED), trained)
-    assert _check_rule("untrained>=50%", *run) == Finding(code, sentence)
+    assert _check_rule("untrained>=50%", *run) == RuleFinding(code, sentence)
 
 
 def test_untrained_names_the_parts_of_which_all_entries_are_trained() -> None:
     run = _mark_trained(_make_whole_run(), "simple_java")
-    assert _check_rule("untrained>=50%", *run) == Finding(
+    assert _check_rule("untrained>=50%", *run) == RuleFinding(
         UNDECIDED, "all in the training data, but needed for untrained: simple_java"
     )
 
@@ -225,17 +225,17 @@ def test_a_rule_about_a_category(rule: str, code: int) -> None:
 @pytest.mark.parametrize("rule", ["irrelevance_all>=0.1", "irrelevance_all<=0.1"])
 def test_a_rule_about_a_group_names_what_was_not_run(rule: str) -> None:
     part, rest = _make_records("irrelevance", PASSED), _make_records("live_irrelevance", FAILED)
-    assert _check_rule(rule, *part) == Finding(
+    assert _check_rule(rule, *part) == RuleFinding(
         UNDECIDED, "not run, but needed for irrelevance_all: live_irrelevance"
     )
     whole = _check_rule(rule, *part, *rest)
-    assert whole == Finding(HELD if ">" in rule else BROKEN, "irrelevance_all is 50.00%")
+    assert whole == RuleFinding(HELD if ">" in rule else BROKEN, "irrelevance_all is 50.00%")
 
 
 @pytest.mark.parametrize(("rule", "code"), [("overall>=70%", HELD), ("overall>70%", BROKEN)])
 def test_a_rule_about_overall(rule: str, code: int) -> None:
-    assert _check_rule(rule, *_make_whole_run(failing="multi_turn")) == Finding(code, "overall is 70.00%")
-    assert _check_rule(rule, *_make_whole_run(leaving_out="multi_turn")) == Finding(
+    assert _check_rule(rule, *_make_whole_run(failing="multi_turn")) == RuleFinding(code, "overall is 70.00%")
+    assert _check_rule(rule, *_make_whole_run(leaving_out="multi_turn")) == RuleFinding(
         UNDECIDED, "not run, but needed for overall: multi_turn"
     )
 
@@ -243,7 +243,7 @@ def test_a_rule_about_overall(rule: str, code: int) -> None:
 @pytest.mark.parametrize(("rule", "code"), [("all>=50%", HELD), ("all>50%", BROKEN)])
 def test_a_rule_about_all_entries_needs_no_formula(rule: str, code: int) -> None:
     records = [*_make_records("multiple", PASSED, PASSED, FAILED), *_make_records("hotels", FAILED)]
-    assert _check_rule(rule, *records) == Finding(code, "all is 50.00%")
+    assert _check_rule(rule, *records) == RuleFinding(code, "all is 50.00%")
 
 
 def test_the_profile_decides() -> None:
@@ -306,7 +306,7 @@ def test_a_group_of_exactly_the_threshold_reaches_it() -> None:
 @pytest.mark.parametrize("metric", ["core", "python", "single_turn"])
 def test_a_rule_about_a_suite_or_a_selection_counts_entries_alike(metric: str) -> None:
     records = [*_make_records("simple_python", PASSED), *_make_records("parallel", FAILED, FAILED, PASSED)]
-    assert _check_rule(f"{metric}>=0.5", *records) == Finding(HELD, f"{metric} is 50.00%")
+    assert _check_rule(f"{metric}>=0.5", *records) == RuleFinding(HELD, f"{metric} is 50.00%")
     assert _check_rule(f"{metric}>0.5", *records).code == BROKEN
 
 
@@ -317,9 +317,9 @@ def test_a_rule_about_a_mark_of_the_users_own() -> None:
         replace(records[1], marks=("smoke", "slow")),
         records[2],
     ]
-    assert _check_rule("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
+    assert _check_rule("mark:smoke>=50%", *records) == RuleFinding(HELD, "mark:smoke is 50.00%")
     assert _check_rule("mark:slow>=50%", *records).code == BROKEN
-    assert _check_rule("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was run")
+    assert _check_rule("mark:none>=50%", *records) == RuleFinding(UNDECIDED, "nothing of mark:none was run")
 
 
 # Calls along golden paths
@@ -345,13 +345,13 @@ def _make_complex_records(*shares: tuple[int, int], category: str = "hotels") ->
 )
 def test_a_rule_about_calls(rule: str, code: int, says: str) -> None:
     records = [*_make_complex_records((3, 4)), *_make_complex_records((1, 2), (2, 4), category="cross")]
-    assert _check_rule(rule, *records) == Finding(code, says)
+    assert _check_rule(rule, *records) == RuleFinding(code, says)
 
 
 def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
     records = [*_make_complex_records((3, 4)), make_path_record(TIMEOUT, number=7)]
     assert _check_rule("complex.calls>=0.3", *records).code == HELD
-    assert _check_rule("complex.calls>=0.6", *records) == Finding(
+    assert _check_rule("complex.calls>=0.6", *records) == RuleFinding(
         UNDECIDED,
         "complex.calls is 75.00% (3 of 4), "
         "but with entries not scored it can be anywhere from 37.50% to 87.50%",
@@ -360,7 +360,7 @@ def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
 
 def test_without_a_scored_call_nothing_can_be_told() -> None:
     found = _check_rule("complex.calls>=0.5", make_path_record(TIMEOUT))
-    assert found == Finding(UNDECIDED, "nothing of complex.calls was scored")
+    assert found == RuleFinding(UNDECIDED, "nothing of complex.calls was scored")
 
 
 def test_the_profile_of_the_run_decides_about_calls() -> None:
@@ -431,7 +431,7 @@ def test_only_entries_that_both_have_count() -> None:
     before = _make_baseline(_make_records("parallel", PASSED, FAILED, TIMEOUT))
     run = [*_make_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
     found = _check_rule("parallel>=baseline", *run, baseline=before)
-    assert found == Finding(
+    assert found == RuleFinding(
         HELD,
         "parallel is 50.00%, the baseline's 50.00% on the same 2 tests; only in this run: 1 of 4 entries "
         "(core:parallel_7)",
@@ -467,7 +467,7 @@ def test_beside_a_baseline_entries_that_the_run_lacks_are_not_scored(
 ) -> None:
     before = _make_baseline(_make_records("parallel", *[PASSED] * 100))
     run = _make_records("parallel", *[PASSED] * passed, *[FAILED] * failed)
-    assert _check_rule("parallel>=baseline-3%", *run, baseline=before) == Finding(code, says)
+    assert _check_rule("parallel>=baseline-3%", *run, baseline=before) == RuleFinding(code, says)
 
 
 def test_entries_that_were_not_scored_may_turn_a_comparison() -> None:
@@ -486,7 +486,7 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
         *_make_records("parallel", PASSED),
         baseline=_make_baseline(_make_records("parallel", PASSED), "0"),
     )
-    assert found == Finding(
+    assert found == RuleFinding(
         UNDECIDED,
         "the baseline is of another core: version 0, this run version 1; make a new one with "
         "'fcbench baseline save'",
@@ -497,7 +497,7 @@ def test_the_marks_of_the_run_hold_for_its_baseline_too() -> None:
     marked, other = _make_records("parallel", FAILED, PASSED)
     before = _make_baseline(_make_records("parallel", PASSED, FAILED))
     found = _check_rule("mark:slow>=baseline", replace(marked, marks=("slow",)), other, baseline=before)
-    assert found == Finding(BROKEN, "mark:slow is 0.00%, the baseline's 100.00% on the same 1 tests")
+    assert found == RuleFinding(BROKEN, "mark:slow is 0.00%, the baseline's 100.00% on the same 1 tests")
 
 
 @pytest.mark.parametrize(
@@ -515,7 +515,7 @@ def test_without_shared_entries_nothing_can_be_told(rule: str, says: str) -> Non
     found = _check_rule(rule, *run, baseline=_make_baseline([other]))
     assert (found.code, found.sentence[: len(says)]) == (UNDECIDED, says)
     found = _check_rule(rule, *run, baseline=_make_baseline(_make_records("multiple", PASSED)))
-    assert found == Finding(UNDECIDED, "in the baseline nothing of parallel was run")
+    assert found == RuleFinding(UNDECIDED, "in the baseline nothing of parallel was run")
     assert (
         _check_rule(rule, *_make_records("parallel", PASSED)).sentence
         == "there is no baseline to compare with"
@@ -567,7 +567,7 @@ def test_not_worse_is_broken_where_chance_is_no_explanation(better: int, worse: 
 def test_where_nothing_changed_that_is_what_is_said() -> None:
     run, before = _make_changed_run(0, 0, 40)
     found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
-    assert found == Finding(HELD, "none of 40 entries of parallel changed")
+    assert found == RuleFinding(HELD, "none of 40 entries of parallel changed")
 
 
 def test_a_change_is_told_in_points_with_its_interval() -> None:
@@ -620,7 +620,7 @@ def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code
     run = _make_records("parallel", *[PASSED] * (4 + gained), *[FAILED] * (40 - gained))
     assert _check_rule("not-worse(95%)", *run, baseline=before).code == code
     found = _check_rule("not-worse(95%)", *before.records, baseline=before)
-    assert found == Finding(
+    assert found == RuleFinding(
         UNDECIDED,
         "none of 44 entries of parallel changed; the baseline passed too few of these for any loss to show",
     )
@@ -648,7 +648,7 @@ def test_entries_that_only_the_run_has_are_told_and_change_nothing() -> None:
     run, before = _make_changed_run(0, 0, 40)
     more = _make_records("parallel", *[FAILED] * 46)[40:]
     found = _check_rule("not-worse(95%)", *run, *more, baseline=before)
-    assert found == Finding(
+    assert found == RuleFinding(
         HELD,
         "none of 40 entries of parallel changed; only in this run: 6 of 46 entries (core:parallel_40, "
         "core:parallel_41, core:parallel_42, core:parallel_43, core:parallel_44 and 1 more)",
@@ -660,9 +660,9 @@ def test_a_formula_is_compared_where_both_runs_have_all_of_it(rule: str) -> None
     whole, part = _make_whole_run(), _make_whole_run(leaving_out="multi_turn")
     lacks = "not run, but needed for overall: multi_turn"
     assert _check_rule(rule, *whole, baseline=_make_baseline(whole)).code == HELD
-    assert _check_rule(rule, *part, baseline=_make_baseline(whole)) == Finding(UNDECIDED, lacks)
+    assert _check_rule(rule, *part, baseline=_make_baseline(whole)) == RuleFinding(UNDECIDED, lacks)
     found = _check_rule(rule, *whole, baseline=_make_baseline(part))
-    assert found == Finding(UNDECIDED, f"in the baseline {lacks}")
+    assert found == RuleFinding(UNDECIDED, f"in the baseline {lacks}")
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,7 @@ def test_without_a_metric_a_rule_is_about_the_score_that_stands_for_the_baseline
 def test_what_the_run_has_not_scored_is_not_compared() -> None:
     before = _make_baseline(_make_records("parallel", PASSED))
     found = _check_rule("not-worse(parallel, 95%)", *_make_records("parallel", TIMEOUT), baseline=before)
-    assert found == Finding(UNDECIDED, "nothing of parallel was scored in both runs")
+    assert found == RuleFinding(UNDECIDED, "nothing of parallel was scored in both runs")
 
 
 def test_more_confidence_needs_more_evidence() -> None:
@@ -741,11 +741,11 @@ def _make_records_of_usage(*usages: Usage) -> list[Record]:
 def test_a_rule_about_latency(rule: str, code: int, sentence: str) -> None:
     assert _check_rule(
         rule, *_make_records_of_usage(*(Usage(seconds) for seconds in (1.0, 2.0, 3.0)))
-    ) == Finding(code, sentence)
+    ) == RuleFinding(code, sentence)
 
 
 def test_latency_that_nobody_took_cannot_be_told() -> None:
-    assert _check_rule("latency.p95<=1s", make_record()) == Finding(
+    assert _check_rule("latency.p95<=1s", make_record()) == RuleFinding(
         UNDECIDED, "no call of this run has a latency"
     )
 
@@ -760,7 +760,7 @@ def test_latency_that_nobody_took_cannot_be_told() -> None:
     ],
 )
 def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
-    assert _check_rule(rule, *_make_records_of_usage(*[Usage(usd=0.5)] * 3)) == Finding(code, sentence)
+    assert _check_rule(rule, *_make_records_of_usage(*[Usage(usd=0.5)] * 3)) == RuleFinding(code, sentence)
 
 
 @pytest.mark.parametrize(
@@ -775,10 +775,10 @@ def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
 )
 def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int, dollars: str) -> None:
     found = _check_rule(rule, *_make_records_of_usage(Usage(usd=0.5), Usage(1.0)))
-    assert found == Finding(code, f"{dollars} for the 1 of 2 calls whose price is known")
+    assert found == RuleFinding(code, f"{dollars} for the 1 of 2 calls whose price is known")
 
 
-JUDGED = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
+JUDGED = AuxiliaryCall(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
 EARLIER = (EarlierConversation("core:memory_kv_0_before_0", (Usage(usd=0.5),), ()),)
 
 
@@ -801,19 +801,19 @@ EARLIER = (EarlierConversation("core:memory_kv_0_before_0", (Usage(usd=0.5),), (
 )
 def test_cost_counts_all_that_is_paid(
     rule: str,
-    asides: tuple[Aside, ...],
+    asides: tuple[AuxiliaryCall, ...],
     earlier: tuple[EarlierConversation, ...],
     code: int,
     sentence: str,
 ) -> None:
     record = replace(make_record(steps=[Usage(usd=0.5)]), asides=asides)
     evidence = Evidence([record], Profile.OFFICIAL, lambda name: 0, FACTS.suites, earlier=earlier)
-    assert parse_rule(rule).check(evidence) == Finding(code, sentence)
+    assert parse_rule(rule).check(evidence) == RuleFinding(code, sentence)
 
 
 def test_cost_without_any_price_cannot_be_told() -> None:
     found = _check_rule("cost<=1usd", *_make_records_of_usage(Usage(1.0)))
-    assert found == Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
+    assert found == RuleFinding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
 
 
 # Not scored
@@ -836,7 +836,7 @@ def test_the_profile_of_the_run_decides_what_was_not_scored() -> None:
     ],
 )
 def test_entries_without_a_verdict(verdicts: list[Verdict], code: int, sentence: str) -> None:
-    assert _check_rule("not_scored<=1%", *_make_records("parallel", *verdicts)) == Finding(code, sentence)
+    assert _check_rule("not_scored<=1%", *_make_records("parallel", *verdicts)) == RuleFinding(code, sentence)
 
 
 # Whatever is written

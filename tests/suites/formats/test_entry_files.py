@@ -10,12 +10,12 @@ import pytest
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
     AnyCall,
+    DatabaseTable,
     Entry,
     ExpectedCall,
     ExpectedCalls,
     Message,
     NoCall,
-    Table,
 )
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -448,7 +448,7 @@ def test_where_words_are_the_answer_there_is_nothing_but_a_question(tmp_path: Pa
 def test_entries_of_sql_share_the_tables_of_their_file(tmp_path: Path) -> None:
     (tmp_path / "sql.yaml").write_text(SQL, encoding="utf-8")
     (entry,) = read_entries(tmp_path / "sql.yaml", "own")
-    assert entry.tables == (Table("boats", {"id": "INTEGER", "name": "TEXT"}, ((1, "Petrel"),)),)
+    assert entry.tables == (DatabaseTable("boats", {"id": "INTEGER", "name": "TEXT"}, ((1, "Petrel"),)),)
     without = SQL[: SQL.index("tables:")] + SQL[SQL.index("entries:") :]
     (tmp_path / "without.yaml").write_text(without, encoding="utf-8")
     with pytest.raises(SuiteError, match="has no 'tables'"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import Comparison, ExpectedResults
+from pytest_fcbench.domain.entry import ExpectedResults, ResultRule
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import entry_files
 
@@ -38,7 +38,7 @@ def test_an_entry_is_read(tmp_path: Path) -> None:
             "fuel_needed(distance_km=300, litres_per_100_km=6)",
             "fuel_needed(distance_km=80, litres_per_100_km=9)",
         ),
-        (Comparison.EXACT, Comparison.REAL_TIME),
+        (ResultRule.EXACT, ResultRule.REAL_TIME),
     )
 
 

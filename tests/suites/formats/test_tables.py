@@ -7,21 +7,21 @@ from textwrap import indent
 
 import pytest
 
-from pytest_fcbench.domain.entry import Table
+from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import tables
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.rows import Row, read_row
-from pytest_fcbench.suites.formats.tables import TableRow
+from pytest_fcbench.suites.formats.tables import DatabaseTableRow
 
 
 class File(Row):
     """Tables alone."""
 
-    tables: dict[str, TableRow]
+    tables: dict[str, DatabaseTableRow]
 
 
-def _read_tables(folder: Path, text: str) -> tuple[Table, ...]:
+def _read_tables(folder: Path, text: str) -> tuple[DatabaseTable, ...]:
     path = folder / "tables.yaml"
     path.write_text("tables:\n" + indent(text, "  "), encoding="utf-8")
     file = Field(read_yaml(path), path)
@@ -32,9 +32,9 @@ def test_tables_are_read(tmp_path: Path) -> None:
     text = (
         "books:\n  columns: {id: INTEGER, title: TEXT}\n  rows:\n    - [1, The Salt Road]\n    - [2, null]\n"
     )
-    books = Table("books", {"id": "INTEGER", "title": "TEXT"}, ((1, "The Salt Road"), (2, None)))
+    books = DatabaseTable("books", {"id": "INTEGER", "title": "TEXT"}, ((1, "The Salt Road"), (2, None)))
     empty = "loans:\n  columns: {days: REAL}\n  rows: []\n"
-    assert _read_tables(tmp_path, text + empty) == (books, Table("loans", {"days": "REAL"}, ()))
+    assert _read_tables(tmp_path, text + empty) == (books, DatabaseTable("loans", {"days": "REAL"}, ()))
 
 
 @pytest.mark.parametrize(

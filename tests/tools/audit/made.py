@@ -10,7 +10,7 @@ from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import Finding
 
 
@@ -35,10 +35,10 @@ def make_facts(
     training: Path | None = None,
     unread: dict[str, str] | None = None,
     embed: Embed | None = None,
-) -> Facts:
+) -> SuiteFacts:
     """Make what checks look at."""
     suite = make_suite(*entries)
-    return Facts(
+    return SuiteFacts(
         *(suite, entries, _refuse_calls, _refuse_request, None, unread or {}, against, training),
         threshold=threshold,
         embed=embed,
@@ -55,6 +55,8 @@ def _refuse_request(call: str) -> Response:
     raise AssertionError(f"nothing is to be asked, but {call} was")
 
 
-def list_findings(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:
+def list_findings(
+    check: Callable[[SuiteFacts], Iterable[Finding]], facts: SuiteFacts
+) -> list[tuple[str, str, str]]:
     """Return what a check finds: entry, severity and evidence."""
     return [(finding.entry, finding.severity.value, finding.evidence) for finding in check(facts)]

@@ -18,7 +18,7 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import report
 from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, run_checks
 from pytest_fcbench.tools.audit.distributions import count_by_category
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import Finding, Severity, format_value
 from pytest_fcbench.tools.audit.report import Audit
 from tests.factories import make_doc, make_entry
@@ -65,7 +65,7 @@ def test_core_is_sound(pool: Pool, performer: Performer) -> None:
     """Nothing in our own entries is certainly or likely wrong."""
     suite = core.open_suite(Path())
     entries = [e for c in suite.categories if not c.rule.varies_others for e in suite.load(c)]
-    findings = run_checks(Facts(suite, entries, pool, performer, WEB))
+    findings = run_checks(SuiteFacts(suite, entries, pool, performer, WEB))
     assert [finding for finding in findings if finding.severity is not Severity.HINT] == []
 
 

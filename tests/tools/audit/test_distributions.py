@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Comparison, ExpectedResults
+from pytest_fcbench.domain.entry import ExpectedResults, ResultRule
 from pytest_fcbench.tools.audit import distributions, strata
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
 
@@ -37,7 +37,7 @@ def test_measures_types_and_languages_are_counted_by_category() -> None:
 
 def test_calls_of_a_right_answer() -> None:
     results = replace(
-        make_entry("exec_simple", expect=[]), expectation=ExpectedResults(("f()",), (Comparison.EXACT,))
+        make_entry("exec_simple", expect=[]), expectation=ExpectedResults(("f()",), (ResultRule.EXACT,))
     )
     path = make_golden_path([("f", {}, 1), ("g", {}, 2)], [("f", {}, 3)])
     entries = [make_entry(), make_entry("irrelevance"), make_entry("live_relevance"), results, path]

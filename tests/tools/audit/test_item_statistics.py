@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.tools.audit import item_statistics
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts
 from tests.factories import make_entry
 from tests.tools.audit.made import list_findings, make_facts
@@ -14,7 +14,7 @@ ENTRIES = [make_entry(entry_id=f"simple_python_{number}") for number in range(21
 FIRST = ENTRIES[0].id
 
 
-def make_facts_of_runs(*runs: RunVerdicts) -> Facts:
+def make_facts_of_runs(*runs: RunVerdicts) -> SuiteFacts:
     return replace(make_facts(*ENTRIES), results=runs)
 
 

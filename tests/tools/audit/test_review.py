@@ -15,7 +15,7 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import Finding, Severity
 from pytest_fcbench.tools.audit.review import Decision
 
@@ -143,7 +143,7 @@ def findings(pack_cache: Path, bfcl_review: review.Review, pool: Pool) -> list[F
     names = {item.finding for item in bfcl_review.decisions} - {review.READ}
     expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
     with closing(Performer(expected)) as performer:
-        return list(checks.run_checks(Facts(suite, entries, pool, performer), sorted(names)))
+        return list(checks.run_checks(SuiteFacts(suite, entries, pool, performer), sorted(names)))
 
 
 def test_the_ledger_of_bfcl_is_that_of_its_review(

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Comparison, Entry, ExpectedCall, ExpectedResults
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedResults, ResultRule
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.tools.audit import truths
-from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.facts import SuiteFacts
 from tests.factories import make_doc, make_entry
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -253,10 +253,10 @@ def test_what_only_an_api_knows_is_a_hint(pool: Pool, performer: Performer) -> N
     )
     entry = replace(
         make_entry("exec_simple", functions=[doc], expect=[]),
-        expectation=ExpectedResults((text,), (Comparison.EXACT,)),
+        expectation=ExpectedResults((text,), (ResultRule.EXACT,)),
     )
     plain = make_facts(entry)
-    facts = Facts(plain.suite, plain.entries, pool, performer)
+    facts = SuiteFacts(plain.suite, plain.entries, pool, performer)
     ((_, severity, evidence),) = list_findings(truths.find_refused_truths, facts)
     assert severity == "hint"
     assert "nobody recorded what get_stock_price_by_stock_name returned" in evidence

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_fcbench.tools.contamination.comparison import (
-    Comparison,
+    MeasureComparison,
     Summary,
     compare_sets,
     describe_finding,
     rank_test,
 )
-from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.measures import TextMeasure
 
 VALUES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=30)
 
@@ -40,16 +40,18 @@ def test_ranks_of_the_sets_in_the_other_order(a: list[float], b: list[float]) ->
     assert rank_test(b, a) == pytest.approx((1 - share, p))
 
 
-def make_measures(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> list[Measure]:
+def make_measures(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> list[TextMeasure]:
     """Make measures of texts of 20 tokens with so many nats each, more or less."""
     chance = Random(seed)
     return [
-        Measure(f"core:x_{n}", "x", 20 * characters, 20, 20 * max(0.1, chance.gauss(mean, 0.3)))
+        TextMeasure(f"core:x_{n}", "x", 20 * characters, 20, 20 * max(0.1, chance.gauss(mean, 0.3)))
         for n in range(number)
     ]
 
 
-def compare_measures(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, Comparison]:
+def compare_measures(
+    a: Sequence[TextMeasure], b: Sequence[TextMeasure]
+) -> tuple[MeasureComparison, MeasureComparison]:
     perplexity, characters = compare_sets(a, b)
     assert (perplexity.measure, characters.measure) == ("perplexity", "nats per character")
     return perplexity, characters
@@ -57,8 +59,8 @@ def compare_measures(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Compar
 
 def test_sets_compared_by_hand() -> None:
     """Perplexities 2, 4 and 8 against 16; of each text half as many characters as tokens."""
-    a = [Measure(f"c:{n}", "x", 5, 10, 10 * n * math.log(2)) for n in (1, 2, 3)]
-    b = [Measure("c:4", "x", 5, 10, 10 * 4 * math.log(2))]
+    a = [TextMeasure(f"c:{n}", "x", 5, 10, 10 * n * math.log(2)) for n in (1, 2, 3)]
+    b = [TextMeasure("c:4", "x", 5, 10, 10 * 4 * math.log(2))]
     perplexity, characters = compare_measures(a, b)
     assert (perplexity.a.n, perplexity.b.n) == (3, 1)
     assert [perplexity.a.mean, perplexity.a.median, perplexity.b.mean] == pytest.approx([14 / 3, 4, 16])
@@ -70,7 +72,7 @@ def test_sets_compared_by_hand() -> None:
     assert characters.a.mean == pytest.approx(2 * 2 * math.log(2))
 
 
-def read_limits(found: Summary | Comparison) -> tuple[float, float]:
+def read_limits(found: Summary | MeasureComparison) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high

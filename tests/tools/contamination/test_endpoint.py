@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
+from pytest_fcbench.tools.contamination.endpoint import LogprobInterface, build_body, read_logprobs
 from tests.loopback import Body
 from tests.tools.contamination.probable import (
     answer_as_vllm,
@@ -19,7 +19,7 @@ from tests.tools.contamination.probable import (
     make_echo_reply,
 )
 
-COMPLETIONS, VLLM = Endpoint.COMPLETIONS, Endpoint.VLLM
+COMPLETIONS, VLLM = LogprobInterface.COMPLETIONS, LogprobInterface.VLLM
 TEXT = "a bc def"
 
 
@@ -69,8 +69,8 @@ def test_prompt_logprobs_are_read() -> None:
     assert convert_to_bits(read_logprobs(answer_as_vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
 
 
-@pytest.mark.parametrize("endpoint", Endpoint)
-def test_a_text_of_one_token_has_no_probability(endpoint: Endpoint) -> None:
+@pytest.mark.parametrize("endpoint", LogprobInterface)
+def test_a_text_of_one_token_has_no_probability(endpoint: LogprobInterface) -> None:
     reply = make_completion({"logprobs": {"token_logprobs": [None]}, "prompt_logprobs": [None]}, 1).body
     assert read_logprobs(reply, endpoint) == (None,)
 
@@ -104,7 +104,9 @@ def test_numbers_that_are_none_are_left_to_the_measure() -> None:
         (None, VLLM, "choices[0].prompt_logprobs", "completions"),
     ],
 )
-def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: str, other: str) -> None:
+def test_an_endpoint_without_them(
+    reply: object, endpoint: LogprobInterface, missing: str, other: str
+) -> None:
     with pytest.raises(CallError) as caught:
         read_logprobs(reply, endpoint)
     assert caught.value.cause == "no_logprobs"
@@ -141,7 +143,7 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
         ),
     ],
 )
-def test_an_answer_that_cannot_be_right(reply: Body, endpoint: Endpoint, says: str) -> None:
+def test_an_answer_that_cannot_be_right(reply: Body, endpoint: LogprobInterface, says: str) -> None:
     with pytest.raises(CallError) as caught:
         read_logprobs(reply, endpoint)
     assert caught.value.cause == "garbled"
@@ -164,8 +166,8 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, st.sampled_from(Endpoint))
-def test_any_reply_is_read_or_refused(reply: object, endpoint: Endpoint) -> None:
+@given(JSON, st.sampled_from(LogprobInterface))
+def test_any_reply_is_read_or_refused(reply: object, endpoint: LogprobInterface) -> None:
     for wrapped in (
         reply,
         {"choices": [reply]},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.tools.contamination.measures import (
-    Measure,
+    TextMeasure,
     build_text,
     collect_distinct_texts,
     measure_text,
@@ -78,7 +78,7 @@ def test_what_cannot_be_measured(logprobs: list[float | None], cause: str, reaso
 
 
 def test_rounding_above_zero_is_certainty() -> None:
-    assert measure_text(ENTRY, "ab", [None, 1e-7]) == Measure(ENTRY.key, "simple_python", 2, 1, 0.0)
+    assert measure_text(ENTRY, "ab", [None, 1e-7]) == TextMeasure(ENTRY.key, "simple_python", 2, 1, 0.0)
 
 
 LOGPROBS = st.lists(st.floats(-700, 0), min_size=1, max_size=50)

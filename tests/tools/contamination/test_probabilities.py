@@ -12,7 +12,7 @@ import pytest
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
-from pytest_fcbench.tools.contamination.endpoint import Endpoint
+from pytest_fcbench.tools.contamination.endpoint import LogprobInterface
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Reply, make_error_reply, serve_answers
@@ -24,7 +24,7 @@ KEY = "sk-a-key-of-forty-characters-0123456789"
 def ask_endpoint(
     api_base: str, text: str = "a bc def", endpoint: str = "completions", name: str = "m"
 ) -> Completion:
-    model = PromptModel(name, Endpoint(endpoint), api_base, KEY)
+    model = PromptModel(name, LogprobInterface(endpoint), api_base, KEY)
     return asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": text},))))
 
 
@@ -47,7 +47,7 @@ def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
 
 def test_without_a_key_none_is_sent() -> None:
     with serve_answers(answer_with_echo()) as server:
-        model = PromptModel("m", Endpoint.COMPLETIONS, f"{server.api_base}/")
+        model = PromptModel("m", LogprobInterface.COMPLETIONS, f"{server.api_base}/")
         asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": "a b"},))))
     assert server.keys == [""]
     assert server.paths[0].endswith("v1/completions")
@@ -168,19 +168,19 @@ def test_a_huge_reply_is_not_read_to_its_end() -> None:
 )
 def test_only_http_addresses_are_taken(url: str) -> None:
     with pytest.raises(UsageError, match=r"must be an http or https URL, e\.g\. http://localhost:8000/v1"):
-        PromptModel("m", Endpoint.VLLM, url)
+        PromptModel("m", LogprobInterface.VLLM, url)
 
 
 def test_no_password_in_the_url() -> None:
     with pytest.raises(
         UsageError, match="put the key into a variable and name it with --api-key-env"
     ) as caught:
-        PromptModel("m", Endpoint.VLLM, "http://me:secret@host/v1")
+        PromptModel("m", LogprobInterface.VLLM, "http://me:secret@host/v1")
     assert "secret" not in str(caught.value)
 
 
 def test_the_key_is_not_shown() -> None:
-    assert KEY not in repr(PromptModel("m", Endpoint.VLLM, "http://h/v1", KEY))
+    assert KEY not in repr(PromptModel("m", LogprobInterface.VLLM, "http://h/v1", KEY))
 
 
 # Many
@@ -199,7 +199,7 @@ def test_many_at_once_and_never_more() -> None:
 
     done: list[bool] = []
     with serve_answers(answer) as server:
-        model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
+        model = PromptModel("m", LogprobInterface.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(model, texts, 4, done))
     assert list(found) == [text for text, _ in texts]
     # Each character halves the probability of a word; the first word has none.
@@ -216,7 +216,7 @@ def test_a_failure_is_that_of_one_text() -> None:
     texts = [(text, make_entry(entry_id=text)) for text in ("good one", "bad one", "another one")]
     done: list[bool] = []
     with serve_answers(answer) as server:
-        model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
+        model = PromptModel("m", LogprobInterface.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(LimitedModel(model, Limits(retries=0)), texts, 1, done))
     bad = found["bad one"]
     assert isinstance(bad, NotScoredError)

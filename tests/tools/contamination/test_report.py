@@ -13,14 +13,14 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.tools.contamination.comparison import LIMITS, compare_sets
-from pytest_fcbench.tools.contamination.measures import Measure
+from pytest_fcbench.tools.contamination.measures import TextMeasure
 from pytest_fcbench.tools.contamination.report import Study, render_study, tabulate_study
 from tests.tools.contamination.test_comparison import make_measures
 
 HOSTILE = "<script>$x^{$\x1b[31m\ud800"
 
 
-def make_study(model: str = "m", b: list[Measure] | None = None) -> Study:
+def make_study(model: str = "m", b: list[TextMeasure] | None = None) -> Study:
     sets = {"core:non_live": make_measures(2.0, 5), "core:live": b or make_measures(2.5, 4, 1)}
     late = {"core:x_9": NotScoredError("timeout", "no answer within 1 s")}
     return Study(model, "vllm", "the user's words", sets, late, compare_sets(*sets.values()))

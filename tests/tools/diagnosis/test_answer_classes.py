@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Comparison, Entry, ExpectedResults
+from pytest_fcbench.domain.entry import Entry, ExpectedResults, ResultRule
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Ending, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
@@ -141,7 +141,7 @@ def test_an_answer_that_did_not_come_whole(
     assert find_class(ONE, make_answer("Error", fault, ending)) == (failure, None)
 
 
-RESULTS = replace(ONE, expectation=ExpectedResults(("book(city='Oslo', nights=2)",), (Comparison.EXACT,)))
+RESULTS = replace(ONE, expectation=ExpectedResults(("book(city='Oslo', nights=2)",), (ResultRule.EXACT,)))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
-from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.tools.diagnosis.root_causes import (
     LONGEST,
     TASK,
@@ -23,7 +23,7 @@ from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, make_step, ope
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 
 
-def ask_about(transcript: Transcript, **withheld: list[str]) -> Question[Diagnosis]:
+def ask_about(transcript: Transcript, **withheld: list[str]) -> JudgeQuestion[Diagnosis]:
     late = {int(turn.removeprefix("turn_")): names for turn, names in withheld.items()}
     entry = entry_of([[LS], [MKDIR], [TOUCH]], withheld=late)
     return build_question(entry, transcript, FAILED, open_entry(entry))

@@ -9,7 +9,7 @@ from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from tests.factories import FACTS, make_answered_record, make_record, tool_calls
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
@@ -42,6 +42,6 @@ def make_run(name: str = "a", model: str = "test", text: str = "") -> Scorecard:
     return Scorecard(Path(f"{name}.json"), facts, tuple(make_records(text)), {}, created_s=1_780_000_000.0)
 
 
-def make_order(*cards: Scorecard, **chosen: object) -> Order:
+def make_order(*cards: Scorecard, **chosen: object) -> ExportRequest:
     """Make an order of these scorecards, by default of one run."""
-    return replace(Order(cards or (make_run(),), Profile.OFFICIAL), **chosen)  # type: ignore[arg-type]
+    return replace(ExportRequest(cards or (make_run(),), Profile.OFFICIAL), **chosen)  # type: ignore[arg-type]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
 
 pytest.importorskip("inspect_ai", reason="the extra inspect is not installed")
 
-ReadLog = Callable[[Order], Any]
+ReadLog = Callable[[ExportRequest], Any]
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def read_log(tmp_path: Path) -> ReadLog:
 
     from pytest_fcbench.tools.export.inspect_log import render_text
 
-    def write_and_read(order: Order) -> Any:
+    def write_and_read(order: ExportRequest) -> Any:
         path = tmp_path / "log.json"
         path.write_text("".join(render_text(order)), encoding="utf-8")
         return read_eval_log(str(path))

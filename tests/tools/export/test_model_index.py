@@ -7,12 +7,12 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.tools.export.model_index import render_text
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
 
 
-def read_results(order: Order) -> tuple[str, list[EvalResult]]:
+def read_results(order: ExportRequest) -> tuple[str, list[EvalResult]]:
     """Read the name of the model and its results from a card."""
     card = ModelCard("".join(render_text(order)) + "# A model\n")
     assert isinstance(card.data, ModelCardData)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Passed
-from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, Outcome
+from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, RuleOutcome
 from pytest_fcbench.tools.export.pull_request_comment import LONGEST, MARK, render_text
 from tests.factories import make_record
 from tests.hostile_texts import HOSTILE_TEXTS
@@ -30,7 +30,7 @@ def test_a_comment_lists_what_became_worse() -> None:
 
 
 def test_a_comment_is_cut_at_the_limit() -> None:
-    outcomes = tuple(Outcome(f"overall>=0.{n}", WORDS[BROKEN], "x" * 500) for n in range(200))
+    outcomes = tuple(RuleOutcome(f"overall>=0.{n}", WORDS[BROKEN], "x" * 500) for n in range(200))
     text = "".join(render_text(make_order(replace(make_run(), gate=outcomes))))
     assert len(text) <= LONGEST
     assert text.endswith("The rest is too long for a comment; the scorecard has it.\n")

@@ -8,7 +8,7 @@ from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexEnvironmentNode, LatexNode, LatexWalker
 
 from pytest_fcbench.tools.export import latex_table, markdown_table
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.score_tables import tabulate_scores
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.present.test_hostile_texts import describe_markdown
@@ -20,7 +20,7 @@ every_text = pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE
 TABLE_MACROS = ("caption", "toprule", "midrule", "bottomrule", "\\", "par")
 
 
-def render_latex(order: Order) -> str:
+def render_latex(order: ExportRequest) -> str:
     return "".join(latex_table.render_text(order))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
 
@@ -32,7 +32,7 @@ def read_store(path: Path) -> Iterator[bytes]:
             record = b""
 
 
-def write_and_read(order: Order, folder: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def write_and_read(order: ExportRequest, folder: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Write runs and read the configuration and the summary of each."""
     from wandb.proto import wandb_internal_pb2
 

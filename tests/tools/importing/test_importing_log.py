@@ -9,15 +9,15 @@ from random import Random
 
 from pytest_fcbench.domain.entry import CATEGORIES, ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.tools.importing.importing_log import Choice, FreeTexts, ImportCounts, import_log
+from pytest_fcbench.tools.importing.importing_log import FreeTexts, ImportCounts, LogSelection, import_log
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say, to_lines
 from tests.tools.importing.test_log_forms import FORMS
 
-ALL = Choice()
+ALL = LogSelection()
 
 
 def _import(
-    *values: object, choice: Choice = ALL, told: list[str] | None = None
+    *values: object, choice: LogSelection = ALL, told: list[str] | None = None
 ) -> tuple[list[dict[str, object]], ImportCounts]:
     unread: list[str] = [] if told is None else told
     lines, counts = import_log(to_lines(*values), choice, io.BytesIO(), unread.append)
@@ -32,7 +32,7 @@ def _make_question(city: str) -> dict[str, object]:
 
 
 def test_the_suite_is_read_as_it_was_logged(tmp_path: Path) -> None:
-    lines, _ = import_log(to_lines(TWO_ANSWERS, _make_question("Oslo")), Choice(), io.BytesIO(), print)
+    lines, _ = import_log(to_lines(TWO_ANSWERS, _make_question("Oslo")), LogSelection(), io.BytesIO(), print)
     path = tmp_path / "chats.jsonl"
     path.write_text("".join(lines))
     suite = open_own("chats", path)
@@ -88,7 +88,7 @@ def test_short_results_and_the_calls_of_one_question_are_no_duplicates() -> None
 
 def test_replies_and_functions_can_be_left_out() -> None:
     mail = make_chat(say("user", "Mail!"), say("assistant", tool_calls=[make_call("send_mail", to="a")]))
-    entries, counts = _import(TWO_ANSWERS, mail, choice=Choice(("send_*",), replies=False))
+    entries, counts = _import(TWO_ANSWERS, mail, choice=LogSelection(("send_*",), replies=False))
     assert [each["category"] for each in entries] == ["multiple"]
     assert counts.left_out == {"an answer in words": 1, "a call of other functions": 1}
 
@@ -102,10 +102,10 @@ def test_free_text_is_marked_for_a_judge_left_out_or_kept_as_it_is() -> None:
     entries, counts = _import(*mails, _make_question("Oslo"))
     assert [each.get("judged") for each in entries] == [{"send_mail": ["body"]}] * 4 + [None]
     assert (counts.free_texts, counts.judged) == ({("send_mail", "body"): 4}, 4)
-    entries, counts = _import(*mails, _make_question("Oslo"), choice=Choice(free_texts=FreeTexts.NO))
+    entries, counts = _import(*mails, _make_question("Oslo"), choice=LogSelection(free_texts=FreeTexts.NO))
     assert len(entries) == 1
     assert counts.left_out == {"free text among the arguments": 4}
-    entries, counts = _import(*mails, choice=Choice(free_texts=FreeTexts.EXACT))
+    entries, counts = _import(*mails, choice=LogSelection(free_texts=FreeTexts.EXACT))
     assert len(entries) == 4
     assert not counts.judged
     assert not any("judged" in each for each in entries)
@@ -118,7 +118,7 @@ def test_entries_are_drawn_evenly_by_function_and_in_the_order_of_the_log() -> N
     ]
     cities = list(map(_make_question, ("Oslo", "Rome", "Bonn", "Riga", "Kyiv", "Bern", "Lima", "Cork")))
     whole, _ = _import(*cities, *mails)
-    entries, counts = _import(*cities, *mails, choice=Choice(most=4))
+    entries, counts = _import(*cities, *mails, choice=LogSelection(most=4))
     called = [next(iter(call)) for each in entries for call in each["expect"]]  # type: ignore[attr-defined]
     assert sorted(called) == ["send_mail", "send_mail", "weather", "weather"]
     assert [each for each in whole if each in entries] == entries
@@ -128,7 +128,9 @@ def test_entries_are_drawn_evenly_by_function_and_in_the_order_of_the_log() -> N
 def test_conversations_are_held_out_whole_and_the_rest_is_kept_as_it_was() -> None:
     values = [_make_question(f"city{number}") for number in range(200)]
     rest: list[bytes] = []
-    lines, counts = import_log(to_lines(*values), Choice(held_out=0.25), io.BytesIO(), print, rest.append)
+    lines, counts = import_log(
+        to_lines(*values), LogSelection(held_out=0.25), io.BytesIO(), print, rest.append
+    )
     entries = list(lines)
     assert 20 < len(entries) < 80
     assert counts.rest == len(rest) == 200 - len(entries)
@@ -136,7 +138,9 @@ def test_conversations_are_held_out_whole_and_the_rest_is_kept_as_it_was() -> No
     asked = {json.loads(line)["messages"][0]["content"] for line in entries}
     assert asked.isdisjoint(json.loads(line)["messages"][0]["content"] for line in rest)
     # A line that is added moves no other from one part to the other.
-    more, _ = import_log(to_lines(_make_question("new"), *values), Choice(held_out=0.25), io.BytesIO(), print)
+    more, _ = import_log(
+        to_lines(_make_question("new"), *values), LogSelection(held_out=0.25), io.BytesIO(), print
+    )
     assert set(entries) <= set(more)
 
 
@@ -156,7 +160,7 @@ def test_no_damaged_line_stops_the_import_or_is_lost_without_a_word() -> None:
             text[at : at + chance.randint(0, 3)] = added
         lines.append((f"log:{number}", bytes(text)))
     told: list[str] = []
-    found, counts = import_log(lines, Choice(), io.BytesIO(), told.append)
+    found, counts = import_log(lines, LogSelection(), io.BytesIO(), told.append)
     assert len(list(found)) == counts.kept.total()
     assert counts.lines == counts.conversations + counts.empty + len(told) == 1000
     assert min(counts.kept.total(), counts.left_out.total(), counts.empty, len(told)) > 0

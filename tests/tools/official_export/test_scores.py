@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Comparison, Entry, ExpectedResults
+from pytest_fcbench.domain.entry import Entry, ExpectedResults, ResultRule
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import Directory, File
@@ -106,7 +106,7 @@ TWO = ["math_gcd(a=12, b=18)", "math_gcd(a=1, b=1)"]
 )
 def test_calls_that_are_carried_out(answer: Completion | str, code: str, decoded: object) -> None:
     call = "math_gcd(a=12, b=18)"
-    expected = ExpectedResults((call,), (Comparison.EXACT,))
+    expected = ExpectedResults((call,), (ResultRule.EXACT,))
     entry = replace(make_entry("exec_simple", functions=[make_doc("math_gcd")]), expectation=expected)
     assert write_and_read_row(entry, f"[{call}]", [call]) is None
     row = write_and_read_row(entry, answer, [call])

@@ -14,7 +14,7 @@ from pytest_fcbench.present.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.aggregate.usage import measure_bill
 from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.tools.export.order import Order, find_end
+from pytest_fcbench.tools.export.order import ExportRequest, find_end
 from pytest_fcbench.tools.export.plots.axes import Scale, find_round_step, fit_scale, fit_shares
 from pytest_fcbench.tools.export.plots.shapes import (
     DASHES,
@@ -51,11 +51,11 @@ class _Point:
     score: Score
 
 
-def _name_runs(order: Order) -> list[str]:
+def _name_runs(order: ExportRequest) -> list[str]:
     return [shorten_text(put_on_one_line(name), _LONGEST) for name in name_scorecards(order.cards)]
 
 
-def _describe_what(order: Order, what: str) -> str:
+def _describe_what(order: ExportRequest, what: str) -> str:
     suites = "; ".join(dict.fromkeys(map(name_suites, order.cards)))
     return put_on_one_line(f"{what}: {suites}, {order.profile} profile")
 
@@ -68,7 +68,7 @@ def _draw_legend(names: Sequence[str], top: float) -> Iterator[Shape]:
         yield Label(26, y + 4, name)
 
 
-def draw_forest(order: Order) -> Drawing:
+def draw_forest(order: ExportRequest) -> Drawing:
     """Draw every score with its interval, as points on one scale from 0 to 100 %."""
     found = [card.scores(order.profile) for card in order.cards]
     names = dict.fromkeys(
@@ -123,7 +123,7 @@ def _draw_interval(score: Score, series: int, scale: Scale, y: float) -> Iterato
     yield Label(scale.end + 14, y + 4, f"{told}, n = {score.scored:,}", size=11)
 
 
-def draw_wheel(order: Order) -> Drawing:
+def draw_wheel(order: ExportRequest) -> Drawing:
     """Draw the categories that all runs have a score in as the spokes of a wheel."""
     found = [card.scores(order.profile).categories for card in order.cards]
     spokes: dict[str, list[float]] = {}
@@ -192,7 +192,7 @@ def _spread_labels(angles: Sequence[float], heights: Sequence[float]) -> Sequenc
     return spread
 
 
-def draw_times(order: Order) -> Drawing:
+def draw_times(order: ExportRequest) -> Drawing:
     """Draw a score over the times at which the runs ended, with a line for each model."""
     metric = order.find_metric()
     names = dict.fromkeys(f"{card.facts.model} ({card.facts.mode})" for card in order.cards)
@@ -222,7 +222,7 @@ def draw_times(order: Order) -> Drawing:
     )
 
 
-def draw_costs(order: Order) -> Drawing:
+def draw_costs(order: ExportRequest) -> Drawing:
     """Draw a score over the dollars of 1,000 calls."""
     metric = order.find_metric()
     points = [
@@ -243,7 +243,7 @@ def draw_costs(order: Order) -> Drawing:
 
 
 def _draw_points(
-    order: Order,
+    order: ExportRequest,
     title: str,
     points: Sequence[_Point],
     across: Scale,
@@ -291,7 +291,7 @@ def _draw_points(
     return Drawing(_WIDTH, bottom + 64 + _LINE * len(shown), says, (*shapes, *legend))
 
 
-CHARTS: Mapping[str, Callable[[Order], Drawing]] = {
+CHARTS: Mapping[str, Callable[[ExportRequest], Drawing]] = {
     "forest": draw_forest,
     "wheel": draw_wheel,
     "time": draw_times,

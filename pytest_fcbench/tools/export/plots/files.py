@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.present.charts.pages import MOST_SERIES
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.plots.charts import CHARTS
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, read_palette
 from pytest_fcbench.tools.export.plots.svg import render_svg
@@ -18,7 +18,7 @@ _SHOWN = 20
 """The most characters that a note names."""
 
 
-def _draw_chart(order: Order) -> Drawing:
+def _draw_chart(order: ExportRequest) -> Drawing:
     # Over time, many runs are one series.
     if len(order.cards) > MOST_SERIES and order.chart != "time":
         raise UsageError(f"{len(order.cards)} scorecards: a chart shows {MOST_SERIES} runs; give fewer")
@@ -28,12 +28,12 @@ def _draw_chart(order: Order) -> Drawing:
     return replace(drawing, shapes=(paper, *drawing.shapes))
 
 
-def render_text(order: Order) -> Iterator[str]:
+def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the chart as SVG."""
     yield render_svg(_draw_chart(order))
 
 
-def write_path(order: Order, path: Path) -> list[str]:
+def write_path(order: ExportRequest, path: Path) -> list[str]:
     """Write the chart as PNG and return what it shows."""
     # Here, because SVG does without matplotlib.
     from pytest_fcbench.tools.export.plots.png import write_png

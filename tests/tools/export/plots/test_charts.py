@@ -16,7 +16,7 @@ from matplotlib.ft2font import FT2Font
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import ExportRequest
 from pytest_fcbench.tools.export.plots import files, png
 from pytest_fcbench.tools.export.plots.charts import CHARTS, draw_costs, draw_forest, draw_times, draw_wheel
 from pytest_fcbench.tools.export.plots.shapes import Area, Drawing, Label, Line, select_colour
@@ -40,7 +40,7 @@ def list_marker_places(drawing: Drawing, series: int) -> list[tuple[float, float
     return [(round(x, 6), round(y, 6)) for x, y in centres][:-1]
 
 
-def make_wheel_order(*cards: Scorecard, **chosen: object) -> Order:
+def make_wheel_order(*cards: Scorecard, **chosen: object) -> ExportRequest:
     return make_order(*cards, chart="wheel", **chosen)
 
 
@@ -183,7 +183,7 @@ def test_runs_without_a_price_are_refused() -> None:
 # Files
 
 
-def parse_svg(order: Order) -> Element:
+def parse_svg(order: ExportRequest) -> Element:
     return fromstring("".join(files.render_text(order)))
 
 
