@@ -126,7 +126,7 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
         return tuple(dict.fromkeys(found))
     if not layers.find_first(option.key):
         # The names of all suites would take a search of the installed distributions.
-        return (str(option.default),)
+        return tuple(layers.own_suites) or (str(option.default),)
     known = (*SUITES, *layers.own_suites)
     named = layers.find_all(option.key)
     for each in named:

@@ -11,15 +11,16 @@ import pytest
 from pytest_fcbench.config.layers import Layers, read_file_layers
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
 from pytest_fcbench.config.options import FILE, OPTIONS
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
-from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
+from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, parse_item_id, raise_usage_errors
 from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.stop_signals import StopSignals
 from pytest_fcbench.plugin.xdist_workers import Workers
-from pytest_fcbench.suites.registry import find_nearby_suites, remember_suites
+from pytest_fcbench.suites.registry import OURS, find_nearby_suites, remember_suites
 
 
 def register_benchmark(config: pytest.Config, given: Mapping[str, object], project: Path) -> None:
@@ -28,9 +29,11 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     ``project`` is the folder of the project.
     """
     marked = find_marked_categories(config.option.markexpr or "")
+    failed = [parse_item_id(nodeid) for nodeid in list_failed_entries(config)]
+    # What failed last may be of no category and no suite that a run has by itself.
+    marked += [name for each in failed if (name := each.partition(":")[2].rpartition("_")[0]) in CATEGORIES]
     with raise_usage_errors():
-        if not hasattr(config, "workerinput"):
-            add_places(config, project)
+        add_places(config, project)
         added = add_environment(given)
         from_environment = [each for each in OPTIONS if given[each.key] is not added[each.key]]
         for option in from_environment:
@@ -40,6 +43,9 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
             setattr(config.option, option.dest, [plain] if option.repeatable else plain)
         given = added
         file = find_config_file(project, config.option.fcbench_config)
+        named = dict.fromkeys(each.partition(":")[0] for each in failed)
+        if not (given["suite"] or given["entry"]) and named.keys() <= {*OURS, *find_own_suites(file)}:
+            given = {**given, "suite": list(named) or None}
         suites, files = _find_suites(config, given, file, project)
         settings = build_settings(given, file, project, suites)
         if marked and not given["category"]:

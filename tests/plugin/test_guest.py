@@ -121,3 +121,35 @@ def test_a_module_whose_entries_no_suite_has_says_so(project: Project) -> None:
     result = project.run("test_own.py")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result.stdout.fnmatch_lines(["core has no selected entry of own_check; name another suite with *"])
+
+
+SHOP = """\
+category: own_check
+check: checks:is_polite
+functions: []
+entries:
+  - {id: name, query: Ask me for my name.}
+"""
+
+
+def test_lf_selects_the_suite_of_what_failed(project: Project) -> None:
+    """Else the entries of core would be asked in their place."""
+    project.write("checks.py", "def is_polite(answer):\n    return 'please' in answer.text\n")
+    project.write("shop.yaml", SHOP)
+    project.write("answers.yaml", "answers:\n  shop:name: Tell me.\n")
+    project.write("fcbench.yaml", "suite: [core]\nsuites: {shop: shop.yaml}\nmodel: scripted:answers.yaml\n")
+    project.write(
+        "test_own.py", "import pytest\n@pytest.mark.fcbench('own_check')\ndef test_it(answer): assert 0\n"
+    )
+    project.pytester.runpytest_inprocess("test_own.py", "--fcbench-suite=shop").assert_outcomes(failed=1)
+    project.pytester.runpytest_inprocess("--lf").assert_outcomes(failed=1)
+
+
+def test_own_suites_are_what_a_run_asks_where_no_suite_is_named(project: Project) -> None:
+    project.write("checks.py", "def is_polite(answer): ...\n")
+    project.write("shop.yaml", SHOP)
+    project.write("fcbench.yaml", "suites: {shop: shop.yaml}\nmodel: oracle\n")
+    project.write(
+        "test_own.py", "import pytest\n@pytest.mark.fcbench('own_check')\ndef test_it(answer): ...\n"
+    )
+    project.run("test_own.py").assert_outcomes(passed=1)

@@ -62,6 +62,7 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
         (("--fcbench-category=live_relevance",), 7),
         (("-m", "fcbench and live_relevance"), 6),
         (("-m", "live_relevance"), 6),
+        (("-m", "live_relevance", "-n2"), 6),
         (("benchmarks", "-m", "live_relevance"), 6),
         (("core:live_relevance_0",), 1),
     ):
@@ -71,6 +72,7 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
         assert ("fcbench: oracle" in result.stdout.str()) == is_ours
     monkeypatch.setenv("FCBENCH_MODEL", "lexical")
     pytester.runpytest_inprocess("benchmarks", "-m", "live_relevance")
+    pytester.runpytest_inprocess("--lf", "-n2").assert_outcomes(failed=5)
     pytester.runpytest_inprocess("--lf").assert_outcomes(failed=5)
     # Somebody without the plugin is not disturbed either.
     pytester.runpytest_inprocess("-p", "no:fcbench", "-o", "addopts=").assert_outcomes(passed=1)
@@ -87,9 +89,17 @@ def test_a_bare_run_leaves_out_marked_tests_elsewhere_and_lf_asks_nothing_new(
         pytester.runpytest_inprocess(*arguments).assert_outcomes(passed=1, deselected=1)
 
 
-def _keep_one_module() -> None:
+def test_lf_selects_the_categories_of_what_failed(pytester: pytest.Pytester) -> None:
+    assert _run_init() == 0
+    _keep_one_module("test_sql.py")
+    pytester.runpytest_inprocess("-m", "sql", "--fcbench-limit=2")
+    result = pytester.runpytest_inprocess("--lf")
+    assert result.parseoutcomes()["failed"] == 2
+
+
+def _keep_one_module(name: str = "test_relevance.py") -> None:
     for module in Path("benchmarks").glob("test_*.py"):
-        if module.name != "test_relevance.py":
+        if module.name != name:
             module.unlink()
 
 
