@@ -263,8 +263,8 @@ def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path)
         env={**os.environ, "TMPDIR": str(tmp_path / "folders")},
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that starts the tests in the background ignores it for all of them.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        # A shell that starts the tests in the background ignores it for all of them, nohup SIGHUP.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     ) as ended:
         wait_until((tmp_path / "started").exists, patience_s=60)
         ended.send_signal(number)

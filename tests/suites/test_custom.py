@@ -354,7 +354,7 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
         (
             "x.jsonl",
             '{"category": "chatable", "id": ' + "[" * 100_000,
-            r"x\.jsonl:1: not valid JSON: maximum recursion depth",
+            r"x\.jsonl:1: not valid JSON: nested more than 300 deep",
         ),
         (
             "x.yaml",

@@ -126,6 +126,8 @@ def _read_part(part: object) -> str | LoggedCall | LoggedMessage | None:
         return part
     value = as_mapping(part)
     kind = value.get("type")
+    if not isinstance(kind, str | None):
+        return None
     if kind in _CALL_TYPES:
         return read_call(load_json(value["value"]) if isinstance(value.get("value"), str) else value)
     if kind in _RESULT_TYPES:

@@ -80,6 +80,7 @@ def test_a_planted_difference_is_found(run_contamination: RunContamination) -> N
         code, text, errors = run_contamination(where, "--to=x.json")
     assert (code, errors) == (0, "")
     assert text.startswith("How surprising the user's words are to hosted_vllm/m\n")
+    text = " ".join(text.split())
     assert f"{A} surprises the model less than {B} does, by both measures" in text
     assert "a sign, not a proof" in text
     found = json.loads(Path("x.json").read_text())
