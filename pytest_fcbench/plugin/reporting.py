@@ -194,7 +194,7 @@ class RunReporting:
         if not rules or self._config.option.fcbench_gate is not None:
             return None
         if self._gated and not {*self._gated, *(rule.metric for rule in rules)}.intersection(suites):
-            why = f"it is about {', '.join(self._gated)}, and this run about {', '.join(suites)}"
+            why = f"it is about {', '.join(self._gated)}, this run about {', '.join(suites)}"
         elif narrowed_by := self._narrowed_by:
             then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
             why = f"{narrowed_by} selects a part of the entries{then}"

@@ -85,7 +85,7 @@ def test_the_gate_of_the_file_is_about_its_suites_and_those_that_it_names(
     project.write("fcbench.yaml", f"suite: [core]\nsuites: {{mine: data/mine.yaml}}\ngate: ['{rule}']\n")
     run = project.run("data/mine.yaml", "--fcbench-model=scripted:script.yaml")
     assert run.ret == code
-    line = f"gate {rule}: *" if "mine" in rule else "the gate of *: it is about core, and this run about mine"
+    line = f"gate {rule}: *" if "mine" in rule else "the gate of *: it is about core, this run about mine"
     run.stdout.fnmatch_lines([line])
 
 

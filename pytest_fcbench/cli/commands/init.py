@@ -88,7 +88,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     print(f"run it with: {at}pytest benchmarks")
     if has_tests:
         print(
-            "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
-            "by path, id, -m fcbench, an option such as --fcbench-model, or by --lf after failures"
+            "a bare pytest runs the other tests only; the command line names benchmarks by\n"
+            "path, id, -m fcbench, an option such as --fcbench-model, or --lf after failures"
         )
     return 0

@@ -49,8 +49,8 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
     pytester.makeini(f"[pytest]\naddopts = --fcbench-concurrency=2\nmarkers = chat: of ours\n{testpaths}\n")
     assert _run_init() == 0
     assert capsys.readouterr().out.endswith(
-        "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
-        "by path, id, -m fcbench, an option such as --fcbench-model, or by --lf after failures\n"
+        "a bare pytest runs the other tests only; the command line names benchmarks by\n"
+        "path, id, -m fcbench, an option such as --fcbench-model, or --lf after failures\n"
     )
     _keep_one_module()
     monkeypatch.setenv("FCBENCH_MODEL", "oracle")
