@@ -15,7 +15,7 @@ _PYTEST_FILES = {
     "tox.ini": "[pytest]",
     "setup.cfg": "[tool:pytest]",
 }
-"""What a file has to hold to make its folder the one at which pytest stops."""
+"""The text by which each file makes its folder the root directory of pytest."""
 
 
 def find_project() -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from pytest_fcbench.cli.main import main
 from tests.plugin.conftest import Project
 
 BODY = """\
@@ -42,6 +43,18 @@ def test_a_failed_assertion_is_a_failure_like_any_other(
     for verdict in _find_verdicts(project):
         assert (verdict["status"], verdict["code"]) == ("failed", "own_assertion")
         assert reason in str(verdict["reason"])
+
+
+def test_the_verdict_of_an_assertion_stays_when_answers_are_judged_again(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.write("benchmarks/test_ast.py", BODY.format(assertion="assert not transcript, 'too polite'"))
+    project.run("benchmarks/test_ast.py", "--fcbench-limit=1").assert_outcomes(failed=1)
+    capsys.readouterr()
+    assert main(["rejudge", str(project.path / "scorecard.json")]) == 0
+    assert "; 1 failed by an assertion of a test; run the test to judge them again" in capsys.readouterr().out
+    assert main(["show", "multiple_0", "--scorecard", str(project.path / "scorecard.json")]) == 0
+    assert "own_assertion" in capsys.readouterr().out
 
 
 def test_an_assertion_that_holds_is_a_verdict_too(project: Project) -> None:

@@ -107,8 +107,9 @@ def _export_cards(form: ExportFormat, chosen: argparse.Namespace) -> int:
             options["baseline"] = load_outlines(baseline)
         options["profile"] = choose_profile(chosen, cards) if "profile" in options else cards[0].facts.profile
         order = ExportRequest(cards, ending=ending, **options)
-        # Some charts show no score, which is no reason to pass over a wrong name.
-        order.find_metric()
+        if order.metric:
+            # Some charts show no score, which is no reason to pass over a wrong name.
+            order.find_metric()
         if ending in form.texts:
             pieces = form.load_text_format().render_text(order)
             if chosen.to is None:

@@ -139,7 +139,11 @@ def _describe_changes(
         [
             f"{len(card.records) - kept - by_test} judged again by {version('pytest-fcbench')}",
             *([f"{kept} without an answer stay not scored"] if kept else []),
-            *([f"{by_test} failed in a test of yours, which a run of it judges again"] if by_test else []),
+            *(
+                [f"{by_test} failed by an assertion of a test; run the test to judge them again"]
+                if by_test
+                else []
+            ),
         ]
     )
     yield from renewed
