@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LACKING = (LookupError, ValueError)
-"""Exceptions of Python that a check runs into where an answer lacks an argument, the only call or a number."""
+"""Exceptions that a check runs into where an answer lacks an argument, the only call or a number."""
 
 
 class FcbenchError(Exception):
