@@ -1,6 +1,6 @@
 """The model finds out what is asked with its functions, and says it.
 
-The rule in full: ``pytest_fcbench/matchers/answer.py``.
+The rule in full: ``pytest_fcbench/kinds/answers/verdict.py``.
 """
 
 from __future__ import annotations

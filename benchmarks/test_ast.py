@@ -1,6 +1,6 @@
 """Calls are compared with a possible answer, without running them: function, parameters, values.
 
-The rule in full: ``pytest_fcbench/matchers/ast/``.
+The rule in full: ``pytest_fcbench/kinds/calls/``.
 """
 
 from __future__ import annotations

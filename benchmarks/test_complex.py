@@ -1,6 +1,6 @@
 """Calls in several steps, each answered with what was recorded, compared with those of a golden path.
 
-The rule in full: ``pytest_fcbench/matchers/golden_path/``.
+The rule in full: ``pytest_fcbench/kinds/golden_path/``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Calls are carried out, each by itself; what they return is compared. Runs where it is named.
 
-The rules in full: ``pytest_fcbench/matchers/execution.py`` and ``rest.py``.
+The rules in full: ``pytest_fcbench/kinds/execution/verdict.py`` and ``rest.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Servers are started only with ``--fcbench-mcp``.
 
-The rules in full: ``pytest_fcbench/matchers/server_state.py``.
+The rules in full: ``pytest_fcbench/kinds/server_turns/verdict.py``.
 """
 
 from __future__ import annotations

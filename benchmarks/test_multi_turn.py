@@ -1,6 +1,6 @@
 """Calls are carried out in environments, turn by turn; what they changed and returned is compared.
 
-The rule in full: ``pytest_fcbench/matchers/state.py``.
+The rule in full: ``pytest_fcbench/kinds/state/verdict.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A call says in its arguments what a statement of SQL consists of.
 
-The rule in full: ``pytest_fcbench/matchers/sql/``.
+The rule in full: ``pytest_fcbench/kinds/sql/``.
 """
 
 from __future__ import annotations

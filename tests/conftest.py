@@ -16,18 +16,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_fcbench
-from pytest_fcbench import matchers
+from pytest_fcbench import formats, judging, kinds
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.registry import find_entry_points
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites import bfcl, formats, packs
+from pytest_fcbench.suites import bfcl, packs
 
 pytest_plugins = ["pytester"]
 
 # An in-process run of pytest forgets the modules that were first imported in it: their classes would then
 # exist twice in this process, and requests and mpmath would be imported again and again.
-for _package in (formats, matchers):
+for _package in (formats, judging, kinds):
     for _module in walk_packages(_package.__path__, f"{_package.__name__}."):
         import_module(_module.name)
 for _name in ("requests", "mpmath"):

@@ -23,7 +23,7 @@ def find_features() -> Mapping[str, list[str]]:
     return {
         entry.id: list(list_features(entry))
         for category in suite.categories
-        if not category.rule.varies_others
+        if not category.varies_others
         for entry in suite.load(category)
     }
 

@@ -13,24 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    AnyCall,
-    Entry,
-    Expectation,
-    ExpectedCall,
-    ExpectedCalls,
-    GoldenPath,
-    Message,
-    NoCall,
-    PathCall,
-    Scene,
-    Trajectory,
-)
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Expectation, Message, Scene
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import AskModel, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
@@ -42,6 +31,10 @@ from pytest_fcbench.domain.verdict import (
     Verdict,
     Verdicts,
 )
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
@@ -138,17 +131,17 @@ def make_golden_path(
     suite: str = "core",
 ) -> Entry:
     """Make an entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
-    path = GoldenPath(tuple(tuple(PathCall.with_reply(*call) for call in step) for step in steps))
+    path = GoldenPath(tuple(tuple(RecordedCall.with_reply(*call) for call in step) for step in steps))
     names = dict.fromkeys(call.name for call in path.calls)
     offered = list(map(make_doc, names)) if functions is None else functions
     return replace(make_entry(category, functions=offered, query=query, suite=suite), expectation=path)
 
 
 def _make_expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, object]]]) -> Expectation:
-    rule = CATEGORIES[category].rule
-    if not rule.offers_functions:
+    kind = CATEGORIES[category].kind
+    if kind in {"irrelevance", "next_reply", "chat", "own_check"}:
         return NoCall()
-    if rule.name == "relevance":
+    if kind == "relevance":
         return AnyCall()
     return ExpectedCalls(
         tuple(ExpectedCall(name, accepted) for call in expect for name, accepted in call.items())

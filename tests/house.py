@@ -46,36 +46,32 @@ ROOMS: Mapping[str, Room] = {
     "execution": _describe_room(
         "what stateless calls run in: sandbox, functions, REST", "domain", "codecs", "web"
     ),
-    "matchers": _describe_room(
-        "what is right: one matcher per rule, and the judges they ask",
-        *("domain", "codecs", "environments", "execution"),
+    "formats": _describe_room(
+        "how files of entries are read: fields with their places, rows, function docs", "domain", "codecs"
+    ),
+    "judging": _describe_room(
+        "what kinds share to judge: equal values, plain texts, known-bad entries, questions to judges",
+        *("domain", "codecs"),
+    ),
+    "kinds": _describe_room(
+        "kinds of entries, a folder each: how it is read, asked, judged, explained, answered, shown",
+        *("domain", "codecs", "web", "mcp_servers", "environments", "execution", "formats", "judging"),
     ),
     "suites": _describe_room(
-        "where entries come from: formats, core, official packs, a team's own",
-        *("domain", "codecs", "web", "mcp_servers", "environments", "execution"),
-    ),
-    "conversations": _describe_room(
-        "how an entry is put to a model: generators without I/O",
-        *("domain", "codecs", "environments", "matchers", "suites"),
+        "where entries come from: core, official packs, a team's own",
+        *("domain", "codecs", "environments", "execution", "formats", "kinds"),
     ),
     "scorecard": _describe_room("Records to scores, intervals, gate, comparison, rank", "domain"),
     "present": _describe_room(
-        "numbers to eyes: tables, terminal, pages, charts, annotations", "domain", "scorecard"
+        "numbers to eyes: tables, terminal, pages, charts, annotations", "domain", "kinds", "scorecard"
     ),
-    "config": _describe_room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
+    "config": _describe_room(
+        "options, layers, settings", "domain", "codecs", "formats", "suites", "scorecard"
+    ),
     "models": _describe_room(
         "who answers: providers, baselines, judges, embeddings",
-        *(
-            "domain",
-            "codecs",
-            "web",
-            "mcp_servers",
-            "environments",
-            "matchers",
-            "suites",
-            "scorecard",
-            "config",
-        ),
+        *("domain", "codecs", "web", "mcp_servers", "environments", "formats", "kinds"),
+        *("scorecard", "config"),
     ),
     "dispatch": _describe_room(
         "many conversations at once: limits, retries, budget, answer store, link to workers",
@@ -83,22 +79,22 @@ ROOMS: Mapping[str, Room] = {
     ),
     "server": _describe_room(
         "models that need no network, behind interfaces that clients know",
-        *("domain", "codecs", "environments", "matchers", "suites", "conversations", "models"),
+        *("domain", "codecs", "environments", "judging", "kinds", "suites", "models"),
     ),
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
-        *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
-        *("conversations", "scorecard", "present", "models"),
+        *("domain", "codecs", "mcp_servers", "environments", "execution", "formats", "judging", "kinds"),
+        *("suites", "scorecard", "present", "models"),
     ),
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
-        *("domain", "web", "environments", "execution", "matchers", "suites", "conversations"),
+        *("domain", "web", "environments", "execution", "kinds", "suites"),
         *("scorecard", "present", "config", "models", "dispatch"),
     ),
     "cli": _describe_room(
         "the fcbench command",
-        *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
-        *("conversations", "scorecard", "present", "config", "models", "dispatch", "server", "tools", "run"),
+        *("domain", "codecs", "mcp_servers", "environments", "execution", "formats", "judging", "kinds"),
+        *("suites", "scorecard", "present", "config", "models", "dispatch", "server", "tools", "run"),
     ),
     "plugin": _describe_room(
         "pytest hooks and fixtures",
@@ -127,8 +123,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
         )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
-    "airportsdata": {"matchers/equivalence/gazetteer.py"},
-    "phonenumbers": {"matchers/equivalence/phones.py", "tools/importing/personal_data.py"},
+    "airportsdata": {"judging/equivalence/gazetteer.py"},
+    "phonenumbers": {"judging/equivalence/phones.py", "tools/importing/personal_data.py"},
     "botocore": {"models/providers/aws_signature.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
@@ -160,11 +156,9 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "jinja2": {"codecs/dialogues/templates.py", "present/html/templates.py"},
     "pydantic": {
         "codecs/function_docs/python_code.py",
-        *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
-        *(
-            f"suites/formats/{name}.py"
-            for name in ("server_turns", "single_turn", "web_pages", "web_questions")
-        ),
+        *(f"formats/{name}.py" for name in ("function_docs", "rows")),
+        *(f"kinds/{name}/entries.py" for name in ("calls", "golden_path", "server_turns", "state")),
+        *(f"kinds/answers/{name}.py" for name in ("web_entries", "web_pages")),
         "domain/json_values.py",
         "domain/transcript_json.py",
         "domain/verdict.py",
@@ -177,7 +171,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "present/document.py",
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
-    "sqlglot": {"matchers/sql/statements.py"},
+    "sqlglot": {"kinds/sql/statements.py"},
     "bs4": {"web/page_content.py", "web/whole_page.py"},
     "html2text": {"web/whole_page.py"},
     "markdownify": {"web/page_content.py"},

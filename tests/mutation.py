@@ -1,4 +1,4 @@
-"""Test the tests: ``python -m tests.mutation matchers/ast [--tests tests/matchers/ast] [--show]``.
+"""Test the tests: ``python -m tests.mutation kinds/calls [--tests tests/kinds/calls] [--show]``.
 
 mutmut changes the functions of a file or folder of the package one place at a time (``<`` becomes ``<=``) and
 runs its tests: a change that no test notices has survived. It works on a copy of the checkout. Without
@@ -69,7 +69,7 @@ def run_mutmut(folder: Path, *words: str) -> str:
 def main() -> None:
     """Print how many mutants were killed, and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("source", help="file or folder below pytest_fcbench, such as matchers/ast")
+    parser.add_argument("source", help="file or folder below pytest_fcbench, such as kinds/calls")
     parser.add_argument("--tests", nargs="+", help="tests to run (those at the same place)")
     parser.add_argument("--workers", default="2", help="mutants that are tried at once (2)")
     parser.add_argument("--show", action="store_true", help="print the change of each survivor")

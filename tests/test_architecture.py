@@ -130,9 +130,14 @@ def test_python_text_is_parsed_in_one_place() -> None:
     ] == []
 
 
-def test_matchers_start_no_process() -> None:
+def test_verdicts_start_no_process() -> None:
     """They know what became of calls, not how they are carried out."""
-    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in find_imported_names(path)}
+    named = {
+        name
+        for path in PACKAGE.glob("kinds/**/*.py")
+        for name in find_imported_names(path)
+        if not path.name.endswith("entries.py")
+    }
     used = {name.rpartition(".")[0] for name in named if find_room(name) == "execution"}
     assert used == {"pytest_fcbench.execution.outcomes"}
 
@@ -267,9 +272,9 @@ EXCEPTIONS = {
     "domain/extras.py": ({"importlib.util"}, "looks whether a package is installed, without importing it"),
     "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
-    "matchers/equivalence/tables/__init__.py": ({"pathlib"}, "reads its tables of names from the package"),
-    "matchers/judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
-    "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
+    "judging/equivalence/tables/__init__.py": ({"pathlib"}, "reads its tables of names from the package"),
+    "judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
+    "kinds/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
     "scorecard/run_results.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),
     "scorecard/report_stream.py": ({"pathlib"}, "reads scorecards test by test"),

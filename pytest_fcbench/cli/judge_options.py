@@ -14,7 +14,7 @@ from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.verdict import NotScored
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, interpret_transcript, put_question
+from pytest_fcbench.judging.questions import JudgeQuestion, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session

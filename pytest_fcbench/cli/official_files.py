@@ -16,7 +16,7 @@ from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Group
+from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import NotScored, Passed
@@ -38,6 +38,8 @@ from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.official_export.scores import AnsweredEntry, Header, build_score_row, write_line
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, ModelRow, write_table
 
+_UNSCORED = frozenset({"golden_path", "rest", "chat", "own_check", "server_turns"})
+"""Kinds whose verdicts cannot be computed from official result files."""
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """The longest name of a folder, in characters; file systems allow little more."""
@@ -167,7 +169,7 @@ class _Export:
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
-        judged = category.rule.in_score_files
+        judged = category.kind not in _UNSCORED
         rows: list[str] = []
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
@@ -271,7 +273,7 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
             left_out[f"of the suite {record.suite}"] += 1
         elif category is None or not (
             # Categories of which the leaderboard has published files.
-            (category.rule.in_score_files or category.rule.asks_judge)
+            (category.kind not in _UNSCORED or category.kind == "chat")
             and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
         ):
             left_out[f"of {record.category} (no official form)"] += 1

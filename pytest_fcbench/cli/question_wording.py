@@ -11,10 +11,13 @@ from typing import TypeVar
 
 from pytest_fcbench.cli.judge_options import ask_judge
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls, Message, NoCall
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.verdict import NotScored
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring.sampling import Walk
 
 T = TypeVar("T")

@@ -12,12 +12,13 @@ from pytest_fcbench.cli.question_wording import find_name, make_question, phrase
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.conformance import describe_misfit
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import NotScored, Passed
-from pytest_fcbench.matchers.ast.corrected import match_calls
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.kinds.calls.corrected import match_calls
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.tools.authoring.drafting import DraftedQuestion, draft_questions
 
 _DISTRACTORS = 4

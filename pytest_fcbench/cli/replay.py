@@ -8,7 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError
@@ -21,6 +19,8 @@ from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prom
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.present.html.island import Done, Found, SuiteInfo
 from pytest_fcbench.present.html.page import generate_report
 from pytest_fcbench.run.context import RunContext

@@ -18,7 +18,7 @@ from pytest_fcbench.config.loading import (
     find_own_suites,
 )
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.domain.entry import Category
+from pytest_fcbench.domain.categories import Category
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
@@ -68,7 +68,7 @@ def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
 
 def list_own_categories(suite: Suite) -> list[Category]:
     """List the categories of a suite but for variations, which repeat entries of others in other formats."""
-    return [each for each in suite.categories if not each.rule.varies_others]
+    return [each for each in suite.categories if not each.varies_others]
 
 
 def describe_size(suite: Suite) -> str:

@@ -8,10 +8,10 @@ from itertools import zip_longest
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.matchers import sql
-from pytest_fcbench.matchers.sql.corrected import try_calls
-from pytest_fcbench.matchers.sql.database import Content, Row, has_same_state
-from pytest_fcbench.matchers.sql.statements import NoStatement, Statement
+from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.sql.corrected import try_calls
+from pytest_fcbench.kinds.sql.database import Content, Row, has_same_state
+from pytest_fcbench.kinds.sql.statements import NoStatement, Statement
 from pytest_fcbench.present.tables import Table, render_text
 
 _MOST_ROWS = 20

@@ -16,10 +16,10 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath, Message, PastCall
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
 from pytest_fcbench.domain.identity_cache import IdentityCache
-from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
@@ -44,8 +44,7 @@ def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, pr
     """Build the first request of an entry; ``preamble`` is system text ahead of everything else."""
     language, names = entry.category.language, prompting.names
     messages = _write_messages(entry.turns[0], prompting)
-    answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
-    if preamble := "\n\n".join(filter(None, (preamble, answer_format))):
+    if preamble:
         _prepend_system_text(messages, preamble)
     if prompting.mode is Mode.FC:
 
@@ -121,7 +120,7 @@ def find_shown_name(
     name: str, entry: Entry, prompting: Prompting, tools: Sequence[Mapping[str, object]] = ()
 ) -> str:
     """Return a function's name as a model sees it in a request about an entry, with the request's tools."""
-    if isinstance(entry.expectation, GoldenPath):
+    if entry.category.group is Group.COMPLEX:
         # Some runners show names as they are.
         is_shown = any(as_mapping(tool["function"])["name"] == name for tool in tools)
         return name if is_shown else sanitise_name(name, prompting.mode)
@@ -227,13 +226,6 @@ def answer_unreadable_calls(request: AskModel) -> AskModel:
         if message is not None:
             messages.append(message)
     return request if len(messages) == len(request.messages) else replace(request, messages=tuple(messages))
-
-
-def show_name(name: str, mode: Mode, runner: PathRunner) -> str:
-    """Return the name of a function along a golden path as a model sees it that this runner asks."""
-    if mode is Mode.FC and not runner.sanitises_names:
-        return name
-    return sanitise_name(name, mode)
 
 
 def sanitise_name(name: str, mode: Mode) -> str:

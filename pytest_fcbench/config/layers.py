@@ -13,7 +13,7 @@ from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import escape_controls
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.registry import can_name_a_suite
 
 BY_KEY = {option.key: option for option in OPTIONS}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_fcbench.domain.entry import Category
+    from pytest_fcbench.domain.categories import Category
     from pytest_fcbench.domain.price import Price
     from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
     from pytest_fcbench.domain.shard import Shard

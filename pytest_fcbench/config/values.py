@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.layers import BY_KEY, Given, Layers, raise_usage_errors
 from pytest_fcbench.config.options import OPTIONS, Option
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.price import Price
@@ -154,7 +154,7 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
     every category that they can have.
     """
-    unvaried = tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
+    unvaried = tuple(c for c in CATEGORIES.values() if not c.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
         names = [text.partition(":")[2] for text in ids]
         found = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.recorded_call import RecordedCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Execute(Protocol):
     """A way to carry calls out, each by itself."""
 
     def __call__(
-        self, calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
+        self, calls: Sequence[str], recorded: Sequence[RecordedCall], own: Sequence[str]
     ) -> Sequence[Outcome]:
         """Return the outcome of each call.
 

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
-from pytest_fcbench.matchers.golden_path.assignment import MEASURES
+from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model

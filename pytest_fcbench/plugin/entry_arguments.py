@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.plugin.project import find_place, find_project_folder, list_failed_entries

@@ -31,7 +31,7 @@ def make_fixtures(benchmark: Benchmark) -> ModuleType:
 
     @pytest.fixture(scope="session")
     def judge() -> Judge:
-        """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
+        """Judge a transcript by the matcher of its entry's rule (``kinds/registry.py``)."""
         return benchmark.session.judge
 
     @pytest.fixture

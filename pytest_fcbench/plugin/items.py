@@ -15,7 +15,8 @@ import pytest
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import LACKING, FcbenchError, NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.json_text import read_json_text

@@ -11,7 +11,7 @@ import pytest
 from pytest_fcbench.config.layers import Layers, read_file_layers
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
 from pytest_fcbench.config.options import FILE, OPTIONS
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures

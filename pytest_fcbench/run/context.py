@@ -8,17 +8,19 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
-from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedCalls
+from pytest_fcbench.domain.categories import SELECTIONS, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.golden_path.assignment import MEASURES
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.golden_path.assignment import MEASURES
+from pytest_fcbench.kinds.golden_path.runners import find_runner
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
@@ -189,14 +191,12 @@ class RunContext:
         """
         if self.chosen.recorded:
             return frozenset()
-        named, rules = (
-            registry.find_named_parties(self.settings),
-            {each.rule for each in self.settings.categories},
-        )
-        if any(rule.follows_path for rule in rules):
+        named = registry.find_named_parties(self.settings)
+        kinds = {each.kind for each in self.settings.categories}
+        if "golden_path" in kinds:
             return named
         judged = named & {Party.JUDGE}
-        if judged and not any(rule.asks_judge for rule in rules) and not any(self.list_free_texts()):
+        if judged and "chat" not in kinds and not any(self.list_free_texts()):
             return frozenset()
         return judged
 
@@ -217,7 +217,7 @@ class RunContext:
     @property
     def starts_servers(self) -> bool:
         """True where calls of selected entries act on MCP servers."""
-        return any(category.rule.starts_server for category in self.settings.categories)
+        return any(category.group is Group.MCP for category in self.settings.categories)
 
     @property
     def web_recording(self) -> Path | None:
@@ -254,7 +254,7 @@ class RunContext:
         # Read first, so that a wrong model is reported before a missing pack.
         manner, _ = self.manner, self._family_texts
         for category in self.settings.categories:
-            if category.rule.varies_others and manner.prompting.mode is not Mode.PROMPT:
+            if category.varies_others and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(
                     f"{category.name} varies the system prompt, which only prompt mode uses: add "
                     f"--fcbench-mode=prompt, and run categories for function calling separately"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.models.official_models import list_dated_ids
 from pytest_fcbench.run.context import RunContext
 
@@ -21,7 +22,7 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
         for suite, count in without_search.items()
     ]
     settings, manner = context.settings, context.manner
-    has_official_form = any(entry.rule.on_leaderboard for entry in entries)
+    has_official_form = any(entry.judged_category.on_leaderboard for entry in entries)
     if has_official_form and not (settings.read_as or manner.member or context.model.immediate):
         notes += [
             f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a "

@@ -7,11 +7,11 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
+from pytest_fcbench.kinds.context import Memories
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 

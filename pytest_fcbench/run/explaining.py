@@ -6,7 +6,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.matchers.explanation import explain_failure
+from pytest_fcbench.kinds.explanation import explain_failure
 from pytest_fcbench.scorecard.record import Record, read_answer
 
 

@@ -18,6 +18,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
+from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
 from pytest_fcbench.models.mcp import ServerModel
@@ -26,7 +27,6 @@ from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
 
 WITHOUT_PREFLIGHT = "to continue anyway; those that fail will not be scored"

@@ -9,14 +9,15 @@ from functools import partial
 from statistics import fmean
 from types import MappingProxyType
 
-from pytest_fcbench.conversations.server_turns import skip_calls
-from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
+from pytest_fcbench.domain.categories import SELECTIONS, Group
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import SELECTIONS, Entry
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Fault, Party
+from pytest_fcbench.kinds.context import Memories
+from pytest_fcbench.kinds.server_turns.conversation import skip_calls
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
@@ -160,7 +161,7 @@ def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Ent
             )
         if any(entry.category.name in SELECTIONS["web_search"] for entry in entries):
             yield "not counted: results of web searches and pages, which later requests contain"
-        if any(entry.category.rule.starts_server for entry in entries):
+        if any(entry.category.group is Group.MCP for entry in entries):
             yield "not counted: results of MCP servers, which later requests contain"
     if Party.PROVIDER in context.parties:
         yield "not counted: calls of the web API"

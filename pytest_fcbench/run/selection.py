@@ -9,9 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.matchers.execution import LIVE_ONLY
+from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.suites.suite import Suite
 
 _SMOKE = 10

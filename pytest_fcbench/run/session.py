@@ -10,14 +10,13 @@ from contextlib import ExitStack, closing
 from functools import cached_property, partial
 from importlib.metadata import version
 
-from pytest_fcbench.conversations import memory
-from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.dispatch.worker_link import Link
-from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
+from pytest_fcbench.domain.categories import SELECTIONS, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
@@ -27,9 +26,12 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers import registry as matchers
-from pytest_fcbench.matchers.own_check import add_own_checks
-from pytest_fcbench.matchers.registry import Resources
+from pytest_fcbench.kinds import judgement
+from pytest_fcbench.kinds.answers import memory_conversation as memory
+from pytest_fcbench.kinds.context import Memories
+from pytest_fcbench.kinds.execution.truth import list_recorded_replies
+from pytest_fcbench.kinds.kind import Resources
+from pytest_fcbench.kinds.own_check.verdict import add_own_checks
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
@@ -260,12 +262,12 @@ class Session:
     def perform(self) -> Performer:
         """The sender of REST requests; recorded answers come from a server on loopback."""
         truths = (
-            entry.expectation
+            recorded
             for suite in self.context.suites.values()
             for category in suite.categories
-            if category.rule.asks_web_api
+            if category.kind == "rest"
             for entry in suite.load(category)
-            if isinstance(entry.expectation, ExpectedResponse)
+            for recorded in list_recorded_replies(entry)
         )
         performer = Performer(truths, live=self.context.settings.live, keep=self._replies)
         return self._opened.enter_context(closing(performer))
@@ -287,7 +289,7 @@ class Session:
             lambda calls, recorded, own: self.execute(calls, recorded, own),
             lambda call: self.perform(call),
         )
-        return matchers.judge(entry, transcript, resources)
+        return judgement.judge(entry, transcript, resources)
 
     def check(self, entry: Entry, transcript: Transcript) -> Judgement:
         """Judge a conversation by nothing but what its entry checks and forbids."""

@@ -22,8 +22,9 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.clusters import name_cluster
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.json_values import (
     DESCRIBED,
     EXTENDED,

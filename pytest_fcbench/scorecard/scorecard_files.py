@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.json_values import read_json as read_json

@@ -13,22 +13,23 @@ from contextlib import suppress
 from dataclasses import replace
 
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry, GoldenPath
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.answers import web_pages
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.family_replies import build_family_reply
 from pytest_fcbench.server.lookup import Models
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
 
 _SAID = (
@@ -55,7 +56,7 @@ class FamilyLookup:
             each.key: (each, suite)
             for suite in suites
             for category in suite.categories
-            if not (category.rule.varies_others and mode is Mode.FC)
+            if not (category.varies_others and mode is Mode.FC)
             for entry in suite.load(category)
             for each in (*entry.earlier, entry)
         }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from pytest_fcbench.domain.path_wording import PathWording
-from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import RULES
-from pytest_fcbench.matchers.judging.ratings import MOST
+from pytest_fcbench.judging.prompts import read_prompt
+from pytest_fcbench.judging.questions import RULES
+from pytest_fcbench.judging.ratings import MOST
+from pytest_fcbench.kinds.golden_path.wording import PathWording
 from pytest_fcbench.server.body import RefusedRequestError
 
 _REASON = "This server agrees with everything."

@@ -10,17 +10,21 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.server_turns import skip_calls
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
-from pytest_fcbench.domain.path_runner import RUNNERS
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.answers import web_pages
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.golden_path.runners import RUNNERS
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.server_turns.conversation import skip_calls
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
@@ -34,7 +38,6 @@ from pytest_fcbench.server.body import (
     read_body,
 )
 from pytest_fcbench.server.differences import Expected, Questions, choose_nearest, describe_difference
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
 
 MANNERS = (
@@ -130,7 +133,7 @@ class EntryIndex:
             for entry in suite.load(category)
             for each in (*entry.earlier, entry)
         }
-        self._on_servers = any(entry.category.rule.starts_server for entry, _ in self._entries.values())
+        self._on_servers = any(entry.category.group is Group.MCP for entry, _ in self._entries.values())
         self._questions = Questions(entry for entry, _ in self._entries.values())
         self._places = {key: place for place, key in enumerate(self._entries)}
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
@@ -233,7 +236,7 @@ class EntryIndex:
                 )
                 messages = parse_json(text)
                 assert isinstance(messages, list)
-                if each.category.rule.starts_server:
+                if each.category.group is Group.MCP:
                     messages = leave_out_results(messages)
                 hashed = f"[{', '.join(tool.hashed for tool in tools)}]"
                 digest = make_digest(interpret_messages(messages), hashed)

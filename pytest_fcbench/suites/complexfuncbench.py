@@ -21,16 +21,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_fcbench.domain.categories import CATEGORIES, Category
 from pytest_fcbench.domain.conformance import describe_misfit
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath, Lookup, Message, PathCall
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.path_wording import PathWording
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
+from pytest_fcbench.kinds.golden_path.wording import PathWording
 from pytest_fcbench.suites import complexfuncbench_texts, core
-from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.packs import open_pack
 from pytest_fcbench.suites.packs.hub import HubSource
 from pytest_fcbench.suites.suite import Suite
@@ -204,7 +207,7 @@ def _read_turn(field: Field, role: str, key: str) -> Field:
     return field.member(key)
 
 
-def _read_step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
+def _read_step(calling: Field, observing: Field) -> tuple[RecordedCall, ...]:
     called = _read_turn(calling, "assistant", "function_call")
     observed = _read_turn(observing, "observation", "content")
     calls, replies = list(called.elements()), list(observed.elements())
@@ -216,7 +219,7 @@ def _read_step(calling: Field, observing: Field) -> tuple[PathCall, ...]:
     for call, reply in zip(calls, replies, strict=True):
         given = {key: value.value for key, value in call.member("arguments").members().items()}
         try:
-            made.append(PathCall.with_reply(call.member("name").text(), given, reply.value))
+            made.append(RecordedCall.with_reply(call.member("name").text(), given, reply.value))
         except RecursionError:
             raise reply.error("is nested too deep") from None
     return tuple(made)

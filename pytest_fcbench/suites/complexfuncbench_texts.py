@@ -20,9 +20,9 @@ from pathlib import Path
 import pydantic
 
 from pytest_fcbench.codecs.python_syntax import parse_module, write_expression
-from pytest_fcbench.domain.entry import write_reply
 from pytest_fcbench.domain.errors import PackError, PackMissing
-from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
+from pytest_fcbench.domain.recorded_call import write_reply
+from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
 from pytest_fcbench.suites.packs import Manifest, open_pack, write_pack_file
 
 NAME = "complexfuncbench"

@@ -19,15 +19,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.kinds.state.derived_entries import MADE_OF, derive_multi_turn, join_clusters
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.derived_entries import MADE_OF, derive_multi_turn, join_clusters
 from pytest_fcbench.suites.entry_lines import EntryLines, iterate_lines
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 _YAML, _LINES = (".yaml", ".yml"), ".jsonl"

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.formats.fields import MOST_ERRORS, Field, join_errors
+from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, join_errors
 
 
 class LinePlace(NamedTuple):

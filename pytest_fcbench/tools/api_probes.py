@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
-from pytest_fcbench.domain.entry import Entry, ExpectedResponse, ExpectedResults
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.functions import live, lookups
 from pytest_fcbench.execution.functions.lookups import FailedLookupError
@@ -20,7 +20,8 @@ from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
 from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.sender import Sender
-from pytest_fcbench.matchers.rest import compare_shapes
+from pytest_fcbench.kinds.execution.rest_verdict import compare_shapes
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ import psutil
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Completion, Fault, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.suites.bfcl import SOURCE

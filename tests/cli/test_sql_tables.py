@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.sql_tables import render_results, render_tables
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Transcript
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
 

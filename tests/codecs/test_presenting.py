@@ -23,7 +23,7 @@ from pytest_fcbench.codecs.presenting import (
     select_tool_calls,
 )
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.entry import Answers, Entry, Message, PastCall
+from pytest_fcbench.domain.entry import Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import AnswerNotation, Docs, Layout, Style
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
@@ -602,18 +602,15 @@ def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
 
 # Ahead of the question
 
-ASKED = Answers(("Voss",))
 
-
-@pytest.mark.parametrize("told", ["", "You know nothing."])
+@pytest.mark.parametrize("told", ["Answer so.", "You know nothing."])
 @pytest.mark.parametrize("own", ["", "Be brief."])
 def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> None:
-    """What is told, how to answer, and what the entry itself says."""
-    entry = replace(make_entry("memory_kv"), expectation=ASKED)
+    """What is told, and what the entry itself says."""
+    entry = make_entry()
     if own:
         entry = replace(entry, turns=((Message("system", own), *entry.turns[0]),))
-    wording = replace(WORDING, answer_format="Answer so.")
-    said = "\n\n".join(filter(None, (told, "Answer so.", own)))
+    wording, said = WORDING, "\n\n".join(filter(None, (told, own)))
     system, user = build_first_request(
         entry, wording, Prompting.make_default(Mode.FC, Names.DOTTED), told
     ).messages
@@ -623,14 +620,6 @@ def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> No
         entry, wording, Prompting.make_default(Mode.PROMPT, Names.DOTTED), told
     ).messages
     assert str(system["content"]).endswith(f"Or say no.\n\n{said}")
-
-
-def test_only_where_answers_are_compared_their_form_is_told() -> None:
-    wording = replace(WORDING, answer_format="Answer so.")
-    (user,) = build_first_request(
-        make_entry(), wording, Prompting.make_default(Mode.FC, Names.DOTTED)
-    ).messages
-    assert user["role"] == "user"
 
 
 # Answers in later requests

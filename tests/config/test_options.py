@@ -14,7 +14,7 @@ from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
 from pytest_fcbench.config.values import read_value
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.golden_path.assignment import MEASURES
+from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.suites.registry import SUITES
 from tests.conftest import ROOT
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 
 
@@ -20,7 +20,7 @@ def test_an_entry_names_its_suite_and_its_category() -> None:
 
 def test_an_entry_without_the_name_of_a_category_may_be_of_any() -> None:
     settings = build_settings({"entry": ["core:parallel_3", "core:my_entry"]}, None)
-    every = [c for c in CATEGORIES.values() if not c.rule.varies_others]
+    every = [c for c in CATEGORIES.values() if not c.varies_others]
     assert list(settings.categories) == every
 
 

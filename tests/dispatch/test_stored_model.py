@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.stored_model import AnswerKeys, StoredModel, leave_out_secrets
@@ -30,6 +29,7 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
     Transcript,
 )
+from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
 from pytest_fcbench.suites import core
 from tests.dispatch.clock import Attempt, Stuck
 from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, make_former_key, make_key, write_old_row

@@ -15,7 +15,7 @@ from pytest_fcbench.cli.commands.init import WORKFLOWS
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.loading import FILE, build_settings
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from tests.conftest import ROOT
@@ -99,14 +99,14 @@ def test_the_table_of_categories_is_that_of_the_program() -> None:
         r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _read_page("categories.md"), re.MULTILINE
     )
     assert rows == [
-        (each.name, str(each.group), str(each.rule), "yes" if each.scored else "if selected")
+        (each.name, str(each.group), each.kind, "yes" if each.scored else "if selected")
         for each in CATEGORIES.values()
     ]
 
 
 def test_each_rule_has_its_section_and_each_selection_is_named() -> None:
     headings = " ".join(re.findall(r"^## (.*)$", _read_page("categories.md"), re.MULTILINE))
-    assert {str(each.rule) for each in CATEGORIES.values()} <= set(re.findall(r"\w+", headings))
+    assert {each.kind for each in CATEGORIES.values()} <= set(re.findall(r"\w+", headings))
     for name in SELECTIONS:
         assert f"`{name}`" in _read_page("categories.md")
 

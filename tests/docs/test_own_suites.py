@@ -11,10 +11,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.kinds.entry_schema import generate_entry_schema
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
-from pytest_fcbench.suites.formats.fields import read_yaml
 from tests.conftest import ROOT
 from tests.docs.pages import matches, page, run, walk
 from tests.plugin.test_entry_files import SHOP

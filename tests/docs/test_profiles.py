@@ -10,29 +10,37 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Answers, PathCall, ResultRule, Scene
+from pytest_fcbench.domain.entry import Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Completion, Ending, Step, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers import answer as final_answer
-from pytest_fcbench.matchers import ast as by_calls
-from pytest_fcbench.matchers import chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.endings import judge_ending
-from pytest_fcbench.matchers.golden_path.verdict import judge as judge_path
+from pytest_fcbench.kinds.answers import verdict as final_answer
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.calls import verdict as by_calls
+from pytest_fcbench.kinds.chat import verdict as chat
+from pytest_fcbench.kinds.endings import judge_ending
+from pytest_fcbench.kinds.execution import rest_verdict as rest
+from pytest_fcbench.kinds.execution import verdict as execution
+from pytest_fcbench.kinds.execution.truth import ResultRule
+from pytest_fcbench.kinds.golden_path.verdict import judge as judge_path
+from pytest_fcbench.kinds.relevance import verdict as relevance
+from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.state import verdict as state
 from tests.conftest import ROOT
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
-from tests.matchers.golden_path.cases import make_path_entry
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
-from tests.matchers.outcomes import name_outcome
-from tests.matchers.sql import shop
-from tests.matchers.test_execution import entry_of as executed_entry
-from tests.matchers.test_rest import entry_of as rest_entry
-from tests.matchers.test_state import entry_of as state_entry
-from tests.matchers.test_state import make_conversation as conversation
-from tests.matchers.test_state import open_entry
+from tests.kinds.execution.test_rest_verdict import entry_of as rest_entry
+from tests.kinds.execution.test_verdict import entry_of as executed_entry
+from tests.kinds.golden_path.cases import make_path_entry
+from tests.kinds.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
+from tests.kinds.outcomes import name_outcome
+from tests.kinds.sql import shop
+from tests.kinds.state.test_verdict import entry_of as state_entry
+from tests.kinds.state.test_verdict import make_conversation as conversation
+from tests.kinds.state.test_verdict import open_entry
 
 TEXT = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8")
 _ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
@@ -150,7 +158,9 @@ _STEPS: list[list[tuple[str, str, dict[str, object]]]] = [
 
 def judge_walk(text: str) -> Judgement:
     """Judge in each profile the conversation that its own rules hold."""
-    path = [[PathCall.with_reply(name, made, {"data": name}) for _, name, made in step] for step in _STEPS]
+    path = [
+        [RecordedCall.with_reply(name, made, {"data": name}) for _, name, made in step] for step in _STEPS
+    ]
     known = {
         short: (name.replace("(", "-").replace(")", "-"), made) for s in _STEPS for short, name, made in s
     }

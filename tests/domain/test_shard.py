@@ -15,7 +15,7 @@ from tests.factories import make_entry
 
 CORE = core.open_suite(Path())
 ENTRIES = [
-    entry for category in CORE.categories if not category.rule.varies_others for entry in CORE.load(category)
+    entry for category in CORE.categories if not category.varies_others for entry in CORE.load(category)
 ]
 
 

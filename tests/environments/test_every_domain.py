@@ -17,13 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Scene, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World
+from pytest_fcbench.kinds.state.truth import Trajectory
 from tests.conftest import ROOT
 
 DOORS = ("driver", "passenger", "rear_left", "rear_right")

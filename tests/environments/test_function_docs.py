@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 from docstring_parser import parse
 
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.environment import Environment, list_functions

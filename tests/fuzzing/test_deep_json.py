@@ -13,7 +13,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import NotScoredError, PackError, SuiteError, UsageError
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.models.providers.litellm import _find_original_reply
 from pytest_fcbench.run import history
 from pytest_fcbench.scorecard.scorecard_files import load_outlines, load_scorecard

@@ -24,6 +24,8 @@ from pytest_fcbench.domain.errors import FcbenchError, PackError, SuiteError, Us
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.kinds.answers import web_pages
+from pytest_fcbench.kinds.entry_files import read_entries as read_entries
 from pytest_fcbench.models.baselines import replay, scripted
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
@@ -35,8 +37,6 @@ from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.complexfuncbench import read_golden_paths as read_complex
 from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
-from pytest_fcbench.suites.formats import web_pages
-from pytest_fcbench.suites.formats.entry_files import read_entries as read_entries
 from pytest_fcbench.tools.audit import review
 from pytest_fcbench.tools.authoring.drafting import draft_entries, find_examples
 from pytest_fcbench.tools.diagnosis.document import read_labels
@@ -45,7 +45,7 @@ from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, ma
 from tests.fuzzing.strategies import change_values, hostile_text, mutate_bytes, mutate_texts, words
 from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions
-from tests.suites.formats.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, shorten_file
+from tests.kinds.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, shorten_file
 from tests.suites.test_complexfuncbench import RECORD
 from tests.suites.test_custom import LINES
 

@@ -9,19 +9,10 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import (
-    Answers,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    PathCall,
-    ResultRule,
-    Scene,
-)
+from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
@@ -44,28 +35,38 @@ from pytest_fcbench.execution.outcomes import (
     Unanswered,
     Unreached,
 )
-from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
-from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path.questions import (
+from pytest_fcbench.judging import ratings
+from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging.opinions import Equivalence
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.kinds.answers import verdict as answer
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.chat import verdict as chat
+from pytest_fcbench.kinds.execution import rest_verdict as rest
+from pytest_fcbench.kinds.execution import verdict as execution
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.golden_path.questions import (
     ask_completeness,
     ask_correctness,
     ask_equivalence,
 )
-from pytest_fcbench.matchers.judging import ratings
-from pytest_fcbench.matchers.judging.opinions import Equivalence
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
-from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.kinds.relevance import verdict as relevance
+from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
-from tests.conversations import test_golden_path
 from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import change_values, hostile_text, json_values, mutate_texts, words
 from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
-from tests.matchers import test_state
-from tests.matchers.equivalence import test_builtin
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL
-from tests.matchers.sql.shop import TABLES
-from tests.matchers.sql.test_statements import CALL_ARGUMENTS
+from tests.judging.equivalence import test_builtin
+from tests.kinds.golden_path import test_conversation as test_golden_path
+from tests.kinds.golden_path.talking import CORRECTED, OFFICIAL
+from tests.kinds.sql.shop import TABLES
+from tests.kinds.sql.test_statements import CALL_ARGUMENTS
+from tests.kinds.state import test_verdict as test_state
 
 faults = st.none() | st.none() | st.sampled_from(Fault)
 answers = st.builds(lambda said, fault: replace(said, fault=fault), completions, faults)
@@ -187,7 +188,9 @@ def test_results_are_matched(
     calls = tuple(f"weather.forecast(city='{n}')" for n in range(len(kinds)))
     entry = replace(make_entry(category, expect=[]), expectation=ExpectedResults(calls, tuple(kinds)))
 
-    def execute(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> Sequence[Outcome]:
+    def execute(
+        calls: Sequence[str], recorded: Sequence[RecordedCall], own: Sequence[str]
+    ) -> Sequence[Outcome]:
         return [outcomes[sum(map(ord, call)) % len(outcomes)] for call in calls]
 
     first, again = (execution.judge(entry, transcript, execute) for _ in range(2))

@@ -11,16 +11,18 @@ from pathlib import Path
 
 from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.codecs.server_requests import ServerRequest, read_request, write_results
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
+from pytest_fcbench.domain.entry import Entry, Message, Scene
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.suites import core
 from tests.factories import tool_calls
-from tests.matchers.golden_path.talking import FC
+from tests.kinds.golden_path.talking import FC
 from tests.mcp_servers import shelf
 
 SHELF = (sys.executable, "-I", shelf.__file__)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.domain.entry import Category, Entry, ExpectedResponse
+from pytest_fcbench.domain.categories import Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Judgement, Profile
@@ -17,7 +16,11 @@ from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers.registry import Resources, judge
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.execution.truth import list_recorded_replies
+from pytest_fcbench.kinds.judgement import judge
+from pytest_fcbench.kinds.kind import Resources
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.suites.suite import Suite
@@ -44,8 +47,8 @@ def judge_entries(
 
     dispatcher = Dispatcher(RoutedModel(model, {Party.OWN_WEB: WEB}), start_conversation)
     entries = [entry for category in categories for entry in suite.load(category)]
-    truths = (entry.expectation for entry in entries)
-    with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
+    recorded = (each for entry in entries for each in list_recorded_replies(entry))
+    with closing(Performer(recorded)) as perform:
         for entry in entries:
             yield Outcome(
                 entry.id, judge(entry, dispatcher.transcript(entry), Resources(open_entry, pool, perform))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.kinds.turns import put_turns
 from pytest_fcbench.models.provider import choose_manner
 from pytest_fcbench.models.registry import (
     describe_former_identity,

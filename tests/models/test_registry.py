@@ -17,7 +17,8 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Party, Step, Transcript
-from pytest_fcbench.matchers import ast
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -28,7 +29,6 @@ from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.scorecard.record import build_record
-from pytest_fcbench.suites.formats.fields import Field
 from tests.conftest import ROOT
 from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
 

@@ -15,10 +15,10 @@ import pytest
 
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
+from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.models.web import NoWebModel, OwnWeb, RecordedWeb, RecordingModel, Sources, WebModel
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web import recording
 from pytest_fcbench.web.addresses import Address
 from pytest_fcbench.web.client import Bounds, Client

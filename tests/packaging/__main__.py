@@ -29,9 +29,9 @@ RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 TESTS = tuple(
     f"tests/{name}"
     for name in (
-        *("cli", "codecs/function_docs", "codecs/test_java.py", "codecs/test_javascript.py", "matchers/sql"),
+        *("cli", "codecs/function_docs", "codecs/test_java.py", "codecs/test_javascript.py", "kinds/sql"),
         *("models", "packaging", "plugin", "present", "server", "suites/packs", "web"),
-        *("domain/test_price.py", "environments/api/test_math.py", "matchers/golden_path/test_assignment.py"),
+        *("domain/test_price.py", "environments/api/test_math.py", "kinds/golden_path/test_assignment.py"),
         *("scorecard/aggregate/test_format_sensitivity.py", "scorecard/compare/test_paired.py"),
         *("test_architecture.py", "tools/contamination"),
     )

@@ -17,12 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry
+from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import ModelPresentation, Names
 from pytest_fcbench.domain.transcript import Completion, Transcript, part_from_json
 from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers import ast, execution
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.execution import verdict as execution
 from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites.registry import open_suite

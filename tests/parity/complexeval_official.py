@@ -17,7 +17,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from tests.matchers.golden_path.stand_ins import embed_text, is_equal_but_for_case, reply_as_api
+from tests.kinds.golden_path.stand_ins import embed_text, is_equal_but_for_case, reply_as_api
 
 
 def stub_module(name: str, **members: object) -> None:

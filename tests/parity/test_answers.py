@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed
-from pytest_fcbench.matchers import answer
+from pytest_fcbench.kinds.answers import verdict as answer
 from tests.parity.comparison import read_records
 from tests.parity.conftest import find_oracle_files
 

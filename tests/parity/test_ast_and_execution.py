@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from pytest_fcbench.domain.entry import AS_WRITTEN
+from pytest_fcbench.domain.categories import AS_WRITTEN
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.scorecard.aggregate import execution

@@ -16,12 +16,12 @@ import pytest
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path import verdict
+from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.kinds.golden_path import verdict
 from tests.conftest import ROOT
-from tests.matchers.golden_path.cases import Case, make_case, write_official_record
-from tests.matchers.golden_path.stand_ins import compare_texts, is_equal_but_for_case, reply_as_api
-from tests.matchers.golden_path.talking import hold_conversation
+from tests.kinds.golden_path.cases import Case, make_case, write_official_record
+from tests.kinds.golden_path.stand_ins import compare_texts, is_equal_but_for_case, reply_as_api
+from tests.kinds.golden_path.talking import hold_conversation
 
 OFFICIAL = os.environ.get("FCBENCH_COMPLEXEVAL")
 CASES = 4000

@@ -29,12 +29,14 @@ import pytest
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, ExpectedResults
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.functions.formulas import FORMULAS
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.matchers import execution
+from pytest_fcbench.kinds.execution import verdict as execution
+from pytest_fcbench.kinds.execution.truth import ExpectedResults
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_transcript
 from tests.parity.comparison import read_records

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.environments import open_environments
+from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite

@@ -20,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Answers
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.kinds.answers.truth import Answers
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import open_environments
-from pytest_fcbench.matchers import state
+from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass as C
 from pytest_fcbench.tools.diagnosis.failure_classes import classify_failure

@@ -33,11 +33,11 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.conversations.setting import ConversationContext
-from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.golden_path.runners import find_runner
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites import packs

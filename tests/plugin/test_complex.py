@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, ToolCall
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
+from tests.kinds.golden_path.stand_ins import embed_text
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
-from tests.matchers.golden_path.stand_ins import embed_text
 from tests.plugin.conftest import Project
 from tests.served import served, stats
 

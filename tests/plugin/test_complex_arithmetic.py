@@ -18,18 +18,18 @@ from typing import Any
 import pytest
 from scipy.stats import t as student_t
 
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
 from tests.complexfuncbench import FUNCTIONS, make_record, make_templates
-from tests.matchers.golden_path.talking import FC, classify_replies
+from tests.kinds.golden_path.talking import FC, classify_replies
 from tests.plugin.conftest import Project
 
 PROFILES = ("official", "corrected")

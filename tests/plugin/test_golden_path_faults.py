@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, GoldenPath
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import Project
 

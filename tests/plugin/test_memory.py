@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.dispatch.clock import wait_until
 from tests.plugin.conftest import Project, size

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_fcbench import matchers
 from pytest_fcbench.domain import entry
-from pytest_fcbench.suites import formats
+from pytest_fcbench import formats
 
 HERE = Path(__file__).parent
 matchers.__path__.append(str(HERE / "matchers"))
@@ -28,7 +28,7 @@ entry.CATEGORIES["rhymes"] = entry.Category("rhymes", entry.Group.V1, RULE, scor
 
 FORMAT = """
 from pytest_fcbench.domain.entry import Answers, Entry, Message
-from pytest_fcbench.suites.formats.rows import EntryRow, Row
+from pytest_fcbench.formats.rows import EntryRow, Row
 
 
 class PoemRow(EntryRow):

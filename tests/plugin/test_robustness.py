@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.loopback import Body, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project

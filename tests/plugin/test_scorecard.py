@@ -289,7 +289,7 @@ def test_an_entry_whose_worker_died_is_not_scored(project: Project) -> None:
         "benchmarks/test_ast.py",
         "import os\n"
         "import pytest\n"
-        "from pytest_fcbench.matchers import ast\n"
+        "from pytest_fcbench.kinds.calls import verdict as ast\n"
         "@pytest.mark.fcbench('multiple')\n"
         "def test_multiple(entry, ask, score):\n"
         "    if entry.id == 'multiple_3':\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import SCORED, Project, size

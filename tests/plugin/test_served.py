@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite

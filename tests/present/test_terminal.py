@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.present import terminal
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories

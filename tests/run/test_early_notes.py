@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.early_notes import list_early_notes

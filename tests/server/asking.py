@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.kinds.answers import web_pages
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import Body, read_body
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
-from tests.conversations.asked import collect_requests
+from tests.kinds.asked import collect_requests
 
 Sent: TypeAlias = dict[str, object]
 OFFICIAL = PathSettings(Profile.OFFICIAL)

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.family import FamilyMember, WireRequest
 from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server.body import RefusedRequestError

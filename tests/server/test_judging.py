@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.domain.entry import ExpectedCall, PathCall
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Call, Completion
-from pytest_fcbench.matchers.ast.free_texts import ask_same_text
-from pytest_fcbench.matchers.golden_path.official_questions import compare_calls, rate_response
-from pytest_fcbench.matchers.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, put_question
-from pytest_fcbench.matchers.judging.ratings import ask_relevance
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, put_question
+from pytest_fcbench.judging.ratings import ask_relevance
+from pytest_fcbench.kinds.calls.free_texts import ask_same_text
+from pytest_fcbench.kinds.calls.truth import ExpectedCall
+from pytest_fcbench.kinds.golden_path.official_questions import compare_calls, rate_response
+from pytest_fcbench.kinds.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.judging import Judge
 from tests.factories import make_entry, make_golden_path
-from tests.matchers.golden_path.test_official_questions import WORDING
+from tests.kinds.golden_path.test_official_questions import WORDING
 from tests.served import served, stats
 from tests.server.asking import Sent, make_body
 from tests.server.clients import post_chat, post_json
@@ -82,7 +83,7 @@ def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
 
 
 def test_official_questions_get_opinions_in_their_form() -> None:
-    judge, call = Judge(WORDING), PathCall("find", {"query": "Bergen"}, reply="{}")
+    judge, call = Judge(WORDING), RecordedCall("find", {"query": "Bergen"}, reply="{}")
     comparison = compare_calls(ENTRY, WORDING, Call("find", {"query": "There"}), call, [])
     reply = judge.answer_question(next(comparison).messages)
     with pytest.raises(StopIteration) as compared:

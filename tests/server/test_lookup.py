@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.codecs.server_requests import read_request
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext
-from pytest_fcbench.domain.entry import Entry, Group, Message
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.path_runner import RUNNERS
-from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.golden_path.walk import get_golden_path
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.golden_path.runners import RUNNERS
+from pytest_fcbench.kinds.golden_path.walk import get_golden_path
+from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -34,8 +35,8 @@ from pytest_fcbench.server.lookup import (
     list_requests,
 )
 from pytest_fcbench.suites.registry import open_suite
-from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
+from tests.kinds.asked import collect_requests
 from tests.mcp_servers.made import make_server_entry, play_shelf
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body, make_suite, read_sent
 

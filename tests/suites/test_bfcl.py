@@ -11,20 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.codecs.wording import Notes
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    SELECTIONS,
-    AnyCall,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    Group,
-    Message,
-    NoCall,
-    ResultRule,
-)
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Group
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import (
@@ -37,9 +25,12 @@ from pytest_fcbench.domain.prompt_format import (
 )
 from pytest_fcbench.execution.rest.apis import APIS
 from pytest_fcbench.execution.rest.request import read_request
+from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import parse_url

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World, world_from_json
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite

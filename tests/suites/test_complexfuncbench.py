@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, GoldenPath, Group, Lookup
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
 from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read_golden_paths
 from pytest_fcbench.suites.registry import PACKS, open_suite

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.errors import PackError
-from pytest_fcbench.domain.path_wording import PathWording
+from pytest_fcbench.kinds.golden_path.wording import PathWording
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench_texts import (
     CODE,

@@ -10,21 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    SELECTIONS,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResults,
-    Group,
-    ResultRule,
-    Variation,
-)
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Group
+from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_format_id
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
-from pytest_fcbench.suites.derived_entries import MADE_OF
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.state.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit.duplicates import ALIKE, count_distinct_tasks, find_pairs, read_question
@@ -81,7 +74,9 @@ def test_its_hash_is_the_same_every_time(suite: Suite, tmp_path: Path) -> None:
 
 
 def test_every_category_has_a_file(suite: Suite) -> None:
-    assert suite.categories == tuple(c for c in CATEGORIES.values() if not c.rule.of_own_suites)
+    assert suite.categories == tuple(
+        c for c in CATEGORIES.values() if c.group not in {Group.NEXT_STEP, Group.MCP}
+    )
 
 
 def test_every_category_has_enough_entries(suite: Suite, entries: tuple[Entry, ...]) -> None:
@@ -166,7 +161,7 @@ def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tu
         assert entry.variation == Variation(own.category, chosen)
         assert (entry.turns, entry.functions) == (own.turns, own.functions)
         assert entry.expectation == own.expectation
-        assert (entry.rule, entry.cluster) == (own.category.rule, original)
+        assert (entry.kind, entry.cluster) == (own.category.kind, original)
 
 
 @pytest.mark.parametrize("chosen", FORMATS, ids=lambda chosen: chosen.name)
@@ -182,11 +177,11 @@ def test_no_two_prompt_formats_have_the_same_words(suite: Suite) -> None:
     assert len({suite.wording.prompts.build_system_prompt(chosen) for chosen in FORMATS}) == len(FORMATS)
 
 
-@pytest.mark.parametrize("rule", sorted({each.rule.name for each in CATEGORIES.values()}))
+@pytest.mark.parametrize("rule", sorted({each.kind for each in CATEGORIES.values()}))
 def test_as_many_functions_are_offered_as_the_category_says(entries: tuple[Entry, ...], rule: str) -> None:
     """One for simple, several for multiple, as named for parallel; only irrelevance may offer none."""
     for entry in entries:
-        if entry.category.rule.name != rule:
+        if entry.category.kind != rule:
             continue
         several = rule == "multiple" or entry.category.name.endswith("parallel_multiple")
         one = rule in ("simple", "sql") or entry.category.name.endswith("parallel")
@@ -200,7 +195,7 @@ def test_as_many_functions_are_offered_as_the_category_says(entries: tuple[Entry
 
 def test_parallel_entries_expect_several_calls(entries: tuple[Entry, ...]) -> None:
     for entry in entries:
-        if entry.category.rule.parallel:
+        if entry.category.kind == "parallel":
             assert isinstance(entry.expectation, ExpectedCalls)
             assert len(entry.expectation.calls) > 1, entry.key
 
@@ -255,7 +250,7 @@ def test_defaults_are_of_the_declared_type_and_in_the_enum(entries: tuple[Entry,
 def test_no_two_questions_written_by_hand_are_alike(suite: Suite) -> None:
     """In one turn and of one kind of entry; memories and webs put the same questions by design."""
     for category in suite.categories:
-        if category.single_turn and not category.rule.varies_others:
+        if category.single_turn and not category.varies_others:
             questions = [read_question(e) for e in suite.load(category) if not e.parents]
             alike = [
                 (p.question.source.id, p.other.source.id) for p in find_pairs(questions, questions, ALIKE)

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.function_docs import document_domain
-from pytest_fcbench.matchers import state
+from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.registry import open_suite

@@ -14,9 +14,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_fcbench.codecs.presenting import sanitise_name
+from pytest_fcbench.domain.categories import CATEGORIES, Group
 from pytest_fcbench.domain.conformance import conforms_to_schema
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, PathCall
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import ask_model
@@ -49,7 +52,7 @@ def _iter_scalars(value: object) -> Iterator[object]:
         yield value
 
 
-def _measure_reply(call: PathCall) -> int:
+def _measure_reply(call: RecordedCall) -> int:
     return len(json.dumps(call.reply_value, ensure_ascii=False))
 
 
@@ -322,7 +325,7 @@ def test_times_after_an_earlier_one_are_counted_right(entry_id: str) -> None:
     assert _move_time(time, minutes) in json.dumps([call.arguments for call in _read_path(entry).calls])
 
 
-def _list_options(entry: Entry, call: PathCall, name: str) -> Sequence[object]:
+def _list_options(entry: Entry, call: RecordedCall, name: str) -> Sequence[object]:
     """Return what the doc of a function names as values of a parameter."""
     doc = entry.find_function(call.name)
     assert doc is not None

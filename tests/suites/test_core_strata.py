@@ -21,7 +21,7 @@ _SUITE = core.open_suite(Path())
 _ENTRIES: Mapping[str, Entry] = {
     entry.id: entry
     for category in _SUITE.categories
-    if not category.rule.varies_others
+    if not category.varies_others
     for entry in _SUITE.load(category)
 }
 

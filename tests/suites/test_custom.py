@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.kinds.execution.truth import ExpectedResults
 from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.registry import open_suite
 
 SIMPLE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.scorecard.aggregate import formulas

@@ -10,12 +10,14 @@ from dataclasses import fields, replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Message, Scene
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler
+from pytest_fcbench.kinds.state.derived_entries import move_to_category, withhold_functions
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.suites.core.filler import filler
-from pytest_fcbench.suites.derived_entries import move_to_category, withhold_functions
 from tests.conftest import ROOT
 from tests.factories import make_entry
 

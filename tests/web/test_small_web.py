@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable
 from pytest_fcbench.web.small_web import ENGINE, SmallWeb
 

@@ -21,7 +21,8 @@ from pytest_fcbench.cli.output import (
     write_and_report,
 )
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
-from pytest_fcbench.domain.entry import Category, Entry
+from pytest_fcbench.domain.categories import Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import (
     FcbenchError,
     NotScoredError,
@@ -152,8 +153,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             category
             for category in suite.categories
             # Variations repeat the entries of other categories in other formats.
-            if not category.rule.varies_others
-            and (not chosen.category or category in context.settings.categories)
+            if not category.varies_others and (not chosen.category or category in context.settings.categories)
         ]
         entries, unread = _load_readable(suite, categories)
         uncounted = find_uncounted(suite.name, entries, unread)

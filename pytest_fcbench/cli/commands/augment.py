@@ -11,6 +11,7 @@ from pytest_fcbench.cli.question_wording import merge_questions
 from pytest_fcbench.cli.run_options import declare_run_options, open_suite_at, require_at_least
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.kinds.calls.shape import find_shape
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
 HELP = "make new entries from the entries of a suite"
@@ -77,7 +78,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise FcbenchError(f"{chosen.suite}: {error}") from None
     # Only parallel entries have a question that was joined from several.
     if writer:
-        parallel = [entry for entry in entries if entry.category.rule.parallel]
+        parallel = [entry for entry in entries if find_shape(entry).parallel]
         reworded, notes = merge_questions(writer, parallel)
         by_id = {entry.id: entry for entry in reworded}
         entries = [by_id.get(entry.id, entry) for entry in entries]

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_fcbench.cli.output import find_width, print_lines
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.execution.functions import live

@@ -25,7 +25,8 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.dispatch.stored_model import StoredModel
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.present import tables

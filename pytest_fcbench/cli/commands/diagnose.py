@@ -15,7 +15,8 @@ from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_latest_scorecard, find_scorecard
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
+from pytest_fcbench.domain.categories import CATEGORIES, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Transcript
@@ -124,7 +125,7 @@ _KINDS = (_CONVERSATIONS, _ANSWERS) = "multi-turn conversations", "single-turn a
 def _name_kind(record: Record) -> str:
     """Name the kind of failure that a record can have: one that is diagnosed, or its group."""
     category = CATEGORIES[record.category]
-    if category.group is Group.MULTI_TURN or category.rule.starts_server:
+    if category.group is Group.MULTI_TURN or category.group is Group.MCP:
         return _CONVERSATIONS
     return _ANSWERS if category.single_turn else category.group
 
@@ -165,7 +166,7 @@ def _classify_failures(
                         [
                             each
                             for category in suite.categories
-                            if category.single_turn and not category.rule.varies_others
+                            if category.single_turn and not category.varies_others
                             for each in suite.load(category)
                         ]
                     )

@@ -37,7 +37,7 @@ from pytest_fcbench.cli.run_options import (
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode

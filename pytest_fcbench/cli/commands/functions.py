@@ -15,9 +15,9 @@ from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_p
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.formats.fields import read_yaml
 from pytest_fcbench.mcp_servers.listing import PREFIX, ToolListing, list_tools, read_source
 from pytest_fcbench.run.output_files import write_new_files
-from pytest_fcbench.suites.formats.fields import read_yaml
 
 HELP = "write function docs from code, OpenAPI, a list of tools or an MCP server"
 PAGE = "own-suites"

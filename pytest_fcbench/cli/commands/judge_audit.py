@@ -34,15 +34,16 @@ from pytest_fcbench.cli.run_options import (
 )
 from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import Entry, GoldenPath
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_text
 from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
-from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path.questions import ask_equivalence
-from pytest_fcbench.matchers.judging.opinions import Equivalence
+from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging.opinions import Equivalence
+from pytest_fcbench.kinds.golden_path.questions import ask_equivalence
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
+from pytest_fcbench.kinds.entry_schema import generate_entry_schema
 
 HELP = "print the JSON Schema of your own entries"
 PAGE = "own-suites"

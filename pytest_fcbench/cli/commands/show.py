@@ -29,20 +29,8 @@ from pytest_fcbench.cli.scorecard_arguments import (
     find_runs_folder,
     find_scorecard,
 )
-from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import (
-    Answers,
-    AnyCall,
-    Entry,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    Facts,
-    GoldenPath,
-    NoCall,
-    Trajectory,
-)
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.protocol_notes import describe_note
@@ -66,8 +54,16 @@ from pytest_fcbench.domain.verdict import (
     Verdict,
 )
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.judging.ratings import MOST
-from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.judging.ratings import MOST
+from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.answers.web_entries import DOMAIN
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.context import Memories
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state.state_difference import find_differences
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.present.call_tables import describe_difference
 from pytest_fcbench.present.explanations import render_comparison, render_rule
@@ -79,7 +75,6 @@ from pytest_fcbench.run.history import find_run_with
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
-from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "list what did not pass, or show an entry"
 PAGE = "after-a-run"
@@ -258,7 +253,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             print(f"not scored: {error.cause}: {error.reason}")
             transcript = None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, replayed))
-        if entry.category.rule.writes_sql:
+        if entry.category.kind == "sql":
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
@@ -273,7 +268,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             judgement = session.judge(entry, transcript)
             record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
-        if entry.category.rule.writes_sql and isinstance(judgement.corrected, Failed):
+        if entry.category.kind == "sql" and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
 
 

@@ -30,7 +30,8 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.dispatch.stored_model import StoredModel, name_model
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import make_printable

@@ -11,7 +11,7 @@ from inspect import Parameter, Signature
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
-from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.recorded_call import RecordedCall
 
 _DEFAULTS = {"diffandsplits": "true"}
 
@@ -67,7 +67,7 @@ class LookupSource(Protocol):
 class RecordedLookups:
     """Recorded answers for equal arguments (a tuple equals a list), else those of ``others``."""
 
-    def __init__(self, calls: Sequence[PathCall], others: LookupSource | None = None) -> None:
+    def __init__(self, calls: Sequence[RecordedCall], others: LookupSource | None = None) -> None:
         self._calls = calls
         self._others = others
 
@@ -102,16 +102,16 @@ def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Call
     return {name: make_function(name, signature) for name, signature in LOOKUPS.items()}
 
 
-def record_reply(call: str, reply: object) -> PathCall:
+def record_reply(call: str, reply: object) -> RecordedCall:
     """Return a call, written as text, with the API's answer."""
     made = carry_out_call(
-        call, make_functions(lambda name, arguments: PathCall.with_reply(name, arguments, reply))
+        call, make_functions(lambda name, arguments: RecordedCall.with_reply(name, arguments, reply))
     )
-    assert isinstance(made, PathCall)
+    assert isinstance(made, RecordedCall)
     return made
 
 
-def find_unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
+def find_unanswered(calls: Sequence[str], recorded: Sequence[RecordedCall]) -> str | None:
     """Return the first call without a recorded answer, or None."""
     known = make_functions(RecordedLookups(recorded).answer)
     for call in calls:

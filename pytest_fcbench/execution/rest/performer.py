@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
-from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Response
 from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, has_key, identify_request, make_api_request
 from pytest_fcbench.execution.rest.request import NoRequestError, Request, read_request
@@ -28,12 +27,12 @@ _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
 class Performer:
     """A sender of requests to the hosts of ``apis`` and ``services`` only (an ``outcomes.Perform``).
 
-    ``expected`` are the truths whose recorded answers are served; ``instead`` is passed to ``Sender``.
+    ``expected`` are calls, each with the recorded answer that is served; ``instead`` is passed to ``Sender``.
     """
 
     def __init__(
         self,
-        expected: Iterable[ExpectedResponse] = (),
+        expected: Iterable[tuple[str, str]] = (),
         *,
         live: bool = False,
         keep: Keep | None = None,
@@ -94,13 +93,12 @@ def read_api_request(call: str) -> tuple[Request, ApiRequest, str]:
     return request, make_api_request(target.host, target.rest, request.params, request.headers), target.scheme
 
 
-def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
-    """Collect the recorded answers of truths by request; of several to one request the first."""
+def collect_recordings(expected: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Collect the recorded answers to calls by request; of several to one request the first."""
     found: dict[str, str] = {}
-    for truth in expected:
-        if truth.recorded is not None:
-            _, wanted, _ = read_api_request(truth.call)
-            found.setdefault(identify_request(wanted, _ALL[wanted.host]), truth.recorded)
+    for call, recorded in expected:
+        _, wanted, _ = read_api_request(call)
+        found.setdefault(identify_request(wanted, _ALL[wanted.host]), recorded)
     return found
 
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.execution.functions.lookups import (
     LOOKUPS,
     FailedLookupError,
@@ -68,7 +68,7 @@ class Pool:
         self._closed = False
 
     def __call__(
-        self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
+        self, calls: Sequence[str], recorded: Sequence[RecordedCall] = (), own: Sequence[str] = ()
     ) -> tuple[Outcome, ...]:
         """Carry out calls and return their outcomes (an ``outcomes.Execute``)."""
         if sys.platform == "win32":

@@ -18,23 +18,18 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.rendering import render_completion
-from pytest_fcbench.domain.entry import (
-    Answers,
-    AnyCall,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    Facts,
-    GoldenPath,
-    Trajectory,
-    choose_plain_value,
-)
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
-from pytest_fcbench.models.baselines import memory_recall
+from pytest_fcbench.kinds.answers import oracle as memory_recall
+from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, choose_plain_value
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import AnyCall
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.models.provider import Provider, open_plain_model
 
 ABSTENTION = "None of the offered functions can serve this request."
@@ -100,7 +95,9 @@ def _parse_calls(entry: Entry, texts: Sequence[str]) -> list[Call]:
         with suppress(Undecodable):
             # The name of a tool may be none of Python's.
             read = (
-                (python.parse_tool_call(text),) if entry.rule.starts_server else python.parse_corrected(text)
+                (python.parse_tool_call(text),)
+                if entry.category.group is Group.MCP
+                else python.parse_corrected(text)
             )
             calls += map(offer.normalise_call, read)
     return calls

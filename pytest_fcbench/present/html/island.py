@@ -19,21 +19,17 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.domain.entry import (
-    Answers,
-    AnyCall,
-    Entry,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    GoldenPath,
-    NoCall,
-    Trajectory,
-)
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import BUILTIN, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.present.call_tables import describe_difference
 from pytest_fcbench.present.explanations import ComparisonRow, list_differences, list_pairs
 from pytest_fcbench.present.failure_codes import find_failure_code

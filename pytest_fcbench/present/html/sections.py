@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import stdev
 
-from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES
+from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
 from pytest_fcbench.present import call_tables, format_tables, score_tables

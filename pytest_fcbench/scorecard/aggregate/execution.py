@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from pytest_fcbench.domain.entry import AS_WRITTEN, Group
+from pytest_fcbench.domain.categories import AS_WRITTEN, Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Share

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.domain.entry import SELECTIONS
+from pytest_fcbench.domain.categories import SELECTIONS
 
 
 class Weighing(Enum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pytest_fcbench.domain.entry import Group
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Share

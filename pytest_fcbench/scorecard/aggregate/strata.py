@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_fcbench.domain.entry import Group
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Fault
 from pytest_fcbench.domain.verdict import Failed

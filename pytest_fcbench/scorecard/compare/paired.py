@@ -20,7 +20,7 @@ from math import comb, fsum, isclose, sqrt
 from statistics import fmean
 
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.differences import Estimate, estimate_change, sum_changes
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories

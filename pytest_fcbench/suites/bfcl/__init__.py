@@ -10,30 +10,21 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    SELECTIONS,
-    AnyCall,
-    Category,
-    Entry,
-    Expectation,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResponse,
-    ExpectedResults,
-    Group,
-    NoCall,
-    PathCall,
-    ResultRule,
-    Scene,
-    Trajectory,
-)
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category, Group
+from pytest_fcbench.domain.entry import Entry, Expectation, Scene
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, Docs, Layout, Style
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
+from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state.derived_entries import make_variation_id, vary_format
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.suites.bfcl import agentic
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.family_texts import SPEAKING
@@ -49,8 +40,6 @@ from pytest_fcbench.suites.bfcl.rows import (
 )
 from pytest_fcbench.suites.bfcl.sentences import list_changes
 from pytest_fcbench.suites.bfcl.world import CLASSES
-from pytest_fcbench.suites.derived_entries import make_variation_id, vary_format
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.packs import Pack, open_pack
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
 from pytest_fcbench.suites.suite import Suite
@@ -80,7 +69,7 @@ def open_suite(cache: Path) -> Suite:
     wording = _read_wording(constants)
 
     def load(category: Category) -> tuple[Entry, ...]:
-        if category.rule.varies_others:
+        if category.varies_others:
             hint = wording.notes[category.language].hint
             return tuple(vary_format(_read_varied(pack, category, ledger, hint), category))
         if category.group is Group.AGENTIC:
@@ -95,7 +84,7 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        categories=tuple(category for category in CATEGORIES.values() if category.rule.on_leaderboard),
+        categories=tuple(category for category in CATEGORIES.values() if category.on_leaderboard),
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
         load=load,
@@ -179,7 +168,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
     match category.group:
         case Group.MULTI_TURN:
             return partial(_make_multi_turn, cache(partial(read_docs, pack)))
-        case Group.EXECUTABLE if not category.rule.asks_web_api:
+        case Group.EXECUTABLE if category.kind == "execution":
             # Replies of web APIs from BFCL's check of whether they still answer.
             replies = f"{_SANITY_CHECK}_executable.json"
             recorded = tuple(
@@ -217,9 +206,9 @@ def _make_single_turn(row: Row, category: Category, expectation: Expectation) ->
 
 def _read_expectation(category: Category, answer: Row) -> Expectation:
     if not category.expects_calls:
-        return AnyCall() if category.rule.offers_functions else NoCall()
+        return AnyCall() if category.kind == "relevance" else NoCall()
     calls = [item for item in as_list(answer["ground_truth"]) if isinstance(item, Mapping)]
-    if category.rule.writes_sql:
+    if category.kind == "sql":
         # One truth has a second call, which the official checker never looked at.
         calls = calls[:1]
     return ExpectedCalls(
@@ -227,7 +216,7 @@ def _read_expectation(category: Category, answer: Row) -> Expectation:
     )
 
 
-def _make_executable(recorded: tuple[PathCall, ...], row: Row, category: Category, answer: Row) -> Entry:
+def _make_executable(recorded: tuple[RecordedCall, ...], row: Row, category: Category, answer: Row) -> Entry:
     calls = tuple(map(str, as_list(answer["ground_truth"])))
     # One entry says of three results how they are compared, but has two calls.
     kinds = as_list(answer.get("execution_result_type"))[: len(calls)]
@@ -274,7 +263,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
     Raises ``PackError``.
     """
     pack = open_pack(SOURCE, cache)
-    if category.rule.varies_others:
+    if category.varies_others:
         yield from _official_varied_rows(cache, pack, category)
         return
     if category.group is Group.AGENTIC:

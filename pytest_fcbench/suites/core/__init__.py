@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Group
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category, Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
-from pytest_fcbench.suites.core.filler import filler
-from pytest_fcbench.suites.core.kept_entries import load_or_read
-from pytest_fcbench.suites.derived_entries import (
+from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.kinds.state.derived_entries import (
     MADE_OF,
     Withheld,
     derive_multi_turn,
     join_clusters,
     vary_format,
 )
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
+from pytest_fcbench.suites.core.filler import filler
+from pytest_fcbench.suites.core.kept_entries import load_or_read
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
@@ -90,7 +91,7 @@ def read_entries(category: Category) -> tuple[Entry, ...]:
 def _load_plain(category: Category) -> tuple[Entry, ...]:
     """Load the entries of a category without their features."""
     paths = tuple(_find_files(category))
-    if category.rule.varies_others:
+    if category.varies_others:
         varied: list[Entry] = []
         for name, ids in _read_file(paths[0]).members().items():
             entries = {entry.id: entry for entry in _load(CATEGORIES[name])}

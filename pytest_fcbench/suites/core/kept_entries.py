@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest_fcbench
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, Category
+from pytest_fcbench.domain.entry import Entry
 
 Entries: TypeAlias = tuple[Entry, ...]
 

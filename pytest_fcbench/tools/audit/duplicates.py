@@ -18,8 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Group, NoCall
-from pytest_fcbench.matchers.golden_path.assignment import count_common
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResults
+from pytest_fcbench.kinds.golden_path.assignment import count_common
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, format_value
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
@@ -146,7 +151,7 @@ def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         has_same_truth = _serialize_truth(entry) == _serialize_truth(other)
         # Steps of one conversation have the same question; what else shares a cluster has another truth.
         is_variant = entry.cluster is not None and entry.cluster == other.cluster
-        if is_variant and (entry.rule.continues or not has_same_truth):
+        if is_variant and (entry.category.continues or not has_same_truth):
             continue
         if _list_docs(entry) != _list_docs(other):
             continue

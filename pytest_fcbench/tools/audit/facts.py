@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_fcbench import environments
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import ConversationContext, Memories
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
@@ -18,8 +16,11 @@ from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.matchers.registry import Resources, judge
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.judging.text_normalization import standardize
+from pytest_fcbench.kinds.context import ConversationContext, Memories
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.judgement import judge
+from pytest_fcbench.kinds.kind import Resources
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import RoutedModel

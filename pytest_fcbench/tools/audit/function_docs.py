@@ -15,7 +15,7 @@ from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,

@@ -9,9 +9,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.matchers.golden_path.assignment import count_common
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.golden_path.assignment import count_common
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.audit.duplicates import SplitQuestion, find_pairs, read_question
 from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import LIKELY, Flaw, check, format_value
@@ -38,7 +40,7 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
     idle = [
         read_question(entry)
         for entry in entries
-        if isinstance(entry.expectation, NoCall) and entry.functions and not entry.rule.continues
+        if isinstance(entry.expectation, NoCall) and entry.functions and not entry.category.continues
     ]
     called = [read_question(entry) for entry in entries if isinstance(entry.expectation, ExpectedCalls)]
     served: dict[str, str] = {}

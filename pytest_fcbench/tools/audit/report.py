@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from textwrap import wrap
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.present import tables
 from pytest_fcbench.present.tables import Table

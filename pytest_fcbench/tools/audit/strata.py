@@ -9,21 +9,17 @@ from contextlib import suppress
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
-from pytest_fcbench.domain.entry import (
-    Answers,
-    AnyCall,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    ExpectedResults,
-    GoldenPath,
-    NoCall,
-    PathCall,
-    Trajectory,
-)
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.judging.text_normalization import standardize
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResults
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
@@ -101,7 +97,7 @@ def _is_nested(schema: Mapping[str, object]) -> bool:
     return schema.get("type") in ("dict", "HashMap") or (isinstance(items, Mapping) and "properties" in items)
 
 
-def list_calls_by_turn(entry: Entry) -> Sequence[Sequence[str | PathCall | ExpectedCall]]:
+def list_calls_by_turn(entry: Entry) -> Sequence[Sequence[str | RecordedCall | ExpectedCall]]:
     """List the calls of a right answer, turn by turn; none where any call will do."""
     match entry.expectation:
         case ExpectedCalls(calls=calls) | ExpectedResults(calls=calls) | GoldenPath(calls=calls):
@@ -136,7 +132,7 @@ def count_results(entry: Entry) -> int:
     offer, said, found = OfferedFunctions(tuple(list_offered_docs(entry)), Names.DOTTED), "", set()
     for messages, calls in zip(entry.turns, list_calls_by_turn(entry), strict=False):
         said += standardize(" ".join(message.shown_text for message in messages))
-        made = [Call(call.name, call.arguments) for call in calls if isinstance(call, PathCall)]
+        made = [Call(call.name, call.arguments) for call in calls if isinstance(call, RecordedCall)]
         # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
         with suppress(Undecodable):
             for text in calls:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.domain.entry import ExpectedCalls, choose_plain_value
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls, choose_plain_value
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check

@@ -8,13 +8,16 @@ from contextlib import suppress
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
-from pytest_fcbench.domain.entry import Entry, GoldenPath, Trajectory
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.matchers.state import list_offered_docs
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import list_offered_docs
 from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
@@ -31,7 +34,7 @@ from pytest_fcbench.tools.audit.strata import is_said
 def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
     """List the calls of each turn; none for other truths, and where an MCP server carries them out."""
     truth = entry.expectation
-    return truth.turns if isinstance(truth, Trajectory) and not entry.rule.starts_server else ()
+    return truth.turns if isinstance(truth, Trajectory) and entry.category.group is not Group.MCP else ()
 
 
 def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:

@@ -13,15 +13,18 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import NamedTuple
 
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
-from pytest_fcbench.matchers.ast.corrected import is_default
-from pytest_fcbench.matchers.execution import LIVE_ONLY
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.judging.text_normalization import standardize
+from pytest_fcbench.kinds.calls.corrected import is_default
+from pytest_fcbench.kinds.calls.shape import find_shape
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.tools.audit.facts import MANNERS, SuiteFacts
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
@@ -227,7 +230,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
 def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
     # Only its check knows what is right, so there is no truth.
-    if entry.rule.own_check or (entry.rule.starts_server and facts.servers is None):
+    if entry.category.kind == "own_check" or (entry.category.group is Group.MCP and facts.servers is None):
         return
     failed = {
         profile: verdict
@@ -299,17 +302,16 @@ def _choose_values(
 def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     """Copy an entry with this call as the only expected one, so that verdicts name a parameter."""
     # A rule for several calls would say only that no call matches.
-    rule = entry.category.rule if entry.category.rule.one_function else CATEGORIES["multiple"].rule
-    category = replace(entry.category, rule=rule)
+    category = replace(entry.category, kind="simple" if find_shape(entry).one_function else "multiple")
     return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
 
 
 @entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
 def find_broken_sql(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
-    if not entry.category.rule.writes_sql:
+    if not entry.category.kind == "sql":
         return
-    from pytest_fcbench.matchers.sql import corrected
+    from pytest_fcbench.kinds.sql import corrected
 
     for call in list_expected_calls(entry):
         verdict = corrected.match_call(entry, call, Call(call.name, {}), Failed("", ""))
@@ -329,7 +331,7 @@ def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     and another fits only the first of these, the order decides.
     """
     # Official code: ``parallel_function_checker_no_order`` in ``ast_checker.py``.
-    calls = list_expected_calls(entry) if entry.category.rule.parallel else ()
+    calls = list_expected_calls(entry) if find_shape(entry).parallel else ()
     for first, second in combinations(range(len(calls)), 2):
         if calls[first].name != calls[second].name:
             continue

@@ -13,11 +13,13 @@ from difflib import SequenceMatcher
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.state import match_calls
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import match_calls
 from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, Severity, entry_check, format_value
 
@@ -38,7 +40,7 @@ _LONGEST = 3_000
 )
 def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find texts that no user message, no result so far and no initial state contains as they are."""
-    if not isinstance(entry.expectation, Trajectory) or entry.rule.starts_server:
+    if not isinstance(entry.expectation, Trajectory) or entry.category.group is Group.MCP:
         return
     try:
         environments = facts.open_environments(entry)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from random import Random
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.kinds.calls.shape import find_shape
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.tools.authoring import combination
 from pytest_fcbench.tools.authoring.combination import get_called_doc, is_answered_by_one_call
 from pytest_fcbench.tools.authoring.generalization import build_variants
@@ -44,7 +46,7 @@ class Material:
         Made from an entry with several functions, it would hardly differ from a variant of that entry.
         """
         entry = self._draw_entry(draw)
-        if not entry.rule.one_function:
+        if not find_shape(entry).one_function:
             return None
         return combination.build_multiple(entry, self.pool, draw, draw.randint(1, 3))
 
@@ -94,7 +96,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         doc.name: doc
         for entry in python
         # Functions that ask a database, an API or the web could answer many questions.
-        if not (entry.rule.writes_sql or entry.rule.asks_web_api)
+        if not entry.category.kind in {"sql", "rest"}
         for doc in entry.functions
         # So could those with a free query. A function with a keyword in its name cannot be called in Python.
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))

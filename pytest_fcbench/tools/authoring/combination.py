@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from pytest_fcbench.domain.categories import CATEGORIES, Group
 from pytest_fcbench.domain.conformance import conforms_to_schema
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Group, Message, NoCall
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 _JOININGS = (("", " "), ("", "\n"), ("1. ", "\n2. "), ("- ", "\n- "))

@@ -19,19 +19,14 @@ from itertools import count
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.conformance import conforms_to_schema
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    Message,
-    list_alternatives,
-)
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
 
 _PROMPT = ">>>"
 _ORNAMENT = re.compile(r"^\s*(?:[-*+>#]+|\d+[.)])\s+|^[\s\"'`*_]+|[\s\"'`*_]+$")

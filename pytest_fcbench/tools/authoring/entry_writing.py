@@ -1,4 +1,4 @@
-"""Writing of entries as the YAML that ``suites/formats`` reads."""
+"""Writing of entries as the YAML that ``kinds`` reads."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import yaml
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Scene
+from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.suites.formats.multi_turn import UNWORDED
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.state.entries import UNWORDED
 from pytest_fcbench.tools.authoring.sampling import Walk
 
 
@@ -64,7 +65,7 @@ def write_walks(
     """Write walks as multi-turn entries, numbered from ``first``.
 
     A turn without a question, by walk and number, lists what a question must mention; such a file cannot be
-    read until its questions are worded (``suites.formats.multi_turn.UNWORDED``).
+    read until its questions are worded (``kinds.state.entries.UNWORDED``).
     """
     entries = []
     for at, walk in enumerate(walks):

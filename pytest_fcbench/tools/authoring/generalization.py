@@ -17,7 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Message
+from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.tools.authoring.combination import is_answered_by_calls, list_options
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")

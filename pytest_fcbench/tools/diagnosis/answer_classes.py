@@ -4,7 +4,7 @@ The first class in the order of ``AnswerClass`` that applies decides. Whether an
 which calls it makes, is read by the rules of the profile; calls that only the lenient reading finds are
 unreadable officially. Several calls are paired with the expected ones so that as much as possible fits, and
 the first pair that does not fit decides. Of one call the first check that fails decides, as in its verdict
-(``matchers/ast``): a missing required argument goes before a wrong value, and of two wrong values the one
+(``kinds/calls``): a missing required argument goes before a wrong value, and of two wrong values the one
 given first counts. Where calls are judged by what they return, arguments are not compared.
 """
 
@@ -16,11 +16,14 @@ from enum import StrEnum
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResponse, ExpectedResults, NoCall
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Ending, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.matchers.explanation import CallComparison
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
+from pytest_fcbench.kinds.explanation import CallComparison
+from pytest_fcbench.kinds.relevance.truth import NoCall
 
 
 class AnswerClass(StrEnum):

@@ -1,6 +1,6 @@
 """Classes of failed conversations, found from calls and results without a judge.
 
-The verdict says what was different after a turn (``matchers/state.py``); the class says which call caused it.
+The verdict says what was different after a turn (``kinds/state/verdict.py``); the class says which call caused it.
 The model's calls are compared with those of the ground truth, turn by turn. Two calls are the same where
 function and arguments are, positional ones under their names and those equal to a default left out, or where
 the same function changed nothing and returned the same. A call that failed is never the same as one of the
@@ -35,8 +35,7 @@ from itertools import chain
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
-from pytest_fcbench.conversations.turns import MOST_STEPS
-from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.server_program import ServerState
@@ -44,8 +43,10 @@ from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.server_state import open_sides
-from pytest_fcbench.matchers.state import Fresh, list_offered_docs
+from pytest_fcbench.kinds.server_turns.verdict import open_sides
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Fresh, list_offered_docs
+from pytest_fcbench.kinds.turns import MOST_STEPS
 
 
 class FailureClass(StrEnum):

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit, read_members
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
+from pytest_fcbench.kinds.state.truth import Trajectory
 
 
 class RootCause(StrEnum):

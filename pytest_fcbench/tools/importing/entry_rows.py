@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.entry import CATEGORIES, PastCall
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import PastCall
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.tools.importing.free_texts import Parameter
 from pytest_fcbench.tools.importing.next_steps import NextStep
 from pytest_fcbench.tools.importing.offered_tools import find_parameters, name_tool

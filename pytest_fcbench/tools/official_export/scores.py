@@ -28,16 +28,7 @@ from dataclasses import dataclass, field, replace
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.entry import (
-    Answers,
-    AnyCall,
-    Entry,
-    ExpectedCalls,
-    ExpectedResults,
-    Facts,
-    NoCall,
-    Trajectory,
-)
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
@@ -45,8 +36,16 @@ from pytest_fcbench.environments.api.file_system import Directory, File, FileSys
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute
-from pytest_fcbench.matchers import answer, execution, relevance, state
-from pytest_fcbench.matchers.ast import official
+from pytest_fcbench.kinds.answers import verdict as answer
+from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.calls import official
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.execution import verdict as execution
+from pytest_fcbench.kinds.execution.truth import ExpectedResults
+from pytest_fcbench.kinds.relevance import verdict as relevance
+from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measure_spread
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import core

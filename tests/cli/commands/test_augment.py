@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.suites.formats import entry_files
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
 
 

@@ -11,17 +11,12 @@ import pytest
 
 from pytest_fcbench.cli.commands.check_apis import check_apis
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    Entry,
-    Expectation,
-    ExpectedResponse,
-    ExpectedResults,
-    ResultRule,
-)
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.execution.functions.live import HOSTS
 from pytest_fcbench.execution.rest.sender import Sender
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.tools.api_probes import ProbeState, ask_apis, collect_probes
 from tests.factories import make_entry

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.contamination.measures import build_text
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, serve_answers

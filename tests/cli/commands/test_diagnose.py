@@ -20,7 +20,7 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.cli.commands import diagnose
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files

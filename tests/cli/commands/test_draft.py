@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.domain.entry import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
 

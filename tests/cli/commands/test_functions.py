@@ -9,9 +9,10 @@ import pytest
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.suites.formats import function_docs, golden_paths
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
-from pytest_fcbench.suites.formats.rows import read_row
+from pytest_fcbench.formats import function_docs
+from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.rows import read_row
+from pytest_fcbench.kinds.golden_path import entries as golden_paths
 
 _GARDEN = '''
 def water(bed: str, litres: float = 2.5):

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
+from pytest_fcbench.domain.categories import CATEGORIES, Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.verdict import CallVerdict, Profile
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import core

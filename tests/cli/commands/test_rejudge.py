@@ -17,7 +17,7 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers import registry
+from pytest_fcbench.kinds import judgement
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.suites import core
@@ -234,7 +234,7 @@ def test_a_ledger_of_today(
     run_rejudge: RunRejudge, lexical_report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry that was found to be bad since is set aside; what the matchers say else stays."""
-    true_judge = registry.judge
+    true_judge = judgement.judge
 
     def judge_as_set_aside(entry: Any, transcript: Any, *means: Any) -> Any:
         bad = entry.key == "core:irrelevance_0"
@@ -242,12 +242,12 @@ def test_a_ledger_of_today(
             replace(entry, set_aside="it contradicts itself") if bad else entry, transcript, *means
         )
 
-    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", judge_as_set_aside)
+    monkeypatch.setattr("pytest_fcbench.kinds.judgement.judge", judge_as_set_aside)
     code, text = run_rejudge(lexical_report, "--to=new.json")
     assert code == 1
     assert "newly set aside (1)" in text
     assert "corrected  passed → not_scored set_aside" in text
-    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", true_judge)
+    monkeypatch.setattr("pytest_fcbench.kinds.judgement.judge", true_judge)
     code, text = run_rejudge(json.loads(Path("new.json").read_text()))
     assert code == 1
     assert "no longer set aside (1)" in text
@@ -256,14 +256,14 @@ def test_a_ledger_of_today(
 def test_a_matcher_that_breaks_costs_one_entry(
     run_rejudge: RunRejudge, lexical_report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true_judge = registry.judge
+    true_judge = judgement.judge
 
     def judge_or_raise(entry: Any, transcript: Any, *means: Any) -> Any:
         if entry.key == "core:irrelevance_0":
             raise ValueError("sk-1234567890abcdef")
         return true_judge(entry, transcript, *means)
 
-    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", judge_or_raise)
+    monkeypatch.setattr("pytest_fcbench.kinds.judgement.judge", judge_or_raise)
     code, text = run_rejudge(lexical_report, "--to=new.json")
     assert code == 1
     assert "no longer scored (1)" in text

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites import core

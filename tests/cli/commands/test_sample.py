@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.kinds import entry_files
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
 
 _WORDS = ["sample", "core:multi_turn_base_1", "--count", "2", "--turns", "2"]

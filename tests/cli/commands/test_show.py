@@ -19,11 +19,14 @@ from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.stored_model import StoredModel
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall
 from pytest_fcbench.domain.verdict import Difference, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -253,10 +256,10 @@ def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
 
 GOLDEN = GoldenPath(
     (
-        (PathCall.with_reply("find_place", {"name": "Bergen"}, {"id": 7}),),
+        (RecordedCall.with_reply("find_place", {"name": "Bergen"}, {"id": 7}),),
         (
-            PathCall.with_reply("book", {"place_id": 7, "nights": 2}, {}),
-            PathCall.with_reply("book", {"place_id": 8}, {}),
+            RecordedCall.with_reply("book", {"place_id": 7, "nights": 2}, {}),
+            RecordedCall.with_reply("book", {"place_id": 8}, {}),
         ),
     )
 )

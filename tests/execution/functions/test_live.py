@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.execution.functions.live import HOSTS, Live, make_request
 from pytest_fcbench.execution.functions.lookups import LOOKUPS, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Raised, Returned, Unanswered
@@ -270,7 +270,7 @@ def test_the_pool_asks_only_what_was_not_recorded() -> None:
             make_reply(json.dumps({"Rated": title} if title == "Up" else {"Response": "False"}).encode())
         )
 
-    recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
+    recorded = [RecordedCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [f"get_movie_rating(movie_name='{name}')" for name in ("Avatar", "Up", "Nothing")]
     with serve_locally(answer_title) as hosted:
         keep = Kept()

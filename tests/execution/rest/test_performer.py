@@ -12,7 +12,6 @@ from ipaddress import ip_address
 
 import pytest
 
-from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, make_api_request
 from pytest_fcbench.execution.rest.performer import Performer, collect_recordings
@@ -25,10 +24,9 @@ COVID = "requests.get(url='https://covid-193.p.rapidapi.com/statistics', params=
 HEADERS = ", headers={'X-RapidAPI-Key': 'YOUR-RAPID-API-KEY'})"
 IP = "requests.get(url='http://ip-api.com/json', params={'lang': 'fr'})"
 TRUTHS = (
-    ExpectedResponse(COVID + HEADERS, '{"results": 1, "country": "Uganda é 雪"}'),
-    ExpectedResponse(IP, '{"status": "success"}'),
-    ExpectedResponse(IP, '{"status": "later"}'),
-    ExpectedResponse("requests.get(url='https://trams.varnholm.example/v1/stops')"),
+    (COVID + HEADERS, '{"results": 1, "country": "Uganda é 雪"}'),
+    (IP, '{"status": "success"}'),
+    (IP, '{"status": "later"}'),
 )
 
 

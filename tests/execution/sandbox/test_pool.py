@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
 from tests.conftest import ROOT
@@ -190,7 +190,7 @@ def test_others_go_on_meanwhile() -> None:
 
 
 def test_the_parent_answers_for_web_apis(short_pool: Pool) -> None:
-    recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
+    recorded = [RecordedCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [
         "get_movie_rating('Avatar')",
         "sort_array(array=get_movie_rating('Avatar'))",

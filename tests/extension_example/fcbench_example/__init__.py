@@ -1,4 +1,4 @@
-"""A distribution that adds a suite, a model, a matcher, a call syntax and a model family to pytest-fcbench.
+"""A distribution that adds a suite, a model, a kind of entry, a call syntax and a model family to pytest-fcbench.
 
 pytest --fcbench-suite=example --fcbench-model=example:please --fcbench-syntax=arrow
 pytest --fcbench-suite=example --fcbench-model=mine --fcbench-api-base=URL --fcbench-as=bell
@@ -15,20 +15,15 @@ from pytest_fcbench.codecs.decoders.syntax import read_every_language
 from pytest_fcbench.codecs.dialogues.families import OwnFamily
 from pytest_fcbench.codecs.dialogues.written_prompt import WrittenPrompt
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.entry import (
-    CATEGORIES,
-    Category,
-    Entry,
-    ExpectedCall,
-    ExpectedCalls,
-    Message,
-    NoCall,
-)
+from pytest_fcbench.domain.categories import CATEGORIES, Category
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
-from pytest_fcbench.matchers.registry import Resources
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.kind import Kind, Resources
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
@@ -52,17 +47,23 @@ ARROW = read_every_language(Mode.FC, official=read_arrow, corrected=read_arrow)
 BELL = OwnFamily(WrittenPrompt("bell", package="fcbench_example", parameters={"stop": ["<end>"]}), "arrow")
 
 
-# A matcher: an answer in words must be polite
+# A kind of entry: an answer in words must be polite
 
 
-def judge_politeness(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
-    """Pass an answer that says please, in both profiles."""
-    if "please" in (transcript.last.text or "").casefold():
-        return Judgement.same_in_both(Passed())
-    return Judgement.same_in_both(Failed("example:impolite", "the answer does not say please"))
+class Polite(Kind):
+    """Entries whose answers must say please."""
+
+    def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+        """Pass an answer that says please, in both profiles."""
+        if "please" in (transcript.last.text or "").casefold():
+            return Judgement.same_in_both(Passed())
+        return Judgement.same_in_both(Failed("example:impolite", "the answer does not say please"))
 
 
-# A suite: an entry that is judged by the rule of its category, and one by our matcher
+POLITE = Polite()
+
+
+# A suite: an entry that is judged by the kind of its category, and one by ours
 
 _RING = FunctionDoc(
     name="ring",
@@ -76,7 +77,7 @@ _RING = FunctionDoc(
 
 
 def _make_entry(
-    category: str, question: str, expectation: ExpectedCalls | NoCall, matcher: str = ""
+    category: str, question: str, expectation: ExpectedCalls | NoCall, other_kind: str = ""
 ) -> Entry:
     return Entry(
         suite="example",
@@ -85,13 +86,13 @@ def _make_entry(
         turns=((Message("user", question),),),
         functions=(_RING,),
         expectation=expectation,
-        matcher=matcher,
+        other_kind=other_kind,
     )
 
 
 _ENTRIES = (
     _make_entry("simple_python", "Ring bell 1.", ExpectedCalls((ExpectedCall("ring", {"bell": [1]}),))),
-    _make_entry("irrelevance", "Paint the bell red.", NoCall(), matcher="polite"),
+    _make_entry("irrelevance", "Paint the bell red.", NoCall(), other_kind="polite"),
 )
 
 

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message, NoCall
+from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
@@ -230,7 +232,7 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
 _OFFERING = [
     category
     for category in CATEGORIES.values()
-    if category.rule.name != "chat" and not category.rule.of_own_suites
+    if category.kind != "chat" and category.group not in {Group.NEXT_STEP, Group.MCP}
 ]
 """The categories of core that offer functions: without any, a reply in words is right."""
 
@@ -238,7 +240,7 @@ _OFFERING = [
 @pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
     suite = open_suite("core", tmp_path)
-    model = PROMPT if category.rule.varies_others else FC
+    model = PROMPT if category.varies_others else FC
     manner = ModelPresentation("lexical", model.prompting)
 
     found = [o.judgement for o in judge_entries(model, manner, suite, [category], pool)]

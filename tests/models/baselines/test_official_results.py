@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall, Turns
 from pytest_fcbench.models.baselines.official_results import (
     find_result_path,

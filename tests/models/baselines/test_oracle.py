@@ -11,16 +11,19 @@ import pytest
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, parse_format_id
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, DONE, OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import bfcl
-from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
@@ -260,7 +263,7 @@ def test_it_passes_all_of_core_in_both_profiles(
 ) -> None:
     suite = open_suite("core", tmp_path)
     others = {"path", "variation"} if mode is Mode.FC else {"path"}
-    categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule.name not in others]
+    categories = [c for c in suite.categories if c.single_turn is single_turn and c.kind not in others]
     found = list(_judge_oracle(suite, categories, mode, pool))
     missed = {o.id: o.judgement for o in found if o.judgement.official.status != "passed"}
     missed |= {o.id: o.judgement for o in found if o.judgement.corrected.status != "passed"}
@@ -272,7 +275,7 @@ def test_it_passes_all_of_core_in_both_profiles(
 def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> list[Outcome]:
     """Return the outcomes of the official suite in one mode."""
     suite = open_suite("bfcl", pack_cache)
-    categories = [category for category in suite.categories if not category.rule.varies_others]
+    categories = [category for category in suite.categories if not category.varies_others]
     return list(_judge_oracle(suite, categories, request.param, pool))
 
 

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, Transcript
+from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel

@@ -19,14 +19,14 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_fcbench.conversations.golden_path import converse
-from pytest_fcbench.conversations.setting import ConversationContext
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.matchers.golden_path.verdict import judge
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.golden_path.conversation import converse
+from pytest_fcbench.kinds.golden_path.verdict import judge
+from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
 from pytest_fcbench.models.providers.openai_compatible import build_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.complexfuncbench import read_golden_paths

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
-from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.kinds.context import Memories
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.asking.recordings import find_recordings, index_entries
 from tests.parity.asking.test_bfcl import settle_text

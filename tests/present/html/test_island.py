@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import ExpectedResponse, ExpectedResults, GoldenPath, PathCall, ResultRule
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.present.failure_codes import find_failure_code
 from pytest_fcbench.present.html.island import (
     LONGEST,
@@ -155,7 +157,7 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
 
 
 def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
-    find, buy = PathCall.with_reply("find", {"a": 1}, {}), PathCall.with_reply("buy", {}, {})
+    find, buy = RecordedCall.with_reply("find", {"a": 1}, {}), RecordedCall.with_reply("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
     _, entries = read_islands(tmp_path, [make_path_record()], SuiteInfo({entry.key: entry}))

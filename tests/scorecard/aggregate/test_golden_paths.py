@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import SELECTIONS
+from pytest_fcbench.domain.categories import SELECTIONS
 from pytest_fcbench.domain.verdict import (
     OTHER_RULES,
     SET_ASIDE,

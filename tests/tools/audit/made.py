@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from pytest_fcbench.domain.entry import Entry, PathCall
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
@@ -46,7 +47,7 @@ def make_facts(
 
 
 def _refuse_calls(
-    calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
+    calls: Sequence[str], recorded: Sequence[RecordedCall], own: Sequence[str]
 ) -> tuple[Outcome, ...]:
     raise AssertionError(f"nothing is to be carried out, but {calls} were")
 

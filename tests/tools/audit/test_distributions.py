@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
 from pytest_fcbench.tools.audit import distributions, strata
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
 

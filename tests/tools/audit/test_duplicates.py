@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, NoCall
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.environments.vectors import Vector
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
 from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question

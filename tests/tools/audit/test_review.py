@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.kinds.execution.truth import list_recorded_replies
 from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
@@ -139,9 +139,9 @@ def bfcl_review() -> review.Review:
 def findings(pack_cache: Path, bfcl_review: review.Review, pool: Pool) -> list[Finding]:
     """Return what the checks find that the review names."""
     suite = open_suite("bfcl", pack_cache)
-    entries = [e for c in suite.categories if not c.rule.varies_others for e in suite.load(c)]
+    entries = [e for c in suite.categories if not c.varies_others for e in suite.load(c)]
     names = {item.finding for item in bfcl_review.decisions} - {review.READ}
-    expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
+    expected = [each for e in entries for each in list_recorded_replies(e)]
     with closing(Performer(expected)) as performer:
         return list(checks.run_checks(SuiteFacts(suite, entries, pool, performer), sorted(names)))
 
@@ -170,7 +170,7 @@ def test_each_entry_of_core_was_read_and_decided_once() -> None:
     assert path
     read = review.read_review(path)
     opened = core.open_suite(Path())
-    entries = [e.id for c in opened.categories if not c.rule.varies_others for e in opened.load(c)]
+    entries = [e.id for c in opened.categories if not c.varies_others for e in opened.load(c)]
     decided = [entry for item in read.decisions for entry in item.entries]
     assert sorted(decided) == sorted(entries)
     assert read.version == opened.version

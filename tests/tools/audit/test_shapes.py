@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Entry, GoldenPath
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.tools.audit import shapes
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts

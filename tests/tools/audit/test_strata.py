@@ -12,7 +12,8 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.strata import Stratum, find_stratum
 from pytest_fcbench.domain.verdict import Passed, Profile
-from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.models.baselines import lexical
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites import core
@@ -20,10 +21,11 @@ from pytest_fcbench.tools.audit.strata import has_many_calls, list_features, nee
 from tests.factories import ask_model, make_doc, make_entry, make_multi_turn, make_transcript
 
 _CORE = core.open_suite(Path())
+AST = {"simple", "multiple", "parallel", "next_call"}
 _SINGLE = [
     entry
     for category in _CORE.categories
-    if category.rule.matcher in ("ast", "relevance")
+    if category.kind in AST | {"relevance", "irrelevance", "next_reply"}
     for entry in _CORE.load(category)
 ]
 _HARD = [entry for entry in _SINGLE if entry.stratum is Stratum.HARD]
@@ -90,7 +92,7 @@ def test_a_value_that_is_not_in_the_question_is_implied(query: str, value: float
 
 
 def test_each_stratum_of_core_has_many_entries() -> None:
-    entries = [e for c in _CORE.categories if not c.rule.varies_others for e in _CORE.load(c)]
+    entries = [e for c in _CORE.categories if not c.varies_others for e in _CORE.load(c)]
     counts = [sum(entry.stratum is stratum for entry in entries) for stratum in Stratum]
     assert min(counts) >= 150
 
@@ -100,7 +102,7 @@ def _passes(entry: Entry, profile: Profile) -> bool:
     transcript = make_transcript(
         ask_model(LexicalModel(prompting), entry), mode=Mode.FC, names=Names.UNDERSCORED
     )
-    room = ast if entry.rule.matcher == "ast" else relevance
+    room = ast if entry.kind in AST else relevance
     return isinstance(room.judge(entry, transcript).select_profile(profile), Passed)
 
 

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedResults, ResultRule
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.kinds.calls.truth import ExpectedCall
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
 from pytest_fcbench.tools.audit import truths
 from pytest_fcbench.tools.audit.facts import SuiteFacts
 from tests.factories import make_doc, make_entry

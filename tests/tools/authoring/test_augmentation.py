@@ -9,14 +9,17 @@ from random import Random
 import pytest
 
 from pytest_fcbench.codecs.function_docs.json_schema import describe_function
-from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCall, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
-from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.relevance import verdict as relevance
+from pytest_fcbench.kinds.relevance.truth import AnyCall
+from pytest_fcbench.kinds.state.derived_entries import join_clusters
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.derived_entries import join_clusters
-from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 from pytest_fcbench.tools.authoring.entry_writing import format_entries
 from tests.factories import ask_model, make_entry, make_transcript
@@ -45,7 +48,7 @@ def _judge_right_answer(entry: Entry, mode: Mode, *, of: Entry | None = None) ->
     transcript = make_transcript(
         ask_model(OracleModel(Prompting.make_default(mode, names)), of or entry), mode=mode, names=names
     )
-    room = relevance if entry.rule.name == "irrelevance" else ast
+    room = relevance if entry.kind == "irrelevance" else ast
     judgement = room.judge(entry, transcript)
     return {isinstance(judgement.select_profile(profile), Passed) for profile in Profile}
 

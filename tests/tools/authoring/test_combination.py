@@ -5,8 +5,11 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, NoCall
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring import combination
 from tests.factories import make_doc, make_entry
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
 PRICE = FunctionDoc(

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Message, NoCall
+from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring.generalization import build_variants
 from tests.factories import make_doc, make_entry
 

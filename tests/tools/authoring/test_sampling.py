@@ -6,12 +6,14 @@ from random import Random
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
 from pytest_fcbench.tools.authoring.sampling import Walk, WalkCall, draw_walks

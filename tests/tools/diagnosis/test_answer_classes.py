@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Entry, ExpectedResults, ResultRule
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Ending, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.tools.diagnosis.answer_classes import AnswerClass, classify_answer
 from tests.factories import make_doc, make_entry
 

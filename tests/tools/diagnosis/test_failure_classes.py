@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.matchers.state import judge
+from pytest_fcbench.kinds.state.verdict import judge
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
 from tests.factories import make_entry, make_transcript
-from tests.matchers.test_state import (
+from tests.kinds.state.test_verdict import (
     APART,
     CAT,
     DOWN,

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
-from pytest_fcbench.matchers.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.tools.diagnosis.root_causes import (
     LONGEST,
     TASK,
@@ -18,7 +18,7 @@ from pytest_fcbench.tools.diagnosis.root_causes import (
     RootCause,
     build_question,
 )
-from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
+from tests.kinds.state.test_verdict import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
 
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 

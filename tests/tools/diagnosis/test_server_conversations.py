@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers import server_state
+from pytest_fcbench.kinds.server_turns import verdict as server_state
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
 from tests.mcp_servers.made import COUNT, TEA, converse_with_shelf, make_server_entry
 

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from random import Random
 
-from pytest_fcbench.domain.entry import CATEGORIES, ExpectedCalls
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.tools.importing.importing_log import FreeTexts, ImportCounts, LogSelection, import_log
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say, to_lines

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.entry import Entry, ExpectedResults, ResultRule
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import Directory, File
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
 from pytest_fcbench.tools.official_export.scores import (
     AnsweredEntry,
     Header,

@@ -13,7 +13,7 @@ import matplotlib.image
 import pytest
 from matplotlib.ft2font import FT2Font
 
-from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.export.order import ExportRequest

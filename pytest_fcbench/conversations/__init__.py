@@ -1,1 +1,0 @@
-"""Conversations about entries: generators without I/O that yield requests and calls."""

@@ -1,0 +1,134 @@
+"""Readers of quantities as arguments of calls write them, where the parameter says what is asked for.
+
+- "$" and "dollars" alone are those of the USA, and a day's midnight is the day.
+- A number can be a bound: ``8+`` is "at least 8".
+- Behind a number the parameter's own word says nothing: ``5-star`` as a ``star_rating``, ``2 adults``.
+- A latitude or a longitude has a minus, or the letter of its direction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, time
+from fractions import Fraction
+
+from pytest_fcbench.judging.equivalence.quantities import Quantity, read_quantities
+
+_LONGEST = 60
+"""Characters of the longest text that is read."""
+
+
+def read_asked_quantities(words: Sequence[str], value: object) -> frozenset[Quantity]:
+    """Return every quantity that a value may write for a parameter with these words in its name."""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return read_quantities(value)
+    text = " ".join(value.split())
+    if (degrees := _read_position(words, text.casefold().replace("−", "-"))) is not None:
+        return frozenset({degrees})
+    own = {re.escape(word.removesuffix("s")) for word in words if len(word) > 2}
+    own |= {also for word, also in _ALSO.items() if word in words}
+    behind = rf"(?<=[\w+])[ -]?(?:{'|'.join(sorted(own, key=len, reverse=True)) or '(?!)'})s?(?!\w)"
+    bare = re.sub(behind, "", text, flags=re.IGNORECASE)
+    found = {*_read_amounts(text), *_read_amounts(bare)}
+    for meaning in [meaning for meaning in found if meaning.kind == "moment"]:
+        moment = datetime.fromisoformat(str(meaning.amount))
+        # A midnight of another zone than UTC is none of the day that is written.
+        if moment.time() == time() and not _OFFSET.search(text):
+            found.add(Quantity("date", moment.date()))
+    return frozenset(found)
+
+
+_OFFSET = re.compile(r"[+-](?!00:?00)\d\d:?\d\d$")
+
+
+def _read_amounts(text: str) -> Iterator[Quantity]:
+    """Read a quantity or a bound of one."""
+    bounds = ((kind, found) for kind, bound in _BOUNDS.items() if (found := bound.fullmatch(text)))
+    kind, found = next(bounds, ("", None))
+    amount = " ".join(part.strip() for part in found.groups() if part) if found else text
+    # The sign and the code of a currency may stand at both sides: $5 USD.
+    both = _SIGN_AND_CODE.fullmatch(amount)
+    readings = [both[1] + both[2], both[2] + both[3]] if both else [amount]
+    meanings = [
+        frozenset(
+            meaning._replace(kind=meaning.kind.replace("money dollars", "money USD"))
+            for meaning in read_quantities(reading)
+            if not kind or isinstance(meaning.amount, Fraction)
+        )
+        for reading in readings
+    ]
+    for meaning in frozenset.intersection(*meanings):
+        yield meaning._replace(kind=f"{kind}{meaning.kind}")
+
+
+_SIGN_AND_CODE = re.compile(r"([$€£¥₹] ?)(\d[\d,.]*)( ?[A-Za-z]{3})", re.ASCII)
+_BOUNDS = {
+    f"{kind} ": re.compile(
+        rf"(?:{before})(?![a-z]) ?(\S.*)|([^ ]+?(?: [^ ]+?)?) ?(?:{behind})( ?[a-z].*)?", re.IGNORECASE
+    )
+    for kind, before, behind in (
+        (
+            "at least",
+            r"at least|no less than|not less than|from|min\.?|minimum(?: of)?|>=|≥",
+            r"\+|plus|(?:and|or|&) (?:up|upwards?|more|above|over|higher|better|greater)",
+        ),
+        (
+            "at most",
+            r"at most|no more than|not more than|up to|max\.?|maximum(?: of)?|<=|≤",
+            r"(?:and|or|&) (?:less|fewer|below|under|lower|down)",
+        ),
+        ("more than", "more than|greater than|above|over|>", "(?!)"),
+        ("less than", "less than|fewer than|below|under|<", "(?!)"),
+    )
+}
+"""Signs and words before a number, or behind it, that make it a bound; ``(?!)`` is found nowhere."""
+
+
+_STARS = r"stars? hotel|star|\*|★"
+_ALSO = {
+    **dict.fromkeys(("star", "stars", "class", "rating"), _STARS),
+    **dict.fromkeys(("age", "ages"), "year"),
+    "time": "h|hr|hour",
+}
+"""Words that may stand behind a number too, by a word in the parameter's name."""
+
+
+def _read_position(words: Sequence[str], text: str) -> Quantity | None:
+    """Read a latitude, a longitude, or both with a comma or a space between them."""
+    for directions, names in _AXES.items():
+        if not names.isdisjoint(words):
+            degrees = _read_degrees(text, directions)
+            return None if degrees is None else Quantity("number", degrees)
+    parts = re.split(r" ?[,;] ?| (?=[-+\d])", text.strip("()[] "))
+    if _POSITIONS.isdisjoint(words) or len(parts) != 2:
+        return None
+    both = tuple(map(_read_degrees, parts, _AXES))
+    return None if None in both else Quantity("position", both)
+
+
+_AXES = {
+    "ns": frozenset(("lat", "latitude")),
+    "ew": frozenset(("lon", "lng", "long", "longitude")),
+}
+_POSITIONS = frozenset(("coordinate", "coordinates", "position", "location", "geo", "latlng", "latlon"))
+_DEGREES = re.compile(
+    r"(?P<before>[nsew]|north|south|east|west)? ?(?P<number>[-+]?\d{1,3}(?:\.\d+)?) ?(?:°|deg|degrees)? ?"
+    r"(?P<behind>[nsew]|north|south|east|west)?",
+    re.ASCII,
+)
+
+
+def _read_degrees(text: str, directions: str) -> Fraction | None:
+    """Read degrees along an axis between two directions; south and west are below zero."""
+    found = _DEGREES.fullmatch(text)
+    if not found:
+        return None
+    number, named = Fraction(found["number"]), found["before"] or found["behind"]
+    if not named:
+        return number
+    # With a sign and a direction nobody knows which counts, and of two directions one is too many.
+    is_certain = found["number"][0].isdigit() and not (found["before"] and found["behind"])
+    if not is_certain or named[0] not in directions:
+        return None
+    return -number if named[0] in "sw" else number

@@ -1,0 +1,305 @@
+"""Comparison of the arguments of two calls by rules alone: the judge ``builtin``.
+
+It judges without a model, always the same way. A rule says "same" only where nobody would doubt it, so it
+accepts fewer variants than a model does, and a false "same" is rarer than a false "different".
+
+- A parameter that is left out, null or blank is the same as the default that its schema or its description
+  states, or as one that says nothing either, unless it is required.
+- Identifiers (by the parameter's name: ``id``, ``token``, ``slug`` ...) and texts that look like one (letters
+  and digits without a space, addresses) are the same only to the letter. Only a code of an airport or a city
+  may have its kind behind it, ``JFK.AIRPORT``, or not.
+- Numbers, money, measures, dates, times and bounds are what ``asked_quantities`` reads. A value that writes
+  one and a value that does not are different.
+- Telephone numbers are compared by ``phones``, where the parameter asks for one or both begin with a plus.
+- Currencies and units alone are the same by any of their names; days and months where a date is asked for;
+  languages and their codes where a language is asked for (that of a country is another one); "Smith, Jane" is
+  "Jane Smith" where the parameter is a name.
+- Texts are compared by their ``words``, names of places by the rules of ``places`` where name or description
+  of the parameter speak of places, or nothing says what a value is and both are well-known places.
+- Items of a list keep their order. Only ages and filters have none, also as one text with commas
+  (``children_age`` 5,7 are the children 7,5).
+- Objects are the same where all members are; the order of keys means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.text import cut_text, make_printable
+from pytest_fcbench.domain.verdict import Difference
+from pytest_fcbench.judging.equivalence.asked_quantities import read_asked_quantities
+from pytest_fcbench.judging.equivalence.currencies import read_currency
+from pytest_fcbench.judging.equivalence.languages import read_language
+from pytest_fcbench.judging.equivalence.places import is_known_place, is_same_place, write_out_code
+from pytest_fcbench.judging.equivalence.quantities import read_calendar_name, read_unit
+from pytest_fcbench.judging.equivalence.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinComparison:
+    """The result of comparing two calls of a function: same or not, the reason, and the differences."""
+
+    same: bool
+    reason: str
+    differences: tuple[Difference, ...] = ()
+
+
+_DEEPEST = 50
+"""Levels of a value that rules are applied to; deeper values are the same only where they are equal."""
+_LONGEST_SHOWN = 80
+
+
+def compare_arguments(
+    doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
+) -> BuiltinComparison:
+    """Compare the arguments of a call with those of the expected call of the same function."""
+    differences, reasons = [], []
+    for name, kind in _find_differences(doc.parameters, made, expected, 0):
+        values = expected.get(name), made.get(name)
+        differences.append(Difference(name, kind, declared_type(doc, name), *values))
+        match kind:
+            case "param_missing":
+                reasons.append(f"{name} is missing")
+            case "param_hallucination":
+                reasons.append(f"{name} is {_show(made, name)}, which is not asked for")
+            case _:
+                reasons.append(f"{name} is {_show(made, name)}, not {_show(expected, name)}")
+    if differences:
+        return BuiltinComparison(False, make_printable("; ".join(reasons)), tuple(differences))
+    explained = (
+        f"{name}: {_show(made, name)} means {_show(expected, name)}"
+        for name in {**expected, **made}
+        if not _are_equal(made.get(name), expected.get(name))
+    )
+    return BuiltinComparison(True, make_printable("; ".join(explained) or "all arguments are equal"))
+
+
+def declared_type(doc: FunctionDoc, name: str) -> str | None:
+    """Return the type that a function doc declares for a parameter, or None."""
+    schema = doc.properties.get(name)
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _show(arguments: Mapping[str, object], name: str) -> str:
+    """Show a value in few words."""
+    if name not in arguments:
+        return "what leaving it out means"
+    try:
+        text = json.dumps(arguments[name], ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        # It is no JSON, has a number of endless digits, or is too deep.
+        return "a value that cannot be shown"
+    return cut_text(text, _LONGEST_SHOWN)
+
+
+# Objects
+
+
+def _find_differences(
+    parameters: Schema, made: Mapping[str, object], expected: Mapping[str, object], depth: int
+) -> Iterator[tuple[str, str]]:
+    """Find the members that do not mean the same, with the kind of each difference."""
+    properties, required = parameters.get("properties"), parameters.get("required")
+    for name in {**expected, **made}:
+        schema = properties.get(name) if isinstance(properties, Mapping) else None
+        schema = schema if isinstance(schema, Mapping) else {}
+        needed = isinstance(required, (list, tuple)) and name in required
+        found, wanted = (_get_or_default(values.get(name), schema, needed) for values in (made, expected))
+        if (found is None) is (wanted is None) and (
+            found is None or _mean_same(name, schema, found, wanted, depth)
+        ):
+            continue
+        if name in made and name in expected:
+            yield name, "value_error"
+        else:
+            yield name, "param_missing" if name in expected else "param_hallucination"
+
+
+def _get_or_default(value: object, schema: Schema, needed: bool) -> object:
+    """Return a value, or the default that a schema or its description states; None where nothing is said."""
+    blank = value is None or (isinstance(value, str) and not value.strip())
+    if needed or not blank:
+        return value
+    if schema.get("default") is not None:
+        return schema["default"]
+    description = schema.get("description")
+    # Markdown puts stars around words, and also around the default.
+    plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
+    stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
+    # Of several stated defaults none is taken: each may depend on a condition.
+    default = stated.pop() if len(stated) == 1 else ""
+    return default if default.casefold() not in ("", "none", "null", "empty") else None
+
+
+_DEFAULT = re.compile(
+    r"""(?:\bdefaults?(?:\ value)?\s?(?:is\ set\ to|is|set\ to|to|:|=)|\(default)\s*
+    (?: `(?P<code>[^`]+)` | "(?P<text>[^"]+)" | '(?P<quoted>[^']+)'
+      | (?P<number>-?\d+(?:[.,]\d+)*) | (?P<word>[a-z][\w-]*) )
+    (?=\s*(?:\.(?:\s|$)|[;)\]\n]|$))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A default in a description, at the end of a sentence or of a text in brackets: words after it may limit it
+to a condition."""
+
+
+# Values
+
+
+def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
+    """Tell whether two values of a parameter mean the same."""
+    if depth == _DEEPEST:
+        return _are_equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return not any(_find_differences(schema, one, other, depth + 1))
+    words = _split_name(name)
+    if not _NO_ORDER.isdisjoint(words) and (items := _split_items(words, one)) is not None:
+        return items == _split_items(words, other)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        items_schema = schema.get("items")
+        inner = items_schema if isinstance(items_schema, Mapping) else {}
+        return len(one) == len(other) and all(
+            _mean_same(name, inner, a, b, depth + 1) for a, b in zip(one, other, strict=True)
+        )
+    # Before numbers, because a boolean is an int.
+    if isinstance(one, bool) or isinstance(other, bool):
+        return _read_truth(one) is _read_truth(other) is not None
+    # Order matters from here on: an id is compared as it is before a number in it is read.
+    if not _EXACT.isdisjoint(words[-1:]):
+        return _are_equal(_spell(one), _spell(other)) or _is_same_location(one, other)
+    # Imported where it is needed: phonenumbers takes 30 ms to import, and few runs compare telephone numbers.
+    from pytest_fcbench.judging.equivalence.phones import is_same_phone
+
+    is_phone = not _PHONES.isdisjoint(words)
+    if (phones := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
+        return phones
+    amounts, others = read_asked_quantities(words, one), read_asked_quantities(words, other)
+    if amounts or others:
+        return not amounts.isdisjoint(others) or one == other
+    if not isinstance(one, str) or not isinstance(other, str):
+        return _are_equal(one, other)
+    spelled = (map(write_out_code, spell_umlauts(text)) for text in (one, other))
+    return any(_mean_same_text(name, schema, *pair) for pair in product(*spelled))
+
+
+def _is_same_location(one: object, other: object) -> bool:
+    """Tell whether two identifiers are codes of one location, one at least with its kind (JFK.AIRPORT)."""
+    codes = [text.upper() for text in (one, other) if isinstance(text, str)]
+    names = [*map(write_out_code, codes)]
+    are_codes = all(len(code) == 3 or code != name for code, name in zip(codes, names, strict=True))
+    return are_codes and codes != names and len(names) == 2 and is_same_place(names[0], names[1])
+
+
+def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
+    """Tell whether two texts, neither of which writes an amount, mean the same."""
+    if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
+        return one.split() == other.split()
+    if split_words(one) == split_words(other):
+        return True
+    description = schema.get("description")
+    text = description[:1_000].casefold() if isinstance(description, str) else ""
+    about = frozenset((*_split_name(name), *re.findall("[a-z]+", text)))
+    readers: list[Callable[[str], object]] = [read_currency, read_unit]
+    readers += [read_calendar_name] if not text or not _DAYS.isdisjoint(about) else []
+    readers += [read_language] if not _LANGUAGES.isdisjoint(about) else []
+    readers += [turn_name] if not _PEOPLE.isdisjoint(_split_name(name)[-1:]) else []
+    if any((meaning := read(one)) is not None and meaning == read(other) for read in readers):
+        return True
+    if not _PLACES.isdisjoint(about):
+        return is_same_place(one, other, about)
+    # Where nothing says what a value is, what is well known is a place still.
+    return not text and (is_known_place(one) or is_known_place(other)) and is_same_place(one, other)
+
+
+def _are_equal(one: object, other: object) -> bool:
+    """Tell whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
+    # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
+    left = [(one, other)]
+    while left:
+        a, b = left.pop()
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            if a.keys() != b.keys():
+                return False
+            left += [(value, b[key]) for key, value in a.items()]
+        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            if len(a) != len(b):
+                return False
+            left += zip(a, b, strict=True)
+        elif isinstance(a, bool) is not isinstance(b, bool) or not (a == b or (a != a and b != b)):
+            return False
+    return True
+
+
+_NO_ORDER = frozenset(split_words("age ages children filter filters tags categories amenities"))
+"""Words in the name of a parameter whose value is a group of things."""
+
+
+def _split_items(words: Sequence[str], value: object) -> Counter[object] | None:
+    """Count the items of a list or of a text with commas; None where they are no single values."""
+    if isinstance(value, str):
+        items: list[object] = [*value.split(",")] if len(value) <= LONGEST else [value]
+    else:
+        items = [*value] if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(item, (list, tuple, Mapping)) for item in items):
+        return None
+    counted: Counter[object] = Counter()
+    for item in items:
+        if quantities := read_asked_quantities(words, item):
+            # "8 years" is the age 8.
+            counted[frozenset(each for each in quantities if each.kind == "number") or quantities] += 1
+        elif not isinstance(item, str):
+            counted[repr(item)] += 1
+        elif len(item) > LONGEST or is_code(item):
+            counted[item.strip()] += 1
+        else:
+            counted[split_words(item)] += 1
+    return counted
+
+
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def _read_truth(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _TRUTH.get(value.strip().casefold())
+    return value if isinstance(value, bool) else None
+
+
+_EXACT = frozenset(
+    split_words(
+        "id ids uuid key keys token tokens slug hash email username login password path file filename url "
+        "uri regex pattern expression command sql version"
+    )
+)
+"""Last words in the names of parameters whose values are not language."""
+
+_PHONES = frozenset(split_words("phone phones telephone mobile tel fax cell whatsapp"))
+_DAYS = frozenset(split_words("day days date dates weekday weekdays month months"))
+_LANGUAGES = frozenset(("language", "languages", "languagecode", "lang", "locale"))
+_PEOPLE = frozenset(split_words("name author artist person contact guest passenger attendee owner customer"))
+
+_PLACES = frozenset(
+    split_words(
+        "address airport airports cities city countries country destination district districts landmark "
+        "location locations nation nationality origin place places province region state states town venue"
+    )
+)
+
+
+def _split_name(name: str) -> list[str]:
+    """Split a name such as ``fromId`` or ``hotel_id`` into its words."""
+    return [part.casefold() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", str(name)[-100:])]
+
+
+def _spell(value: object) -> object:
+    """Return an identifier as text, whatever type it was sent as."""
+    # An id can come as a number of either kind: 123.0 is the id 123.
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, int) and abs(value) < 10**30 else value

@@ -1,0 +1,220 @@
+"""Places by their names: countries, states, well-known cities and airports.
+
+Tables of our own have what can be known without asking: country codes (ISO 3166), the states of four
+countries, names of large cities in other languages, famous landmarks, what large airports are called. A name
+that many places share stands among the cities and the landmarks only for the one that everybody means; where
+nobody can say, it is a shared name. All other airports, and the cities that they are at, are those of the
+package ``airportsdata``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import airportsdata
+
+from pytest_fcbench.judging.equivalence.tables import read_rows
+from pytest_fcbench.judging.equivalence.words import Words, split_words
+
+_SILENT_IN_AIRPORTS = frozenset(("airport", "international"))
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The region of a place: a country by its ISO 3166 code, and a state of it where that is known."""
+
+    country: str
+    state: str | None = None
+
+    def holds(self, other: Region) -> bool:
+        """Tell whether the other is the same or a part of this one."""
+        return self.country == other.country and self.state in (None, other.state)
+
+
+def can_be_same(one: Region | None, other: Region | None) -> bool:
+    """Tell whether two places can be the same: their regions, where known, do not exclude each other."""
+    return one is None or other is None or one.holds(other) or other.holds(one)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A place of the table; ``name`` is the one by which it is compared."""
+
+    name: Words
+    region: Region
+
+
+def _region(code: str) -> Region:
+    country, _, state = code.partition("-")
+    return Region(country, state or None)
+
+
+@cache
+def read_regions() -> Mapping[Words, tuple[Region, ...]]:
+    """Return countries and states by name; two are named Georgia."""
+    found: dict[Words, tuple[Region, ...]] = {}
+    for code, names in (*read_rows("states"), *read_rows("countries")):
+        for name in names:
+            found[split_words(name)] = (*found.get(split_words(name), ()), _region(code))
+    return found
+
+
+@cache
+def read_region_codes() -> Mapping[str, tuple[Region, ...]]:
+    """Return the meanings of each code: first a state of the USA, then a country, then another state."""
+    states = [_region(code) for code, _ in read_rows("states")]
+    countries = [_region(code) for code, _ in read_rows("countries")]
+    ordered = [region for region in states if region.country == "US"] + countries + states
+    found: dict[str, tuple[Region, ...]] = {"UK": (Region("GB"),)}
+    for region in dict.fromkeys(ordered):
+        code = region.state or region.country
+        found[code] = (*found.get(code, ()), region)
+    return found
+
+
+@cache
+def read_cities() -> Mapping[Words, Known]:
+    """Return well-known cities by any of their names."""
+    return {
+        split_words(name): Known(split_words(names[0]), _region(code))
+        for code, names in read_rows("cities")
+        for name in names
+    }
+
+
+@cache
+def read_landmarks() -> Mapping[Words, Known]:
+    """Return landmarks that everybody knows by their names, with and without their city at either end."""
+    found: dict[Words, Known] = {}
+    for code, (city, *landmarks) in read_rows("landmarks"):
+        at = split_words(city)
+        cities = [words for words, known in read_cities().items() if known.name == at] or [at]
+        for names in landmarks:
+            spelled = [split_words(name) for name in names.split(" = ")]
+            known = Known(spelled[0], _region(code))
+            for name in spelled:
+                for place in cities:
+                    found |= dict.fromkeys((name, name + place, place + name), known)
+    return found
+
+
+def is_shared_name(name: Words) -> bool:
+    """Tell whether several places have a name, none of which is the one that everybody means."""
+    return name not in read_cities() and (
+        name in read_shared_names() or len(_read_airport_cities().get(name, ())) > 1
+    )
+
+
+@cache
+def read_shared_names() -> frozenset[Words]:
+    """Return the names that several places share, as far as the table has them."""
+    return frozenset(split_words(name) for _, names in read_rows("shared_names") for name in names)
+
+
+@cache
+def _load_airports() -> Mapping[str, airportsdata.Airport]:
+    """Load all airports by IATA code; the package reads its file anew each time."""
+    return airportsdata.load("IATA")
+
+
+@cache
+def _read_airport_cities() -> Mapping[Words, frozenset[Region]]:
+    """Return the regions in which a city of a name has an airport."""
+    found: dict[Words, set[Region]] = {}
+    for airport in _load_airports().values():
+        found.setdefault(split_words(airport["city"]), set()).add(
+            _find_region(airport["subd"], airport["country"])
+        )
+    return {name: frozenset(regions) for name, regions in found.items()}
+
+
+@cache
+def _find_region(subdivision: str, country: str) -> Region:
+    """Return the country of an airport, and its state where the table of states has it."""
+    stated = read_regions().get(split_words(subdivision), ())
+    return next((region for region in stated if region.country == country), Region(country))
+
+
+@cache
+def read_airports() -> Mapping[frozenset[str], Known]:
+    """Return airports by the words of any of their names, without "international" and "airport".
+
+    Left out are names of several airports, and those that are also the name of a well-known city elsewhere.
+    """
+    found: dict[frozenset[str], Known | None] = {}
+    by_city: dict[frozenset[str], list[Known]] = {}
+    for code, airport in _load_airports().items():
+        known = Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        words = split_words(airport["name"])
+        name = frozenset(words) - _SILENT_IN_AIRPORTS
+        city = read_cities().get(tuple(word for word in words if word in name))
+        if city is None or can_be_same(city.region, known.region):
+            found[name] = None if name in found else known
+        at = read_cities().get(split_words(airport["city"]))
+        if at and can_be_same(at.region, known.region):
+            by_city.setdefault(frozenset(at.name), []).append(known)
+    # A well-known city with one airport gives it its name.
+    of_cities = {name: airports[0] for name, airports in by_city.items() if len(airports) == 1}
+    own = {name: known for known, names in _read_own_airports() for name in map(name_airport, names)}
+    return {name: known for name, known in (of_cities | found | own).items() if name and known}
+
+
+def name_airport(text: str) -> frozenset[str]:
+    """Return the words of an airport's name as they are looked up."""
+    return frozenset(split_words(text)) - _SILENT_IN_AIRPORTS
+
+
+@cache
+def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
+    """Return airports by those names that are no city's, which do without the word "airport" (Heathrow)."""
+    cities = _read_airport_cities()
+    return {
+        name_airport(name): known
+        for known, names in _read_own_airports()
+        for name in names
+        if not ({split_words(name)} & (cities.keys() | read_cities().keys()))
+    }
+
+
+@cache
+def read_airport_codes() -> Mapping[str, Known]:
+    """Return airports by their IATA code."""
+    listed = {
+        code: Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        for code, airport in _load_airports().items()
+    }
+    return listed | {known.name[-1]: known for known, _ in _read_own_airports()}
+
+
+def _read_own_airports() -> Iterator[tuple[Known, list[str]]]:
+    for code, (first, *names) in read_rows("airports"):
+        region, _, name = first.partition(" ")
+        yield Known(("airport", code), _region(region)), [name, *names]
+
+
+@cache
+def read_country_codes() -> Mapping[str, Region]:
+    """Return countries by their codes of two and of three letters."""
+    codes = {code: Region(code) for code, _ in read_rows("countries")} | {"UK": Region("GB")}
+    return codes | {long: Region(code) for code, (long,) in read_rows("country_codes")}
+
+
+CITY_CODES: Mapping[str, Words] = {
+    "NY": ("new", "york"),
+    "LA": ("los", "angeles"),
+    "SF": ("san", "francisco"),
+    "DC": ("washington",),
+    **{
+        code: tuple(city.split())
+        for code, city in (
+            *(("BJS", "beijing"), ("BUE", "buenos aires"), ("CHI", "chicago"), ("JKT", "jakarta")),
+            *(("LON", "london"), ("MIL", "milan"), ("MOW", "moscow"), ("NYC", "new york"), ("OSA", "osaka")),
+            *(("PAR", "paris"), ("RIO", "rio de janeiro"), ("ROM", "rome"), ("SAO", "sao paulo")),
+            *(("SEL", "seoul"), ("STO", "stockholm"), ("TYO", "tokyo"), ("WAS", "washington")),
+            *(("YMQ", "montreal"), ("YTO", "toronto")),
+        )
+    },
+}
+"""Cities by the letters that stand for them, and by the codes that their airports share; only in capitals."""

@@ -1,0 +1,328 @@
+"""Comparison of the names of places.
+
+- Abbreviations in names and addresses (St, Intl, Ave) are written out, in addresses also directions (N, SW).
+  Spaces between the words of a name do not count, unless several places share a name: New Castle.
+- Country and state behind a comma may be left out on one side, and must agree where both have them. That
+  of a well-known city is known: "Paris" is not "Paris, Texas". It must not be left out where nothing but
+  general words remain ("Museum, Norway"), and not behind a name that several places share: "Cambridge" may
+  be any of them.
+- A well-known city may stand at either end of a name ("Hyatt Regency Dallas", "Dallas Hyatt Regency"). Behind
+  a name that has it, or a landmark that everybody knows, it may be left out: "Tokyo Tower, Tokyo".
+- Other names are known as far as ``gazetteer`` goes: cities in other languages, airports by their codes.
+  An airport is not its city.
+- Codes count in capitals only, and alone only where one place is meant by them: "DE" is Germany where a
+  country is asked for, and neither Germany nor Delaware elsewhere.
+
+Other landmarks with and without their city, parts of names and nicknames are not known to be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+
+from pytest_fcbench.judging.equivalence.gazetteer import (
+    CITY_CODES,
+    Known,
+    Region,
+    can_be_same,
+    is_shared_name,
+    name_airport,
+    read_airport_codes,
+    read_airport_nicknames,
+    read_airports,
+    read_cities,
+    read_country_codes,
+    read_landmarks,
+    read_region_codes,
+    read_regions,
+)
+from pytest_fcbench.judging.equivalence.words import Words, split_words
+
+_LONGEST = 300
+"""Characters of a text that can be the name or the address of a place."""
+
+_ABBREVIATIONS = {
+    "av": "avenue",
+    "ave": "avenue",
+    "blvd": "boulevard",
+    "ct": "court",
+    "ctr": "center",
+    "hwy": "highway",
+    "intl": "international",
+    "ln": "lane",
+    "natl": "national",
+    "pkwy": "parkway",
+    "pl": "place",
+    "rd": "road",
+    "sq": "square",
+    "univ": "university",
+}
+_BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
+_BEHIND_A_NAME = {"st": "street", "dr": "drive"}
+
+_DIRECTIONS = {"n": "north", "s": "south", "e": "east", "w": "west"}
+_DIRECTIONS |= {a + b: _DIRECTIONS[a] + _DIRECTIONS[b] for a in "ns" for b in "ew"}
+_STREETS = frozenset(
+    split_words("street avenue boulevard road drive lane parkway highway way court place terrace")
+)
+"""Words of addresses, in which a letter is a direction: "N Clark Street", but not "W Hotel", "Avenue N"."""
+
+_GENERAL = frozenset(
+    split_words(
+        "airport bar beach beer bus cafe castle cathedral center central chinatown church cinema circus "
+        "city cruise dinner diving downtown fishing food garden gardens grand harbor hiking hospital "
+        "hostel hotel house inn international lake library main mall market museum music national of "
+        "old opera palace park plaza port railway resort restaurant royal shopping show skiing square "
+        "station suites surfing temple theater tour tours tower town train university wine zoo best "
+        "express four hilton holiday hyatt ibis intercontinental la madame marriott mercure novotel "
+        "radisson regency seasons shangri sheraton tussauds western"
+    )
+)
+"""Words that name nothing alone: kinds of places, activities, chains."""
+
+_BEARINGS = frozenset(
+    split_words(
+        "north south east west northern southern eastern western northeast northwest southeast "
+        "southwest central upper lower inner outer new old great greater little to from via and or"
+    )
+)
+"""Words that belong to their neighbour: "South Boston Hotel" is not "Boston South Hotel"."""
+
+_CITY_OR_STATE = frozenset(map(split_words, ("New York", "Washington", "Victoria", "Quebec")))
+"""Names behind a comma that are more often a city's than a state's."""
+
+
+def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
+    """Tell whether both are names of one place; words in ``about`` say what kind of place is asked for."""
+    if max(len(one), len(other)) > _LONGEST:
+        return False
+    a, b = _read_place(one, about), _read_place(other, about)
+    if _AIRPORT in (a.name[:1], b.name[:1]) and a.name[:1] != b.name[:1]:
+        # Beside an airport "Heathrow" is the airport.
+        a, b = (
+            _Place(known.name, known.region)
+            if place.name[:1] != _AIRPORT
+            and (known := read_airport_nicknames().get(name_airport(text.partition(",")[0])))
+            else place
+            for place, text in ((a, one), (b, other))
+        )
+    if not can_be_same(a.region, b.region):
+        return False
+    is_shared = is_shared_name(a.name) or is_shared_name(b.name)
+    differ_in_spaces = "".join(a.name) == "".join(b.name) and all(map(str.isalpha, a.name + b.name))
+    if a.name == b.name or (differ_in_spaces and not is_shared):
+        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared:
+            return a.region == b.region or not _GENERAL.issuperset(a.name)
+        # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
+        return a.region is not None and b.region is not None and a.region.country not in _LARGE
+    # The same must be left of both without the only city that they name.
+    places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
+    if len(places) != 1 or places != others:
+        return False
+    ((_, rest),) = places
+    # "Boston South" and "South Boston" are two places, though the same is left of both.
+    return bool(rest) and _BEARINGS.isdisjoint(rest)
+
+
+def write_out_code(text: str) -> str:
+    """Write out a code with its kind: JFK.AIRPORT is "JFK Airport", PAR.CITY is "paris"."""
+    found = _CODE_WITH_KIND.fullmatch(text.strip())
+    if not found:
+        return text
+    code, kind = found[1].upper(), found[2].casefold()
+    return f"{code} Airport" if kind == "airport" else " ".join(CITY_CODES.get(code, ())) or text
+
+
+_CODE_WITH_KIND = re.compile(r"([A-Z]{3})\.(AIRPORT|CITY)", re.ASCII | re.IGNORECASE)
+
+
+def is_known_place(text: str) -> bool:
+    """Tell whether a text is nothing but the name of a well-known city, a country, a state or an airport."""
+    return len(text) <= _LONGEST and _read_place(text, frozenset()).is_known
+
+
+_AIRPORT = ("airport",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    name: Words
+    region: Region | None
+    is_known: bool = True
+
+
+_LARGE = frozenset(("US", "CA", "AU", "MX", "BR", "CN", "IN", "RU"))
+"""Countries in which one name stands for several towns."""
+
+
+def _read_place(text: str, about: Set[str]) -> _Place:
+    parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
+    if len(parts) > 1 and text.rstrip().endswith(")") and (known := _find_coded_airport(parts, about)):
+        return _Place(known.name, known.region)
+    stated: Region | None = None
+    while len(parts) > 1 and (split_off := _split_off_region(parts, stated)):
+        stated = split_off if stated is None or stated.holds(split_off) else stated
+        parts.pop()
+    # A city that the name has too says nothing more: "Tokyo Tower, Tokyo". A street of its name is anywhere.
+    named, last = (
+        f" {' '.join(_expand_words(part))} " for part in (" ".join(parts[:-1]), "".join(parts[-1:]))
+    )
+    before, repeated, _ = named.partition(last)
+    if repeated.strip() and _BEARINGS.isdisjoint(before.split()[-1:]) and _STREETS.isdisjoint(named.split()):
+        city = read_cities().get(tuple(last.split()))
+        region = city.region if city else None
+        if can_be_same(stated, region):
+            stated = stated or region
+            parts.pop()
+    known = _find_known(parts, about)
+    if known is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
+        # Behind an airport the city may stand where a region may: "JFK Airport, New York".
+        known = _find_known(parts[:1], about)
+        city = read_cities().get(_expand_words(" ".join(parts[1:])))
+        if known and not (city and can_be_same(city.region, known.region)):
+            known = None
+    if known is None:
+        cities = read_cities()
+        each = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+        words = tuple(chain.from_iterable(each))
+        known = read_landmarks().get(words)
+        if known is None:
+            # Of a city in the name nothing else is told: London, not the one in Ontario.
+            found = [city for city, _ in _find_cities(words)]
+            implied = cities[found[0]].region if len(found) == 1 else None
+            is_address = bool(words) and words[0].isdigit() and not _STREETS.isdisjoint(words)
+            return _Place(words, stated or implied, is_known=is_address)
+    region = known.region
+    return _Place(known.name, stated if stated and not stated.holds(region) else region)
+
+
+def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> Known | None:
+    """Find the airport by the code in brackets at the end; None where the name before it is another one's."""
+    *named, code = parts
+    known = read_airport_codes().get(code) if code.isupper() else None
+    if known is None:
+        return None
+    words = _expand_words(" ".join(named))
+    before = _find_known(named, about)
+    is_airport = "airport" in words or not _AIRPORT_WORDS.isdisjoint(about)
+    return (
+        known if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known) else None
+    )
+
+
+_AIRPORT_WORDS = frozenset(("airport", "airports"))
+_CITY_WORDS = frozenset(
+    (
+        "address",
+        "airport",
+        "airports",
+        "city",
+        "cities",
+        "destination",
+        "location",
+        "locations",
+        "place",
+        "town",
+    )
+)
+"""Words beside which "country" and "state" say what may follow behind a comma."""
+_COUNTRY_WORDS = frozenset(("country", "countries", "nation", "nationality"))
+_STATE_WORDS = frozenset(("state", "states", "province", "provinces"))
+
+
+def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | None:
+    """Split off the country or state at the end; a known city decides between several readings."""
+    *others, last = parts
+    known = _find_known(others, frozenset())
+    # Without a known city in front, New York behind a comma is the city.
+    if split_words(last) in _CITY_OR_STATE and known is None:
+        return None
+    code = re.sub(r"\W", "", last)
+    readings = (
+        read_regions().get(_expand_words(last))
+        or (read_region_codes().get(code) if code.isupper() else None)
+        or ()
+    )
+    possible = [region for region in readings if can_be_same(region, stated)]
+    right = [region for region in possible if known and can_be_same(region, known.region)]
+    return next(iter(right or possible), None)
+
+
+def _find_known(parts: Sequence[str], about: Set[str]) -> Known | None:
+    """Find the well-known place that all parts together name."""
+    found = tuple(word for part in parts for word in _expand_words(part))
+    if not found:
+        return None
+    asks_region = not (_COUNTRY_WORDS | _STATE_WORDS).isdisjoint(about) and _CITY_WORDS.isdisjoint(about)
+    known = None if asks_region and len(read_regions().get(found, ())) == 1 else read_cities().get(found)
+    if known is None and len(regions := read_regions().get(found, ())) == 1:
+        known = _name_region(regions[0])
+    if known is None and len(parts) == 1:
+        known = _read_code(parts[0], about)
+    if known is None and "airport" in found:
+        known = read_airports().get(name_airport(" ".join(found)))
+    if known is None and not _AIRPORT_WORDS.isdisjoint(about):
+        known = read_airport_nicknames().get(name_airport(" ".join(found)))
+    return known
+
+
+def _name_region(region: Region) -> Known:
+    return Known(("region", str(region)), region)
+
+
+def _read_code(text: str, about: Set[str]) -> Known | None:
+    """Read a code of a country, a state, an airport or a city; without capitals it is a word."""
+    code, *more = text.split()
+    if not code.isupper() or [word.casefold() for word in more] not in ([], ["airport"]):
+        return None
+    code = re.sub(r"\W", "", code)
+    if more:
+        return read_airport_codes().get(code)
+    country = read_country_codes().get(code)
+    states = [region for region in read_region_codes().get(code, ()) if region.state]
+    if _CITY_WORDS.isdisjoint(about):
+        if not _COUNTRY_WORDS.isdisjoint(about) and _STATE_WORDS.isdisjoint(about):
+            return _name_region(country) if country else None
+        if not _STATE_WORDS.isdisjoint(about) and _COUNTRY_WORDS.isdisjoint(about):
+            return _name_region(states[0]) if len(states) == 1 else None
+    if code in CITY_CODES:
+        return read_cities().get(CITY_CODES[code])
+    if len(code) == 3:
+        return read_airport_codes().get(code)
+    # A code of two letters that is a state's and a country's is nobody's alone.
+    readings = [*states, *([country] if country else [])]
+    return _name_region(readings[0]) if len(readings) == 1 else None
+
+
+def _expand_words(text: str) -> Words:
+    """Return the words of a part between commas with abbreviations written out."""
+    found = split_words(text)
+    expanded = []
+    for at, word in enumerate(found):
+        before, behind = found[:at][-1:], found[at + 1 : at + 2]
+        if word in _ABBREVIATIONS:
+            expanded.append(_ABBREVIATIONS[word])
+        # St and Dr mean one thing in front of a name and another behind it.
+        elif behind and behind[0].isalpha() and behind[0] != "and":
+            is_feet = word == "ft" and before and before[0].isdigit()
+            expanded.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
+        else:
+            expanded.append(_BEHIND_A_NAME.get(word, word) if before else word)
+    pointed = tuple(
+        word if expanded[:at] == ["avenue"] else _DIRECTIONS.get(word, word)
+        for at, word in enumerate(expanded)
+    )
+    is_address = len(expanded) > 1 and (not _STREETS.isdisjoint(expanded) or expanded[0].isdigit())
+    is_named_so = pointed in read_cities() or pointed in read_regions()
+    return pointed if is_address or is_named_so else tuple(expanded)
+
+
+def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:
+    """Yield each city at the start or the end of a name, and the name without it."""
+    for length in range(1, min(len(name), 5)):
+        for city, rest in ((name[:length], name[length:]), (name[-length:], name[:-length])):
+            if city in read_cities():
+                yield city, rest

@@ -1,0 +1,1 @@
+"""Words that a memory or the web holds, found by calls."""

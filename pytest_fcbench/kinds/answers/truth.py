@@ -1,0 +1,23 @@
+"""Right answers in words, and facts that later conversations ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Expectation):
+    """The final answer must say one of these, each of which is right."""
+
+    texts: tuple[str, ...]
+    trail: tuple[tuple[str, ...], ...] = ()
+    """Calls that lead to it, step by step, as Python text; none where only the answer is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts(Expectation):
+    """Facts that later conversations ask for, turn by turn. This conversation is not judged."""
+
+    turns: tuple[tuple[str, ...], ...]

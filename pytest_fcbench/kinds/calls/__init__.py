@@ -1,0 +1,1 @@
+"""Calls that are compared as they are written (BFCL's AST evaluation)."""

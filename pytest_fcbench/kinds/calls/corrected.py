@@ -1,0 +1,195 @@
+"""The corrected AST verdict: the official rules with their known quirks repaired.
+
+Differences from ``official``, each a finding about BFCL's ``ast_checker`` and decoders:
+
+- the answer is read leniently: code fences, tabs, positional arguments, signs, JSON names, f-strings
+  (``read_corrected``), all Java and JavaScript calls and literals by their grammar;
+- parallel calls are matched as a bipartite graph, so the order of overlapping answers cannot matter;
+- numbers are compared by value at any depth (``5.0`` is the integer 5), booleans are never numbers;
+- a tuple equals a list; texts are standardized at any depth, variables' names too;
+- a text is the same in each form of Unicode, with ASCII's spaces, quotes and hyphens or others;
+- dicts may be nested, with accepted values at any level;
+- ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
+  (``""`` does where it is the default, or the only accepted value);
+- a constant of Java is the same with its class and without (``TimeUnit.SECONDS``, ``SECONDS``);
+- a free text of a team's own suite may be judged (``free_texts``);
+- to write out the default that the function's doc declares and to leave the parameter out are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
+from pytest_fcbench.domain.conformance import find_element_type
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
+from pytest_fcbench.kinds.calls.official import (
+    fail_missing_optional,
+    fail_missing_required,
+    fail_unexpected,
+    fail_unmatched,
+    fail_wrong_count,
+    fail_wrong_name,
+    fail_wrong_value,
+    show_value,
+)
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.value_comparison import list_options, means_same, name_kind
+
+UNREADABLE = "unreadable"
+NO_CALL = "no_call"
+
+
+JudgeText: TypeAlias = Callable[[ExpectedCall, str, object, Failed], Failed | None]
+"""Judges the value of a parameter with free text that is none of the accepted, and failed so."""
+
+
+def _leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
+    """Return the failure unchanged: without a judge a free text has to be an accepted one."""
+    return failed
+
+
+def match_calls(
+    entry: Entry, expectation: ExpectedCalls, reading: Reading, judge_text: JudgeText = _leave_wrong
+) -> Verdict:
+    """Return the corrected verdict on a reading of the answer."""
+    if not isinstance(reading, Calls):
+        return fail_without_calls(reading)
+    calls, expected = reading.calls, expectation.calls
+    if len(calls) != len(expected):
+        return fail_wrong_count("wrong_count", expected, calls)
+    verdicts = [[match_call(entry, wanted, call, judge_text) for call in calls] for wanted in expected]
+    unmatched = find_unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
+    if unmatched is None:
+        return Passed()
+    misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
+    # With one call on each side the failure itself says more than that nothing matches.
+    if len(expected) == 1:
+        return misses[0]
+    return fail_unmatched("cannot_find_match", unmatched, expected[unmatched], misses)
+
+
+def fail_without_calls(reading: Prose | Unreadable) -> Failed:
+    """Fail an answer that calls nothing, or whose calls cannot be read."""
+    if isinstance(reading, Unreadable):
+        return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reading.reason}")
+    return Failed(NO_CALL, f"the answer calls nothing: {show_value(reading.text)}")
+
+
+def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
+    """Return the first row left over by a largest matching of rows to columns, or None.
+
+    Augmenting paths (Kuhn); rows and columns are few, one per call.
+    """
+    row_of: dict[int, int] = {}
+
+    def place(row: int, tried: set[int]) -> bool:
+        for column, fit in enumerate(fits[row]):
+            if fit and column not in tried:
+                tried.add(column)
+                if column not in row_of or place(row_of[column], tried):
+                    row_of[column] = row
+                    return True
+        return False
+
+    return next((row for row in range(len(fits)) if not place(row, set())), None)
+
+
+def match_call(
+    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = _leave_wrong
+) -> Passed | Failed:
+    """Compare a call with an expected one; the first check that fails gives the code."""
+    doc = entry.find_function(wanted.name)
+    if doc is None:
+        return Failed("unclear", f"{wanted.name} is not among the entry's functions")
+    if call.name != doc.name:
+        return fail_wrong_name(doc.name, call)
+    if call.positional:
+        return fail_unexpected(doc, "a further positional argument", call.positional[0])
+    language = entry.category.language
+    missing = [name for name in doc.required if name not in call.arguments]
+    if missing:
+        return fail_missing_required(doc, missing[0])
+    for name, value in call.arguments.items():
+        # "" among the accepted values allows to leave a parameter out, and then to give its default.
+        may_be_left_out = "" in list_options(wanted.accepted.get(name, ""))
+        if may_be_left_out and is_default(language, doc, name, [value]):
+            continue
+        if name not in doc.properties or name not in wanted.accepted:
+            return fail_unexpected(doc, name, value)
+        failed = match_value(language, doc, name, value, wanted.accepted[name])
+        if failed and name in wanted.judged:
+            failed = judge_text(wanted, name, value, failed)
+        if failed:
+            return failed
+    for name, accepted in wanted.accepted.items():
+        options = list_options(accepted)
+        if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
+            return fail_missing_optional(doc, name, accepted)
+    return Passed()
+
+
+def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
+    """Tell whether one of the values is the default that the doc declares for an optional parameter."""
+    schema = doc.properties.get(name, {})
+    if "default" not in schema or name in doc.required:
+        return False
+    meant = _list_readings(language, schema, schema["default"])
+    return any(
+        means_same(default, reading)
+        for value in values
+        for reading in _list_readings(language, schema, value)
+        for default in meant
+    )
+
+
+def match_value(
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
+) -> Failed | None:
+    """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
+    listed = list_options(accepted)
+    # "" mostly says that a parameter may be left out; here it can be a value.
+    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in listed)
+    options = [option for option in listed if option != "" or literal_empty]
+    # Java and JavaScript values come as source text; any reading of it may be right.
+    if language is not Language.PYTHON and not isinstance(value, str):
+        code = "type_error:java" if language is Language.JAVA else "type_error:js"
+        return fail_wrong_value(code, doc, name, value, options)
+    candidates = _list_readings(language, doc.properties[name], value)
+    if language is Language.JAVA and doc.properties[name].get("type") != "String":
+        # A static import brings constants without their class.
+        for values in (options, candidates):
+            found = [_CONSTANT.fullmatch(each) for each in values if isinstance(each, str)]
+            values += [constant[1] for constant in found if constant]
+    if any(means_same(option, candidate) for option in options for candidate in candidates):
+        return None
+    shared = set(map(name_kind, options)) & set(map(name_kind, candidates))
+    code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
+    return fail_wrong_value(code, doc, name, value, options)
+
+
+_CONSTANT = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Z][A-Z0-9_]*)")
+
+
+def _list_readings(language: Language, schema: Schema, value: object) -> list[object]:
+    """List the values that a value can mean: itself, and in Java and JavaScript what it is as source text.
+
+    Source text is read by the grammar and by the official patterns. Text inside a string literal is read
+    once more: some models quote the whole expression.
+    """
+    if language is Language.PYTHON or not isinstance(value, str):
+        return [value]
+    read = java.parse_literal if language is Language.JAVA else javascript.parse_literal
+    by_pattern = (
+        java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
+    )
+    kind, element = str(schema.get("type")), find_element_type(language, schema)
+    inner = read(value)
+    texts = [value] if inner == value or not isinstance(inner, str) else [value, inner]
+    return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]

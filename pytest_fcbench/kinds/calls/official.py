@@ -1,0 +1,345 @@
+"""The verdict of BFCL's ``ast_checker``, rule by rule and in its order of checks.
+
+A call matches an expected one when the name is equal, every required parameter is there, no parameter
+is unknown to the doc or to the answer, every value has exactly the declared type and is among the
+accepted ones, and every accepted parameter that is left out has ``""`` among its values.
+
+Kept on purpose, because scores depend on them:
+
+- ``True`` is no integer, ``5.0`` is no integer, but an integer is a float (at the top level only);
+- where the first accepted value has another type than declared, a value of *that* type is compared
+  exactly (a variable's name);
+- ``""`` as first accepted value switches the check of element types off; ``""`` itself passes for an
+  optional string, ``[]`` for an optional list;
+- values inside dicts and nested lists are compared by plain equality, where ``1 == True``;
+- an accepted dict value that is a text instead of a list is taken letter by letter;
+- calls in parallel are matched greedily, in the order of the expected ones.
+
+Java and JavaScript values must be texts; they are read by the literal patterns of their language first.
+Where the official code would crash (an undeclared type, a value that cannot be iterated), the answer
+does not match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
+from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
+from pytest_fcbench.domain.conformance import TYPES, find_element_type
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
+from pytest_fcbench.judging.text_normalization import mark_lookalikes, standardize
+from pytest_fcbench.kinds.calls.shape import find_shape
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.value_comparison import values_agree
+
+
+def match_calls(
+    entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names
+) -> Verdict:
+    """Return the official verdict on a reading of the answer."""
+    if isinstance(reading, Unreadable):
+        return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
+    # Official: ast_checker, which looks for these words in the name of the category.
+    if not find_shape(entry).parallel:
+        # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
+        kind = "multiple" if find_shape(entry).several_functions else "simple"
+        if len(reading.calls) != 1:
+            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
+        return match_call(entry, expectation.calls[0], reading.calls[0], names)
+    checker = "parallel_function_checker_no_order"
+    if len(reading.calls) != len(expectation.calls):
+        return fail_wrong_count(f"{checker}:wrong_count", expectation.calls, reading.calls)
+    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
+    free = list(range(len(reading.calls)))
+    for place, wanted in enumerate(expectation.calls):
+        misses = {}
+        for index in free:
+            verdict = match_call(entry, wanted, reading.calls[index], names)
+            if isinstance(verdict, Passed):
+                free.remove(index)
+                break
+            misses[index] = verdict
+        else:
+            return fail_unmatched(f"{checker}:cannot_find_match", place, wanted, misses)
+    return Passed()
+
+
+def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
+    """Fail an answer with too many or too few calls, in the same words in both profiles."""
+    return Failed(
+        code,
+        f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected)} expected",
+        {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected]},
+    )
+
+
+def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
+    """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
+    near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
+    why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
+    return Failed(
+        code,
+        f"no call matches the expected {wanted.name}{why}",
+        {
+            "function": wanted.name,
+            "expected": place,
+            "misses": [
+                {"found": index, "code": miss.code, "reason": miss.reason}
+                for index, miss in list(misses.items())[:20]
+            ],
+        },
+    )
+
+
+def match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
+    """Compare a call with an expected one; the first check that fails gives the code."""
+    # The simple categories look at the only function there is, the others at the one of that name.
+    doc = entry.functions[0] if find_shape(entry).one_function else entry.find_function(wanted.name)
+    if doc is None:
+        return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
+    # The checks and their order are those of simple_function_checker: the first failure gives the code.
+    shown = names.show_name(doc.name)
+    if call.name != shown:
+        return fail_wrong_name(shown, call)
+    for name in doc.required:
+        if name not in call.arguments:
+            return fail_missing_required(doc, name)
+    for name, value in call.arguments.items():
+        # A parameter of the doc that the possible answer lacks is unexpected, too.
+        if name not in doc.properties or name not in wanted.accepted:
+            return fail_unexpected(doc, name, value)
+        found = match_value(entry.category.language, doc, name, value, list_accepted(wanted.accepted[name]))
+        if isinstance(found, Failed):
+            return found
+    for name in wanted.accepted:
+        if name not in call.arguments and "" not in list_accepted(wanted.accepted[name]):
+            return fail_missing_optional(doc, name, wanted.accepted[name])
+    return Passed()
+
+
+def fail_wrong_name(shown: str, call: Call) -> Failed:
+    """Fail a call of another function."""
+    return Failed(
+        "simple_function_checker:wrong_func_name",
+        f"{call.name} was called, {shown} expected",
+        {"function": shown, "found": call.name},
+    )
+
+
+def fail_missing_required(doc: FunctionDoc, name: str) -> Failed:
+    """Fail a call without a required parameter."""
+    return Failed(
+        "simple_function_checker:missing_required",
+        f"{doc.name}: required parameter {name} is missing",
+        {"function": doc.name, "parameter": name},
+    )
+
+
+def fail_unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
+    """Fail a call with a parameter that the doc or the possible answer does not have."""
+    what = "should not be given" if name in doc.properties else "is not a parameter"
+    return Failed(
+        "simple_function_checker:unexpected_param",
+        f"{doc.name}: {name} {what} (came: {show_value(value)})",
+        {"function": doc.name, "parameter": name, "found": show_value(value, _LONGEST_DETAIL)},
+    )
+
+
+def fail_missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
+    """Fail a call that leaves a parameter to its default where the query fixes it."""
+    return Failed(
+        "simple_function_checker:missing_optional",
+        f"{doc.name}: {name} is missing, expected {show_value(accepted)}",
+        {"function": doc.name, "parameter": name, "accepted": show_value(accepted, _LONGEST_DETAIL)},
+    )
+
+
+def fail_wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
+    """Fail a call with a value that is not among the accepted ones."""
+    shown = mark_lookalikes(show_value(value), show_value(accepted))
+    return Failed(
+        code,
+        f"{doc.name}: {name} is {shown[0]}, accepted: {shown[1]}",
+        {
+            "function": doc.name,
+            "parameter": name,
+            "found": show_value(value, _LONGEST_DETAIL),
+            "accepted": show_value(accepted, _LONGEST_DETAIL),
+        },
+    )
+
+
+def show_value(value: object, longest: int = 160) -> str:
+    """Return a short ``repr`` for a sentence, whatever the value is."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError) as error:
+        # An integer of too many digits, or a value that is too deep.
+        return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
+    return shorten_text(text, longest)
+
+
+_LONGEST_DETAIL = 2_000
+
+
+_Accepted: TypeAlias = Sequence[object]
+
+
+def list_accepted(accepted: object) -> _Accepted:
+    """Return the accepted values of a parameter; a bare text stays one, as officially."""
+    return accepted if isinstance(accepted, (list, tuple, str)) else [accepted]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typing:
+    """The declared types of a value and of its elements."""
+
+    outer: type
+    element: type | None
+
+
+def match_value(
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
+) -> Failed | None:
+    """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
+    schema, types = doc.properties[name], TYPES[language]
+    # No official doc leaves open which of several types a parameter has, so no official rule says what fits.
+    if name in list_untyped(doc):
+        if any(values_agree(option, value) for option in accepted if option != ""):
+            return None
+        return fail_wrong_value("value_error:others", doc, name, value, accepted)
+    declared, inner = str(schema.get("type", "string")), find_element_type(language, schema)
+    typing = _Typing(types.get(declared, str), types.get(inner, str) if inner else None)
+    if language is not Language.PYTHON:
+        if not isinstance(value, str):
+            code = "type_error:java" if language is Language.JAVA else "type_error:js"
+            return fail_wrong_value(code, doc, name, value, accepted)
+        reader = (
+            java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
+        )
+        value = reader(value, declared, inner)
+    # Only a declared tuple may be one; for an array it is a type error.
+    elif declared == "tuple" and type(value) is tuple:
+        value = list(value)
+    elif typing.outer is float and type(value) is int:
+        # Nothing nested is converted, so [1, 2] is not [1.0, 2.0] (ast_checker.py:132).
+        with suppress(OverflowError):
+            value = float(value)
+    # Official: type_checker, then the checker of the value's type.
+    variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
+    wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
+    return fail_wrong_value(wrong, doc, name, value, accepted) if wrong else None
+
+
+def _check_type(
+    value: object, accepted: _Accepted, expected: type, element: type | None
+) -> tuple[bool, str | None]:
+    """Return whether the value counts as a variable, and the error code if its type is wrong."""
+    first = next((answer for answer in accepted if answer != ""), None)
+    # None among the accepted values is a type of its own; only "nothing but ''" leaves the type open.
+    known = any(answer != "" for answer in accepted)
+    # The exact type counts: True is no integer.
+    variable = known and type(first) is not expected
+    wrong_element = False
+    if type(value) is expected:
+        # A possible answer that is no list passes all, so "" as first accepted value switches the check off.
+        if element is None or any(
+            not isinstance(answer, list)
+            or not isinstance(value, Iterable)
+            or all(_check_type(item, answer, element, None)[1] is None for item in value)
+            for answer in accepted
+        ):
+            return variable, None
+        wrong_element = True
+    # A variable is found, but the call stays wrong after an element had the wrong type.
+    if known and type(value) is type(first):
+        return True, "type_error:nested" if wrong_element else None
+    return variable, "type_error:simple"
+
+
+def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
+    """Return the error code of a value that is not among the accepted ones, else None."""
+    if not variable:
+        if typing.outer is dict and isinstance(value, dict):
+            return _check_dict(value, accepted)
+        if typing.outer is list and isinstance(value, list):
+            if typing.element is dict:
+                return _check_dicts(value, accepted)
+            # "" among the accepted values becomes [], so an empty list passes for an optional array.
+            answers = [
+                [_standardize_value(item) for item in answer]
+                for answer in accepted
+                if isinstance(answer, (list, str))
+            ]
+            same = [_standardize_value(item) for item in value] in answers
+            return None if same else "value_error:list/tuple"
+        if isinstance(value, str):
+            # "" standardizes to "", so an optional text may also be given as "" or " .".
+            texts = [standardize(answer) for answer in accepted if isinstance(answer, str)]
+            return None if standardize(value) in texts else "value_error:string"
+    # Official: of a bare text it is what Python's "in" says of texts.
+    if isinstance(accepted, str):
+        return None if isinstance(value, str) and value in accepted else "value_error:others"
+    return None if value in accepted else "value_error:others"
+
+
+def _standardize_value(value: object) -> object:
+    return standardize(value) if isinstance(value, str) else value
+
+
+def _check_dict(value: Mapping[object, object], accepted: _Accepted) -> str | None:
+    """Return the code of ``dict_checker``: the last candidate's; a missing key outweighs a wrong value."""
+    code: str | None = "dict_checker:unclear"
+    for answer in accepted:
+        if answer == "":
+            continue
+        code = _check_against_dict(value, answer) if isinstance(answer, Mapping) else "dict_checker:unclear"
+        if code is None:
+            return None
+    return code
+
+
+def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, object]) -> str | None:
+    code = None
+    for key, item in value.items():
+        if key not in answer:
+            code = "value_error:dict_key"
+            break
+        options = answer[key]
+        # Nested values are compared as they are: only texts right under the key are standardized.
+        if not isinstance(options, (list, str)) or _standardize_value(item) not in [
+            _standardize_value(option) for option in options
+        ]:
+            code = "value_error:dict_value"
+            break
+    # Accepted keys that the value lacks are looked at last, and win.
+    for key, options in answer.items():
+        if key not in value and not (isinstance(options, (list, str)) and "" in options):
+            return "value_error:dict_key"
+    return code
+
+
+def _check_dicts(value: list[object], accepted: _Accepted) -> str | None:
+    # Official: list_dict_checker reports the code of the last candidate.
+    code: str | None = "list_dict_checker:unclear"
+    for answer in accepted:
+        if not isinstance(answer, (list, str)) or len(value) != len(answer):
+            code = "value_error:list_dict_count"
+            continue
+        for item, option in zip(value, answer, strict=True):
+            code = _check_dict(item, [option]) if isinstance(item, Mapping) else "list_dict_checker:unclear"
+            if code is not None:
+                break
+        else:
+            return None
+    return code

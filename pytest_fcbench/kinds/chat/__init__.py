@@ -1,0 +1,1 @@
+"""Words, where no function is offered."""

@@ -1,0 +1,43 @@
+"""The judgement of answers that the model did not end: cut, filtered, refused, or in a field nobody reads.
+
+The official code never looks at why an answer ended, so an answer that a filter kept back passes irrelevance.
+Corrected: it passes nothing by its silence, and a failure names the ending, which is a matter of settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import Ending, Transcript, describe_ending
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
+from pytest_fcbench.kinds.relevance.truth import NoCall
+
+
+def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
+    """Return the judgement with a corrected verdict that knows how the answers ended."""
+    failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
+    # An answer after the turn that failed is not the cause.
+    last = failed_in if isinstance(failed_in, int) else len(transcript.answers)
+    ended = [
+        (number, completion)
+        for number, turn in enumerate(transcript.answers[:last], 1)
+        for completion in turn
+        # What calls the server could not read are judged as unreadable calls.
+        if completion.ending not in (None, Ending.MALFORMED)
+    ]
+    if not ended:
+        return judgement
+    number, completion = ended[0]
+    turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
+    code, told = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
+    verdict = judgement.corrected
+    match verdict:
+        case Failed():
+            failed = replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
+            return replace(judgement, corrected=failed)
+        # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
+        case Passed() if isinstance(entry.expectation, NoCall) and completion.ending is not Ending.REFUSED:
+            failed = Failed(code, f"{told}, so that it calls nothing says nothing")
+            return replace(judgement, corrected=failed)
+    return judgement

@@ -1,0 +1,234 @@
+"""Files of entries, written by hand in YAML: each has one category, which decides its format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.environments.world import World
+from pytest_fcbench.formats.fields import (
+    MOST_ERRORS,
+    Field,
+    FieldError,
+    Key,
+    ListPart,
+    join_errors,
+    read_yaml,
+)
+from pytest_fcbench.formats.rows import Row, read_row
+from pytest_fcbench.kinds.state import entries as multi_turn
+from pytest_fcbench.kinds.state.derived_entries import Withheld
+from pytest_fcbench.kinds.table import KINDS
+
+
+class EntryFormat(Protocol):
+    """A module with the format of a kind's files, imported when the first of them is read."""
+
+    def entries(
+        self, row: Row, file: Field, suite: str, category: Category, /
+    ) -> Iterator[tuple[Field, Entry]]:
+        """Yield each entry of a file, as one of a suite and a category, with its place in the file."""
+
+
+def _load_format(category: Category) -> tuple[EntryFormat, type[Row]]:
+    """Import the format of a category's files: its module, and the model of the files."""
+    module_name, _, model_name = KINDS.find(category.kind).file_format.partition(":")
+    module = import_module(f"{__package__}.{module_name}")
+    return cast("EntryFormat", module), getattr(module, model_name)
+
+
+def file_categories() -> Mapping[str, Category]:
+    """Return a category for each word that a file can name as its category."""
+    return {each.file_word: each for each in CATEGORIES.values() if not each.varies_others}
+
+
+def file_models() -> Mapping[str, type[Row]]:
+    """Return the model of the files of each category that a file can name."""
+    return {word: _load_format(category)[1] for word, category in file_categories().items()}
+
+
+@cache
+def keys_at_top() -> frozenset[str]:
+    """Return the keys at the top of a file, which in JSON lines are keys beside those of the entry."""
+    keys = {key for model in file_models().values() for key in model.model_fields}
+    return frozenset(keys - {"entries", "functions"})
+
+
+def holds_one_entry(category: Category) -> bool:
+    """Tell whether each line of a category in JSON lines is one entry with the id that stands there."""
+    # The words that several categories share stand for scenes, of which each category has entries of its own.
+    return not category.varies_others and category.file_word == category.name
+
+
+def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
+    """Read all entries of a file. Raises ``SuiteError`` with file, line and field."""
+    file = Field(read_yaml(path), path)
+    return tuple(
+        entry for category in read_categories(file) for entry in make_entries(file, suite, category, world)
+    )
+
+
+def read_categories(file: Field) -> tuple[Category, ...]:
+    """Return the categories of a file's entries. Raises ``SuiteError``."""
+    name = file.member("category").text()
+    found = tuple(c for c in CATEGORIES.values() if name == c.file_word and not c.varies_others)
+    if not found:
+        raise file.at("category").error(describe_unknown_name("category", name, file_categories()))
+    return found
+
+
+def make_entries(
+    file: Field, suite: str, category: Category, world: World | None = None
+) -> tuple[Entry, ...]:
+    """Make the entries of a file in one of its categories. Raises ``SuiteError`` with all of its errors."""
+    with _tell_all_errors(file, suite, category, world):
+        return _make_entries(file, suite, category, world)
+
+
+def _make_entries(file: Field, suite: str, category: Category, world: World | None) -> tuple[Entry, ...]:
+    if category.group is Group.MULTI_TURN:
+        return tuple(entry for entry, _ in _make_trajectories(file, suite, category, world))
+    module, model = _load_format(category)
+    return tuple(_unique(list(module.entries(read_row(file, model), file, suite, category))))
+
+
+def make_trajectories(
+    file: Field, suite: str, world: World | None = None
+) -> Sequence[tuple[Entry, Withheld | None]]:
+    """Make the multi-turn entries of a file, with functions to withhold.
+
+    Raises ``SuiteError`` with all errors of the file.
+    """
+    (category,) = read_categories(file)
+    with _tell_all_errors(file, suite, category, world):
+        return _make_trajectories(file, suite, category, world)
+
+
+@contextmanager
+def _tell_all_errors(file: Field, suite: str, category: Category, world: World | None) -> Iterator[None]:
+    """Where a file has an error, raise one that tells all of them."""
+    try:
+        yield
+    except FieldError as error:
+        # A line by itself is told from which file it is, or has none.
+        if file.line is not None and file.list_file_errors is None:
+            raise
+        list_all = file.list_file_errors or partial(list_errors, file, suite, category, world)
+        raise join_errors(list_all() or (error,)) from None
+
+
+def list_errors(file: Field, suite: str, category: Category, world: World | None) -> Sequence[SuiteError]:
+    """List the errors of a file in one of its categories, each as if it were the only one.
+
+    The file is read again without what the last errors were about: a key, a function or an entry.
+    """
+    errors: list[FieldError] = []
+    rest = _RestOfFile(as_mapping(file.value), _load_format(category)[1])
+    while len(errors) <= MOST_ERRORS:
+        try:
+            _make_entries(replace(file, value=rest.value), suite, category, world)
+            break
+        except FieldError as error:
+            found = [error, *error.others]
+        # An entry that was left out may have been the only one with the domain of a function.
+        if errors and category.group is Group.MULTI_TURN and found[0].keys[:1] == ("functions",):
+            break
+        told = {*map(str, errors)}
+        errors += (each for each in found if not (str(each) in told or rest.caused(each.keys)))
+        # A file that this one uses has functions of the same numbers.
+        if any(each.path != file.path for each in found):
+            break
+        if not sum(map(rest.leave_out, {each.keys[:3] for each in found})):
+            break
+    return sorted(errors, key=lambda error: error.line)
+
+
+_NEEDED = ("id", "functions", "environment")
+"""Keys of an entry without which other errors of it cannot be told from those that follow from theirs."""
+
+
+class _RestOfFile:
+    """What is left of a file when errors in it are left out."""
+
+    def __init__(self, whole: Mapping[str, object], model: type[Row]) -> None:
+        self._top = dict(whole)
+        self._known = model.model_fields.keys() - {"check"}
+        self._left = {
+            key: dict(enumerate(listed))
+            for key in ("functions", "entries")
+            if isinstance(listed := whole.get(key), list)
+        }
+        self._gone: set[tuple[Key, ...]] = set()
+
+    @property
+    def value(self) -> Mapping[str, object]:
+        return {**self._top, **{key: ListPart(left) for key, left in self._left.items()}}
+
+    def caused(self, keys: tuple[Key, ...]) -> bool:
+        """Tell whether an error at these keys follows from what was left out."""
+        key, number, member = (*keys, None, None, None)[:3]
+        has_member = member in as_mapping(self._left.get(str(key), {}).get(cast("int", number)))
+        is_missing = len(keys) == 3 and not has_member
+        return keys in self._gone or (is_missing and not self._gone.isdisjoint((keys[:2], keys[2:])))
+
+    def leave_out(self, keys: tuple[Key, ...]) -> bool:
+        """Leave out what an error is about; tell whether it was there."""
+        key, number, member = (*keys, None, None, None)[:3]
+        if len(keys) > 0 and key in self._top and key not in self._known:
+            del self._top[str(key)]
+            self._gone |= {(), keys[:1]}
+            return True
+        left = self._left.get(str(key), {})
+        if not isinstance(number, int) or number not in left:
+            return False
+        entry = as_mapping(left[number])
+        if key == "entries" and member in entry and member not in _NEEDED:
+            left[number] = {name: value for name, value in entry.items() if name != member}
+            self._gone |= {keys[:2], keys[:3]}
+            return True
+        del left[number]
+        if key == "functions":
+            name = as_mapping(entry.get("function", entry)).get("name", entry.get("title"))
+            entries = self._left.get("entries", {})
+            for other, each in [*entries.items()]:
+                # Without a list of its own, an entry offers all.
+                offered = as_mapping(each).get("functions")
+                if not isinstance(offered, list) or name in offered:
+                    del entries[other]
+        return True
+
+
+def _make_trajectories(
+    file: Field, suite: str, category: Category, world: World | None
+) -> Sequence[tuple[Entry, Withheld | None]]:
+    found = list(multi_turn.entries(file, suite, category, world))
+    unique = _unique([(place, entry) for place, entry, _ in found])
+    return list(zip(unique, [withheld for _, _, withheld in found], strict=True))
+
+
+_UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
+"""Characters that no id may have: pytest puts it in brackets, and files and workers carry it."""
+
+
+def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
+    """Return the entries; refuse an id that is unfit or taken."""
+    found: dict[str, Entry] = {}
+    for field, entry in entries:
+        if not entry.id or _UNFIT.search(entry.id):
+            raise field.error(
+                f"the id {entry.id!r} must not be empty or contain brackets, line breaks or surrogates"
+            )
+        if entry.id in found:
+            raise field.error(f"the id {entry.id!r} is already used by an entry above")
+        found[entry.id] = entry
+    return list(found.values())

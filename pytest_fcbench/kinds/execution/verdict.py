@@ -1,0 +1,355 @@
+"""The matcher of calls by their results (BFCL's executable evaluation, as it was until April 2025).
+
+The calls of the truth are carried out in the same run as those of the answer, by the same functions.
+Official rules (``executable_checker``):
+
+- an answer that cannot be read fails (``executable_decoder:decoder_failed``), and so does one without a call
+  (``executable_decoder:wrong_output_format``);
+- ``exec_simple`` takes one call (``simple_exec_checker:wrong_count``) and names what is wrong with it;
+- the others take as many calls as the truth has (``value_error:exec_result_count``), each the first that
+  fits, in order and without a second thought (``executable_checker:cannot_find_match``);
+- a result is compared as the truth says: equal (``executable_checker:wrong_result``), a number within 20 %
+  (``:wrong_result_real_time``; the bounds of a negative one are the wrong way round, so nothing fits), or of
+  the same structure (``:wrong_result_type``, also with ``:dict_key_not_found``, ``:dict_extra_key`` or
+  ``:list_length`` behind it; ``:dict_length`` occurs only in BFCL's check of the APIs themselves);
+- a call that raises an error fails (``executable_checker:execution_error``). Here a call that takes too much
+  time or memory is one too; officially it would never end.
+
+The corrected profile differs in this:
+
+- the answer is read leniently (``read_corrected``), and only offered functions can be called;
+- calls are matched as a bipartite graph, so their order cannot matter;
+- the 20 % are right for negative numbers; whole and other numbers have the same structure; equal numbers may
+  differ by rounding (1e-9 of their size), and a boolean is none;
+- a text is the same in each form of Unicode (``text_normalization``);
+- a lack of time or memory has its own code (``executable_checker:time_limit``, ``:memory_limit``).
+
+The answer is also compared with the calls of the truth as they are written (``kinds/calls``), each value of
+the truth the only accepted one; that verdict is reported and decides nothing.
+
+A call that only a web API could answer is no failure: where it decides, the entry is not scored
+(``live_only``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeGuard
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.execution_text import read_call_texts
+from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Transcript
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
+from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_texts
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls.corrected import fail_without_calls, find_unmatched_row
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
+from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+
+LIVE_ONLY = "live_only"
+"""Cause where only a web API knows the result of a call."""
+
+_CHECKER = "executable_checker"
+_NOT_OFFERED = Raised("this function is not offered")
+_BAND = 0.2
+_ROUNDING = 1e-9
+
+
+def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
+    """Judge the last answer by what its calls return. ``entry`` must expect results."""
+    if not isinstance(entry.expectation, ExpectedResults):
+        raise TypeError(f"{entry.key} has no expected results")
+    truth = entry.expectation
+    unscored = find_unscored_cause(entry, transcript)
+    expected = []
+    for call, kind, outcome in zip(
+        truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
+    ):
+        if isinstance(outcome, Returned):
+            expected.append(_Expected(call, kind, outcome.value))
+            continue
+        reason = f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
+        cause = "truth_failed"
+        if isinstance(outcome, Unanswered):
+            reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
+            cause = LIVE_ONLY
+            if entry.set_aside:
+                cause, reason = SET_ASIDE, entry.set_aside
+        return Judgement.same_in_both(NotScored(cause, reason))
+    if failed := judge_fault(transcript.last):
+        return Judgement(failed, unscored or failed)
+    judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
+    verdicts = Judgement(
+        _judge_officially(judged, transcript), unscored or _judge_corrected(judged, transcript)
+    )
+    return replace(verdicts, as_written=judge_as_written(entry, transcript))
+
+
+def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
+    """Return the AST matcher's judgement of the last answer; None in categories that it does not have.
+
+    ``entry`` must expect results.
+    """
+    assert isinstance(entry.expectation, ExpectedResults)
+    if entry.category.name not in AS_WRITTEN:
+        return None
+    offer = OfferedFunctions(entry.functions, Names.DOTTED)
+    calls = [
+        offer.normalise_call(call)
+        for text in entry.expectation.calls
+        for call in python.parse_corrected(text)
+    ]
+    accepted = [
+        ExpectedCall(call.name, {name: [list_alternatives(value)] for name, value in call.arguments.items()})
+        for call in calls
+    ]
+    category = CATEGORIES[AS_WRITTEN[entry.category.name]]
+    return ast.judge(
+        replace(entry, category=category, expectation=ExpectedCalls(tuple(accepted))), transcript
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    call: str
+    kind: ResultRule
+    value: object
+
+    @property
+    def function(self) -> str:
+        return self.call.partition("(")[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    entry: Entry
+    expected: Sequence[_Expected]
+    execute: Callable[[Sequence[str]], Sequence[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A call of the model and its outcome."""
+
+    call: str
+    outcome: Outcome
+
+
+Misfit: TypeAlias = Failed | None
+
+
+def read_official_calls(transcript: Transcript) -> Sequence[str]:
+    """Return the official calls of the last answer. Raises Undecodable."""
+    return read_call_texts(transcript.last, transcript.prompting.syntax)
+
+
+def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
+    try:
+        calls = read_official_calls(transcript)
+    except Undecodable as error:
+        return Failed("executable_decoder:decoder_failed", str(error))
+    if not calls:
+        return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
+    # Official: only exec_simple has a checker for one call; the others match several.
+    simple = judged.entry.category == CATEGORIES["exec_simple"]
+    if failure := _check_count(
+        judged, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+    ):
+        return failure
+    made = list(map(_Made, calls, judged.execute(calls)))
+    return _compare_calls(judged, made, Profile.OFFICIAL, by_itself=simple)
+
+
+def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
+    offer = OfferedFunctions(judged.entry.functions, transcript.prompting.names)
+    reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
+    if not isinstance(reading, Calls):
+        return fail_without_calls(reading)
+    calls = [write_call(call, offer) for call in reading.calls]
+    if failure := _check_count(judged, calls, "wrong_count"):
+        return failure
+    made = [
+        _Made(text, judged.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
+        for text, call in zip(calls, reading.calls, strict=True)
+    ]
+    return _compare_calls(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
+
+
+def write_call(call: Call, offer: OfferedFunctions) -> str:
+    """Write a call as text; a dict of one function's name and a dict is a nested call."""
+    parts = [_write_value(value, offer) for value in call.positional]
+    for name, value in call.arguments.items():
+        if name.isidentifier():
+            parts.append(f"{name}={_write_value(value, offer)}")
+        else:
+            # A name in JSON can be any text, so in source it could pass for several arguments.
+            parts.append(f"**{_write_value(value if name == '**' else {name: value}, offer)}")
+    return f"{call.name}({', '.join(parts)})"
+
+
+def _write_value(value: object, offer: OfferedFunctions) -> str:
+    match value:
+        case dict():
+            name, arguments = next(iter(value.items()), (None, None))
+            if (
+                len(value) == 1
+                and isinstance(name, str)
+                and name in offer.by_name
+                and isinstance(arguments, dict)
+            ):
+                return write_call(offer.normalise_call(Call(name, arguments)), offer)
+            return (
+                f"{{{', '.join(f'{key!r}: {_write_value(member, offer)}' for key, member in value.items())}}}"
+            )
+        case list():
+            return f"[{', '.join(_write_value(element, offer) for element in value)}]"
+        case tuple():
+            return f"({''.join(f'{_write_value(element, offer)}, ' for element in value)})"
+    return repr(value)
+
+
+def _check_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
+    wanted = len(judged.expected)
+    if len(calls) == wanted:
+        return None
+    details = {"expected": wanted, "found": len(calls)}
+    return Failed(code, f"{len(calls)} calls were made; the truth makes {wanted}", details)
+
+
+def _compare_calls(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
+    """Compare calls; the entry is not scored where the verdict depends on a web API's answer."""
+    # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
+    verdict = _match_calls(judged, made, profile, by_itself=by_itself, supposed=False)
+    if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made):
+        return verdict
+    if _match_calls(judged, made, profile, by_itself=by_itself, supposed=True).passed:
+        asked = next(call.call for call in made if isinstance(call.outcome, Unanswered))
+        return NotScored(LIVE_ONLY, f"nobody recorded what {asked:.200} returns")
+    return verdict
+
+
+def _match_calls(
+    judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
+) -> Passed | Failed:
+    misfits = [
+        [_find_misfit(wanted, call, profile, supposed=supposed) for call in made]
+        for wanted in judged.expected
+    ]
+    fits = [[misfit is None for misfit in row] for row in misfits]
+    left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
+    if left is None:
+        return Passed()
+    # A single call gets its own failure instead of the message that nothing matches.
+    if by_itself and (misfit := misfits[left][0]):
+        return misfit
+    wanted = judged.expected[left]
+    nearest = [
+        f"{call.call:.80}: {misfit.reason:.120}"
+        for call, misfit in zip(made, misfits[left], strict=True)
+        if misfit
+    ]
+    reason = (
+        f"no call returns what {wanted.call:.120} returns ({_show(wanted.value):.80}): {'; '.join(nearest)}"
+    )
+    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": wanted.call[:500]})
+
+
+def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
+    """Return the first row without a column when each takes the first that fits."""
+    taken: set[int] = set()
+    for row, fit in enumerate(fits):
+        column = next((column for column, good in enumerate(fit) if good and column not in taken), None)
+        if column is None:
+            return row
+        taken.add(column)
+    return None
+
+
+def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
+    """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
+    match made.outcome:
+        case Returned(value=value):
+            try:
+                code = _compare_results(wanted.kind, wanted.value, value, profile)
+            except (OverflowError, RecursionError):
+                # A whole number beyond all floats, or a value that is too deep.
+                code = "wrong_result"
+            if code is None:
+                return None
+            found, expected = mark_lookalikes(_show(value), _show(wanted.value))
+            details = {"call": wanted.call[:500], "expected": expected, "found": found}
+            reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
+            return Failed(f"{_CHECKER}:{code}", reason, details)
+        case Unanswered(function=function):
+            if supposed and function == wanted.function:
+                return None
+            return Failed(f"{_CHECKER}:wrong_result", "it asks a web API whose answer nobody recorded")
+        case Stopped(limit=limit, reason=reason) if profile is Profile.CORRECTED:
+            return Failed(f"{_CHECKER}:{limit}_limit", reason)
+        case Stopped(reason=reason) | Raised(reason=reason):
+            return Failed(f"{_CHECKER}:execution_error", reason)
+
+
+def _show(value: object) -> str:
+    try:
+        return f"{value!r:.500}"
+    except (ValueError, RecursionError):
+        return "a number with more digits than Python writes"
+
+
+# How results are compared: the end of the code where they differ, or None
+
+
+def _compare_results(kind: ResultRule, expected: object, found: object, profile: Profile) -> str | None:
+    corrected = profile is Profile.CORRECTED
+    if kind is ResultRule.EXACT:
+        same = _are_same(*map(unify_texts, (expected, found))) if corrected else found == expected
+        return None if same else "wrong_result"
+    if kind is ResultRule.STRUCTURAL:
+        # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
+        if corrected and is_number(expected) and is_number(found):
+            return None
+        # Official: the types themselves, so 1 and 1.0 differ in structure.
+        if type(found) is not type(expected):
+            return "wrong_result_type"
+        if isinstance(expected, dict) and isinstance(found, dict):
+            if expected.keys() - found.keys():
+                return "wrong_result_type:dict_key_not_found"
+            return "wrong_result_type:dict_extra_key" if found.keys() - expected.keys() else None
+        if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+            return "wrong_result_type:list_length"
+        return None
+    if not (is_number(expected) and is_number(found)):
+        return "wrong_result_real_time"
+    if corrected:
+        near = abs(found - expected) * 5 <= abs(expected)
+    else:
+        # The bounds of a negative number are the wrong way round, so nothing is within (official).
+        near = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
+    return None if near else "wrong_result_real_time"
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number; a boolean is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _are_same(one: object, other: object) -> bool:
+    if is_number(one) and is_number(other):
+        return one == other or math.isclose(one, other, rel_tol=_ROUNDING)
+    match one, other:
+        case list(), list():
+            return len(one) == len(other) and all(map(_are_same, one, other))
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other

@@ -1,0 +1,204 @@
+"""Comparison of a call with an expected one in four stages: rule, values, replies, judge.
+
+Official: ``CompareFC.compare_single_call``. The first stage that can say something decides:
+
+- *rule*: the same function with equal arguments (lists of codes in one text are sets);
+- *value*: where a value must be equal and is not, or is not there, the call is wrong;
+- *response*: the call is right if the API gives it the same reply. Replies are those that the entry recorded
+  or, where the run is live, the API's own;
+- *judge*: rules of ours or a model say whether both calls mean the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
+from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
+from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging.questions import interpret_transcript, put_question
+from pytest_fcbench.judging.text_normalization import unify_texts
+from pytest_fcbench.kinds.golden_path import official_questions, questions
+from pytest_fcbench.kinds.golden_path.assignment import Undecided
+from pytest_fcbench.kinds.golden_path.runners import OWN
+from pytest_fcbench.kinds.golden_path.script import Script
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.golden_path.walk import Crash, call_to_json, is_same_call
+
+_SETS = frozenset(("categories_filter",))
+"""Parameters that are lists of codes with commas between them, in any order (official)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """A comparer of calls with expected ones in one conversation."""
+
+    entry: Entry
+    path: GoldenPath
+    docs: Mapping[str, FunctionDoc]
+    driven: PathSettings
+    profile: Profile
+    script: Script
+
+    def compare(
+        self, step: int, made: Call, expected: RecordedCall, history: Sequence[Mapping[str, object]]
+    ) -> Generator[AskModel, Completion, CallVerdict]:
+        """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
+
+        def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
+            differences = () if code is None else self._list_differences(made, expected)
+            pair = call_to_json(made), call_to_json(expected)
+            return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
+
+        # The order of the stages is that of compare_single_call; the first that can say something decides.
+        if agrees_by_rule(made, expected):
+            return verdict("rule")
+        if wrong := self._find_wrong_value(made, expected):
+            return verdict("value", *wrong)
+        if (yield from self._have_same_reply(made, expected)):
+            return verdict("response")
+        stage, same, reason = yield from self._ask_judge(made, expected, history)
+        if same:
+            return verdict(stage)
+        # Official: get_error_message names the first difference of a call that no stage took.
+        name, code = next(_find_differing_arguments(made, expected))
+        words = {"param_missing": "is missing", "value_error": "has another value"}
+        first = f"{name} {words.get(code, 'is not asked for')}"
+        return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
+
+    def _find_wrong_value(self, made: Call, expected: RecordedCall) -> tuple[str, str] | None:
+        """Find the first value that must be equal and is not; return code and reason."""
+        if made.name != expected.name:
+            return "func_error", f"{expected.name} was to be called"
+        # Official: exact_match_values.json, which overlooks some parameters.
+        free = self.path.judged
+        if self.profile is Profile.OFFICIAL:
+            free |= self.path.overlooked
+        for name in sorted(expected.arguments.keys() - free):
+            if name not in made.arguments:
+                return "param_missing", f"{name} is missing"
+            values = made.arguments[name], expected.arguments[name]
+            if self.profile is Profile.CORRECTED:
+                values = unify_texts(values[0]), unify_texts(values[1])
+            if not _are_equal(name, *values):
+                return "value_error", f"{name} has another value"
+        return None
+
+    def _have_same_reply(self, made: Call, expected: RecordedCall) -> Generator[AskModel, Completion, bool]:
+        known = (call for call in (*self.path.recorded, *self.path.calls) if is_same_call(made, call))
+        recorded = next(known, None)
+        if recorded is not None:
+            value = recorded.reply_value
+            return value == expected.reply_value and self._counts(value)
+        # Officially both calls are sent to the API at the time of the run.
+        if not self.driven.live:
+            return False
+        replies: list[object] = []
+        for call in (made, Call(expected.name, expected.arguments)):
+            # The provider is a party like any other, so its replies are kept and a run can be judged again.
+            asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+            completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
+            if completion.fault:
+                return False
+            try:
+                replies.append(read_json_text(completion.text or ""))
+            except (ValueError, RecursionError):
+                return False
+        # Official: an empty reply is no match.
+        return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
+
+    def _counts(self, reply: object) -> bool:
+        """Tell whether equal replies count; officially equal errors do."""
+        failed = isinstance(reply, Mapping) and reply.get("status") is False
+        return self.profile is Profile.OFFICIAL or not failed
+
+    def _ask_judge(
+        self, made: Call, expected: RecordedCall, history: Sequence[Mapping[str, object]]
+    ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
+        """Ask the judge; return the stage, whether both calls mean the same, and why.
+
+        Raises ``Undecided``, and ``Crash`` where the official runner does not survive the answer.
+        """
+        if self.driven.judge == BUILTIN:
+            doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
+            found = builtin.compare_arguments(doc, made.arguments, expected.arguments)
+            return BUILTIN, found.same, found.reason
+        if wording := self.script.wording:
+            asked = official_questions.compare_calls(self.entry, wording, made, expected, history)
+            try:
+                completion, same, reason = yield from asked
+            except official_questions.UnexpectedJudgementError as error:
+                if self.profile is Profile.OFFICIAL:
+                    raise Crash(str(error)) from None
+                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {error}")) from None
+            if completion.fault:
+                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
+            return self._count_unreadable(reason) if same is None else ("judge", same, reason)
+        question = questions.ask_equivalence(self.entry, call_to_json(made), call_to_json(expected), history)
+        transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
+        answer = interpret_transcript(question, transcript)
+        if isinstance(answer, NotScored):
+            if answer.cause == "judge_reply" and self.script.runner is not OWN:
+                return self._count_unreadable(answer.reason)
+            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
+        return "judge", answer.same, answer.reason
+
+    def _count_unreadable(self, reason: str) -> tuple[str, bool, str]:
+        """Return the outcome of a judgement that cannot be read. Raises ``Undecided``.
+
+        Officially it counts as a judgement that the calls differ.
+        """
+        if self.profile is Profile.OFFICIAL:
+            return "judge", False, f"its judgement cannot be read: {reason}"
+        raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {reason}"))
+
+    def _list_differences(self, made: Call, expected: RecordedCall) -> tuple[Difference, ...]:
+        if made.name != expected.name:
+            return ()
+        doc = self.docs.get(expected.name)
+        return tuple(
+            Difference(
+                name,
+                kind,
+                builtin.declared_type(doc, name) if doc else None,
+                expected.arguments.get(name),
+                made.arguments.get(name),
+            )
+            for name, kind in _find_differing_arguments(made, expected)
+        )
+
+
+def agrees_by_rule(made: Call, expected: RecordedCall) -> bool:
+    """Tell whether a call has exactly the expected arguments. Official: ``rule_based``."""
+    return (
+        made.name == expected.name
+        and made.arguments.keys() == expected.arguments.keys()
+        and all(_are_equal(name, value, expected.arguments[name]) for name, value in made.arguments.items())
+    )
+
+
+def _are_equal(name: str, one: object, other: object) -> bool:
+    if name in _SETS and isinstance(one, str) and isinstance(other, str):
+        return _split_codes(one) == _split_codes(other)
+    return one == other
+
+
+def _split_codes(text: str) -> set[str]:
+    return {code.strip() for code in text.split(",")}
+
+
+def _find_differing_arguments(made: Call, expected: RecordedCall) -> Iterator[tuple[str, str]]:
+    for name in sorted(expected.arguments):
+        if name not in made.arguments:
+            yield name, "param_missing"
+        elif made.arguments[name] != expected.arguments[name]:
+            yield name, "value_error"
+    for name in made.arguments:
+        if name not in expected.arguments:
+            yield name, "param_hallucination"

@@ -1,0 +1,273 @@
+"""The walk as the paper describes it, with the defects of the official code repaired.
+
+- A wrong call gets the fixed reply and the conversation goes on, until the model answers without calls or
+  made calls in ``MOST_STEPS`` answers.
+- The form of a call is checked first, and only a well-formed one is compared with expected calls. An
+  unreadable call gets a reply that says so.
+- Calls of one answer can reach over several steps: a step is opened as soon as a call before it is right,
+  and as long as only lookups are left.
+- A lookup counts once. A right call that is made again gets its reply again and counts once.
+- A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
+  nothing else.
+- A mistake that was corrected later does not fail the entry.
+- A text is the same in each form of Unicode (``text_normalization``).
+- A request that outgrew the model's context is the model's failure and counts among the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
+from pytest_fcbench.judging.known_bad import judge_fault
+from pytest_fcbench.judging.text_normalization import unify_texts
+from pytest_fcbench.kinds.golden_path.answers import Reader
+from pytest_fcbench.kinds.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
+from pytest_fcbench.kinds.golden_path.call_format import find_format_error
+from pytest_fcbench.kinds.golden_path.script import find_script, write_refusal
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.golden_path.walk import (
+    Dialogue,
+    ShownTexts,
+    Walk,
+    WalkOutcome,
+    build_turns,
+    call_to_json,
+    count_finished_steps,
+    fail_left,
+    get_golden_path,
+    is_lookup,
+    judge_response,
+    note_words,
+    open_dialogue,
+)
+
+MOST_STEPS = 30
+"""Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
+
+
+@dataclass
+class _CorrectedState:
+    path: GoldenPath
+    opened: int = 0
+    """Number of steps whose calls are expected."""
+    pool: list[RecordedCall] = field(default_factory=list)
+    """Expected calls that were not made yet, of all opened steps."""
+    made: list[RecordedCall] = field(default_factory=list)
+    """Calls of the path that were made, lookups ahead of their step among them."""
+    taken: int = 0
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+    @classmethod
+    def at_start(cls, path: GoldenPath) -> _CorrectedState:
+        state = cls(path)
+        state.open_next()
+        state.open_past_lookups()
+        return state
+
+    @property
+    def complete(self) -> bool:
+        """True where no further call is expected."""
+        return self.opened == len(self.path.steps) and not self.pool
+
+    def open_next(self) -> None:
+        """Expect the calls of one more step, without lookups that were made ahead of it."""
+        if self.opened < len(self.path.steps):
+            self.pool += [call for call in self.path.steps[self.opened] if not self._is_made(call)]
+            self.opened += 1
+
+    def _is_made(self, call: RecordedCall) -> bool:
+        # By identity, because a path can hold equal calls, and each counts.
+        return any(call is other for other in self.made)
+
+    def open_past_lookups(self) -> None:
+        """Expect the steps after lookups too, because lookups may be left out."""
+        while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
+            self.open_next()
+
+    def match(self, expected: RecordedCall) -> None:
+        """Note that an expected call was made."""
+        self.pool = [call for call in self.pool if call is not expected]
+        self.made.append(expected)
+
+    def known(self, call: Call) -> RecordedCall | None:
+        """Find the call of the path that this one repeats."""
+        return next((expected for expected in self.made if _is_same_call(call, expected)), None)
+
+    def ahead(self, call: Call) -> RecordedCall | None:
+        """Find the plain lookup of a later step that this call makes."""
+        plain = [lookup for lookup in self.path.lookups if not lookup.where]
+        later = (expected for expected in self.path.calls if _is_same_call(call, expected))
+        return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
+
+    def score(self) -> PathScore:
+        path, left = self.path, self.missing()
+        steps = count_finished_steps(path, left) if left else len(path.steps)
+        return PathScore(
+            len(path.calls), len(self.made), len(path.steps), steps, self.taken, tuple(self.verdicts)
+        )
+
+    def missing(self) -> list[RecordedCall]:
+        """List calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
+        lookups = self.path.lookups
+        left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
+        if all(is_lookup(call, lookups) for call in self.path.calls):
+            return left
+        return [call for call in left if not is_lookup(call, lookups)]
+
+
+def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
+    """Walk along an entry's golden path by the corrected rules."""
+    path = get_golden_path(entry)
+    script = find_script(path, driven)
+    reader = Reader(entry.functions, syntax, script.runner)
+    docs = {doc.name: doc for doc in entry.functions}
+    comparer = Comparer(entry, path, docs, driven, Profile.CORRECTED, script)
+    state, dialogue = _CorrectedState.at_start(path), open_dialogue(entry)
+    shown = ShownTexts()
+    while state.taken < MOST_STEPS:
+        completion = yield shown
+        if failed := judge_fault(completion):
+            return WalkOutcome(failed, state.score())
+        if completion.fault:
+            error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
+            return WalkOutcome(error, state.score())
+        answer = reader.corrected(completion)
+        if not answer.calls and not answer.unread:
+            response = answer.response or ""
+            score = yield from judge_response(
+                entry, driven, script.wording, response, dialogue, state.score()
+            )
+            return WalkOutcome(_judge_end(entry, state), score)
+        state.taken += 1
+        note_words(dialogue, completion, script.runner)
+        if answer.unread:
+            shown = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
+            state.verdicts.append(_fail_form(state.taken, None, answer.unread))
+            continue
+        try:
+            replies = yield from _answer_turn(state, answer.calls, comparer, dialogue)
+        except Undecided as undecided:
+            return WalkOutcome(undecided.verdict, None)
+        # Once all is done a repeated call is fine, and a new one ends the conversation.
+        last = state.verdicts[-1]
+        if state.complete and last.step == state.taken and last.code == "func_hallucination":
+            reason = f"every expected call was made, but the model calls {last.made['name']}"
+            return WalkOutcome(Failed(last.code, reason), state.score())
+        answered = [
+            (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
+        ]
+        dialogue += build_turns([call for call, _ in answered], [reply for _, reply in answered])
+        shown = ShownTexts(tuple(replies))
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+
+
+def _answer_turn(
+    state: _CorrectedState, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
+) -> Generator[AskModel, Completion, list[str]]:
+    """Reply to the calls of an answer. Raises ``Undecided``."""
+    replies: dict[int, str] = {}
+    rest: list[tuple[int, Call]] = []
+    for index, call in enumerate(calls):
+        if isinstance(call, Unreadable):
+            replies[index] = write_refusal(call.reason)
+            state.verdicts.append(_fail_form(state.taken, None, call.reason))
+        elif reason := find_format_error(call, comparer.docs, Profile.CORRECTED):
+            replies[index] = comparer.script.write_refusal(call, comparer.docs, reason)
+            state.verdicts.append(_fail_form(state.taken, call, reason))
+        else:
+            rest.append((index, call))
+    # Equal calls are taken first, whatever their order; only the rest is paired by similarity.
+    was_complete, right_before = state.complete, len(state.made)
+    rest = _match_exactly(state, rest, replies)
+    chosen = yield from pair_calls(
+        [call for _, call in rest],
+        [Call(expected.name, expected.arguments) for expected in state.pool],
+        comparer.driven.similarity,
+    )
+    expected_for = {made: state.pool[expected] for made, expected in chosen}
+    for place, (index, call) in enumerate(rest):
+        replies[index] = comparer.script.wrong_call
+        if (expected := expected_for.get(place)) is None:
+            code = "func_hallucination" if was_complete else "unpaired"
+            state.verdicts.append(
+                CallVerdict(
+                    state.taken,
+                    call_to_json(call),
+                    None,
+                    "unpaired",
+                    False,
+                    code,
+                    "no call was expected then",
+                )
+            )
+            continue
+        verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+        state.verdicts.append(verdict)
+        if verdict.right:
+            state.match(expected)
+            replies[index] = expected.reply
+    # A turn with a right call opens the next step; lookups never hold a step back.
+    if len(state.made) > right_before:
+        state.open_next()
+    state.open_past_lookups()
+    return [replies[index] for index in range(len(calls))]
+
+
+def _match_exactly(
+    state: _CorrectedState, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
+) -> list[tuple[int, Call]]:
+    """Match calls that are equal to expected ones, over all steps that they reach; return the others."""
+    rest, found = list(calls), True
+    while found:
+        found = False
+        for index, call in list(rest):
+            if expected := next((each for each in state.pool if _is_same_call(call, each)), None):
+                stage = "exact"
+                state.match(expected)
+            elif expected := state.ahead(call):
+                stage = "lookup"
+                state.made.append(expected)
+            elif expected := state.known(call):
+                stage = "repeat"
+            else:
+                continue
+            replies[index] = expected.reply
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
+            state.verdicts.append(verdict)
+            rest.remove((index, call))
+            found = True
+        # A model may make the calls of several steps in one answer.
+        if found and rest and state.opened < len(state.path.steps):
+            nxt = state.path.steps[state.opened]
+            if any(_is_same_call(call, other) for _, call in rest for other in nxt):
+                state.open_next()
+    return rest
+
+
+def _is_same_call(one: Call, other: RecordedCall) -> bool:
+    """Tell whether two calls are equal, in whatever form of Unicode their texts are."""
+    return one.name == other.name and unify_texts(one.arguments) == unify_texts(other.arguments)
+
+
+def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
+    made = call_to_json(call) if call else {}
+    return CallVerdict(step, made, None, "format", False, "format_error", reason)
+
+
+def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
+    """Judge at the final response: fail with the missing calls, and the mistake that explains them."""
+    missing = state.missing()
+    if not missing:
+        return Passed()
+    left = [call_to_json(call) for call in missing]
+    for verdict in state.verdicts:
+        if not verdict.right and verdict.expected in left:
+            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
+    return fail_left(entry, missing, state.verdicts, Profile.CORRECTED)

@@ -1,0 +1,320 @@
+"""The walk of the official code, bug for bug (``runner/base_runner.py``, ``compare_method.py``, the runners).
+
+What is odd and kept:
+
+- The conversation ends at the first answer of which no call is right, unless one has a wrong form.
+- After an answer with a right call exactly one more step of the path can be matched, whether or not the
+  current one is finished.
+- Calls are paired with expected ones before their form is looked at, so a malformed call can take one away.
+- A lookup is right at any time and as often as it is made, and counts each time. One with several arguments
+  is only known if the record has them in alphabetical order.
+- A step counts as lookups if *any* of its calls is a special lookup, or if all are plain ones.
+- A mistake in the last answer with calls fails the entry, also where everything else was right; so it is
+  with two of the six runners.
+- Of lookups that were left out, every second is not forgiven: the list is changed while it is walked.
+- There is no limit of steps; ours is ``MOST_STEPS``.
+
+The official worker crashes in some situations and writes no result, which the score counts as no success:
+code ``crash``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSettings
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
+from pytest_fcbench.kinds.golden_path.answers import Reader
+from pytest_fcbench.kinds.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
+from pytest_fcbench.kinds.golden_path.call_format import find_format_error
+from pytest_fcbench.kinds.golden_path.script import find_script
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.golden_path.walk import (
+    Crash,
+    Dialogue,
+    ShownTexts,
+    Walk,
+    WalkOutcome,
+    build_golden_dialogue,
+    build_turns,
+    call_to_json,
+    count_finished_steps,
+    fail_left,
+    get_golden_path,
+    is_same_call,
+    is_special,
+    judge_response,
+    note_words,
+    open_dialogue,
+)
+
+MOST_STEPS = 100
+"""Answers after which we end a conversation that officially could go on for ever."""
+
+
+@dataclass
+class _Lookup:
+    """A plain lookup of the path, which may be made at any time."""
+
+    call: RecordedCall
+    made: bool = False
+
+
+@dataclass
+class _OfficialState:
+    path: GoldenPath
+    opened: int = 0
+    """Index of the step that was opened last; it can pass the end."""
+    pool: list[RecordedCall] = field(default_factory=list)
+    """Expected calls that are not matched yet, of all opened steps."""
+    lookups: dict[str, _Lookup] = field(default_factory=dict)
+    right: int = 0
+    taken: int = 0
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+    @classmethod
+    def at_start(cls, path: GoldenPath) -> _OfficialState:
+        state = cls(path, pool=list(path.steps[0]))
+        plain = {lookup.name for lookup in path.lookups if not lookup.where}
+        for call in path.calls:
+            if call.name in plain:
+                state.lookups.setdefault(_make_key(call.name, call.arguments), _Lookup(call))
+        # The check is not repeated for the step that it opens (official).
+        if state.only_lookups():
+            state.open_next()
+        return state
+
+    def only_lookups(self) -> bool:
+        plain = {lookup.name for lookup in self.path.lookups if not lookup.where}
+        # Any call of the hotel rule is enough, not all (official).
+        special = any(is_special(call, self.path.lookups) for call in self.pool)
+        return special or {call.name for call in self.pool} <= plain
+
+    def open_next(self) -> None:
+        self.opened += 1
+        if self.opened < len(self.path.steps):
+            self.pool += self.path.steps[self.opened]
+
+    def drop_made_lookups(self) -> None:
+        """Drop lookups that were made, before each turn. Each of several equal calls drops the first one."""
+        places = [
+            next(place for place, other in enumerate(self.pool) if is_same_call(call, other))
+            for call in self.pool
+            if (lookup := self.lookups.get(_make_key(call.name, call.arguments))) and lookup.made
+        ]
+        for place in sorted(places, reverse=True):
+            del self.pool[place]
+
+    def advance(self, matched: Sequence[RecordedCall | Call]) -> None:
+        for call in matched:
+            self._remove(call)
+        # One step further, even where the present one is unfinished (official).
+        if matched:
+            self.open_next()
+        for lookup in self.lookups.values():
+            if lookup.made:
+                self._remove(lookup.call)
+        if self.only_lookups():
+            self.open_next()
+
+    def _remove(self, call: RecordedCall | Call) -> None:
+        for index, expected in enumerate(self.pool):
+            if is_same_call(expected, call):
+                del self.pool[index]
+                return
+
+    def forgive(self) -> None:
+        """Drop lookups that were not made. The official code changes the list while it walks over it."""
+        forgiven = {lookup.name for lookup in self.path.lookups if lookup.forgiven and not lookup.where}
+        index = 0
+        while index < len(self.pool):
+            call = self.pool[index]
+            if is_special(call, self.path.lookups) or call.name in forgiven:
+                self._remove(call)
+            index += 1
+
+    def score(self) -> PathScore:
+        calls, steps = len(self.path.calls), len(self.path.steps)
+        right_steps = count_finished_steps(self.path, self.pool)
+        return PathScore(calls, self.right, steps, right_steps, self.taken, tuple(self.verdicts))
+
+
+def _make_key(name: str, arguments: Mapping[str, object]) -> str:
+    # In the order of the arguments: those of a call are sorted first, those of the path are not (official).
+    return json.dumps({"name": name, "arguments": arguments})
+
+
+def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
+    """Walk along an entry's golden path by the official rules."""
+    path = get_golden_path(entry)
+    script = find_script(path, driven)
+    runner, reader = script.runner, Reader(entry.functions, syntax, script.runner)
+    docs = {doc.name: doc for doc in entry.functions}
+    comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL, script)
+    state, dialogue = _OfficialState.at_start(path), open_dialogue(entry)
+    shown = ShownTexts()
+    mistakes: list[CallVerdict] = []
+    while state.taken < MOST_STEPS:
+        completion = yield shown
+        answer = reader.official(completion)
+        if completion.fault:
+            return WalkOutcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
+        # An empty list of calls is falsy, and not None (official: both are asked for).
+        has_calls = bool(answer.calls) or (runner.reads_empty_list and completion.tool_calls == ())
+        if not has_calls:
+            lacks_text = not answer.response if runner.needs_words else answer.response is None
+            if lacks_text and runner.no_text:
+                return WalkOutcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
+            last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
+            verdict, response = last or _judge_end(entry, state), answer.response or ""
+            golden = build_golden_dialogue(entry)
+            score = yield from judge_response(entry, driven, script.wording, response, golden, state.score())
+            return WalkOutcome(verdict, score)
+        if not state.pool:
+            reason = "every expected call was made, but the model goes on"
+            return WalkOutcome(Failed("func_hallucination", reason), state.score())
+        # One call that cannot be read ends the conversation, or the worker (official).
+        unread = [call for call in answer.calls if isinstance(call, Unreadable)]
+        if unread:
+            # What kills the worker comes to light only when all calls have been read.
+            worst = next((call for call in unread if call.code != "crash"), unread[0])
+            is_crash = worst.code == "crash"
+            return WalkOutcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
+        given = [call for call in answer.calls if isinstance(call, Call)]
+        calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in given]
+        state.taken += 1
+        note_words(dialogue, completion, runner)
+        try:
+            turn = yield from _answer_turn(state, calls, comparer, dialogue)
+        except Crash as crash:
+            return WalkOutcome(Failed("crash", str(crash)), None)
+        except Undecided as undecided:
+            return WalkOutcome(undecided.verdict, None)
+        state.verdicts += turn.verdicts
+        mistakes = [
+            verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
+        ]
+        if not turn.replies and not turn.refused:
+            return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.score())
+        state.right += len(turn.replies)
+        replies = [
+            turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
+        ]
+        # Calls are compared with their arguments in order, and told to the judge as they were made.
+        dialogue += build_turns(given if script.wording else calls, replies)
+        state.advance(turn.matched)
+        shown = ShownTexts(tuple(replies))
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+
+
+@dataclass
+class _TurnOutcomes:
+    """The outcomes of the calls of one answer, by index."""
+
+    replies: dict[int, str] = field(default_factory=dict)
+    """Of right calls."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Of calls with a wrong form."""
+    matched: list[RecordedCall | Call] = field(default_factory=list)
+    verdicts: list[CallVerdict] = field(default_factory=list)
+
+
+def _answer_turn(
+    state: _OfficialState, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
+) -> Generator[AskModel, Completion, _TurnOutcomes]:
+    """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``Crash``."""
+    state.drop_made_lookups()
+    # Officially a NotImplementedError that nothing catches.
+    if not state.pool:
+        raise Crash("nothing is expected any more once lookups that were made are dropped")
+    turn = _TurnOutcomes()
+    pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
+    for index, expected, stage in pairs:
+        call = calls[index]
+        if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
+            turn.refused[index] = comparer.script.write_refusal(call, comparer.docs, reason)
+            verdict = CallVerdict(
+                state.taken,
+                call_to_json(call),
+                call_to_json(expected),
+                "format",
+                False,
+                "format_error",
+                reason,
+            )
+        elif stage:
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
+        else:
+            verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+        if verdict.right:
+            turn.replies[index] = expected.reply
+            turn.matched.append(expected)
+        turn.verdicts.append(verdict)
+    # Calls beyond the expected ones get the generic reply, and officially no error.
+    held = {index for index, _, _ in pairs}
+    turn.verdicts += [
+        CallVerdict(
+            state.taken,
+            call_to_json(call),
+            None,
+            "unpaired",
+            False,
+            "unpaired",
+            "no expected call was left for it",
+        )
+        for index, call in enumerate(calls)
+        if index not in held
+    ]
+    return turn
+
+
+def _pair_calls(
+    state: _OfficialState, calls: Sequence[Call], similarity: str
+) -> Generator[AskModel, Completion, list[tuple[int, RecordedCall, str | None]]]:
+    """Return each call's index, the expected call it is compared with, and the stage that decided.
+
+    Official: ``mapping_call``. A lookup is only thought of where an expected call before it is not equal.
+    """
+    pairs: list[tuple[int, RecordedCall, str | None]] = []
+    free, rest = list(state.pool), []
+    for index, call in enumerate(calls):
+        lookup = state.lookups.get(_make_key(call.name, call.arguments))
+        if free and is_same_call(call, free[0]):
+            pairs.append((index, free.pop(0), "exact"))
+        # A lookup is paired with itself at the first call that is not equal (official).
+        elif free and lookup:
+            lookup.made = True
+            pairs.append((index, lookup.call, "lookup"))
+        elif found := next((expected for expected in free if is_same_call(call, expected)), None):
+            free.remove(found)
+            pairs.append((index, found, "exact"))
+        else:
+            rest.append(index)
+    chosen = yield from pair_calls(
+        [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free], similarity
+    )
+    return pairs + [(rest[made], free[expected], None) for made, expected in chosen]
+
+
+def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:
+    """Fail an entry whose last answer with calls had mistakes; the first one gives the code."""
+    coded = [mistake for mistake in mistakes if mistake.expected is not None]
+    if not coded:
+        return None
+    first = coded[0]
+    errors = [{"step": m.step, "code": m.code, "reason": m.reason} for m in coded]
+    return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
+
+
+def _judge_end(entry: Entry, state: _OfficialState) -> Passed | Failed:
+    """Judge at the final response."""
+    state.forgive()
+    if state.opened >= len(state.path.steps) and not state.pool:
+        return Passed()
+    return fail_left(entry, state.pool, state.verdicts, Profile.OFFICIAL)

@@ -1,0 +1,175 @@
+"""The parts that both walks along a golden path share: demands, outcomes, dialogues, lookups."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, PathScore, Profile, Verdict
+from pytest_fcbench.judging.questions import interpret_transcript, put_question
+from pytest_fcbench.kinds.golden_path import official_questions, questions
+from pytest_fcbench.kinds.golden_path.call_format import find_form_fault
+from pytest_fcbench.kinds.golden_path.runners import PathRunner
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
+from pytest_fcbench.kinds.golden_path.wording import PathWording
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTexts:
+    """Texts that the model is shown before it is asked again: one for each of its calls, none at first.
+
+    Where no call could be read, one text tells it so.
+    """
+
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WalkOutcome:
+    """The end of a walk. ``score`` is None where officially nothing is counted."""
+
+    verdict: Verdict
+    score: PathScore | None
+
+
+Walk: TypeAlias = Generator[ShownTexts | AskModel, Completion, WalkOutcome]
+"""Generators of demands: the model answers texts that are shown, another party answers requests."""
+
+
+Dialogue: TypeAlias = list[Mapping[str, object]]
+"""The conversation so far, for judges, in the form of a record: a request, calls, replies (as JSON text),
+calls ..."""
+
+
+def get_golden_path(entry: Entry) -> GoldenPath:
+    """Return the golden path of an entry. Raises TypeError where it has none."""
+    if not isinstance(entry.expectation, GoldenPath):
+        raise TypeError(f"{entry.key} has no golden path")
+    return entry.expectation
+
+
+def open_dialogue(entry: Entry) -> Dialogue:
+    """Return the dialogue before the first answer."""
+    return [{"role": message.role, "content": message.content} for message in entry.turns[0]]
+
+
+class Crash(Exception):  # noqa: N818 - not an error of ours
+    """The official worker would die here."""
+
+
+def judge_response(
+    entry: Entry,
+    driven: PathSettings,
+    wording: PathWording | None,
+    response: str,
+    dialogue: Sequence[Mapping[str, object]],
+    score: PathScore,
+) -> Generator[AskModel, Completion, PathScore]:
+    """Add a judge's ratings of the final answer to the score, where a judge can be asked.
+
+    With the official texts both ratings are those of the official code, whatever profile counts them.
+    """
+    # The builtin judge compares calls; it cannot rate words.
+    if driven.judge == BUILTIN:
+        return score
+    if wording:
+        ratings = yield from official_questions.rate_response(
+            entry, wording, response, build_golden_dialogue(entry)
+        )
+        return replace(score, completeness=ratings[0], correctness=ratings[1])
+    if not response.strip():
+        return score
+    scores: list[int | None] = []
+    for question in (
+        questions.ask_completeness(entry, response),
+        questions.ask_correctness(entry, dialogue, response),
+    ):
+        transcript = yield from put_question(question, driven.judge, Party.JUDGE)
+        answer = interpret_transcript(question, transcript)
+        scores.append(None if isinstance(answer, NotScored) else answer.score)
+    return replace(score, completeness=scores[0], correctness=scores[1])
+
+
+def note_words(dialogue: Dialogue, completion: Completion, runner: PathRunner) -> None:
+    """Add the words beside the calls of an answer to the dialogue, where the runner shows them to judges."""
+    if runner.shows_words and completion.text:
+        dialogue.append({"role": "assistant", "content": completion.text})
+
+
+def build_golden_dialogue(entry: Entry) -> Dialogue:
+    """Return the dialogue as it was recorded, up to the last reply."""
+    dialogue = open_dialogue(entry)
+    for step in get_golden_path(entry).steps:
+        dialogue += build_turns(step, [call.reply for call in step])
+    return dialogue
+
+
+def build_turns(calls: Iterable[Call | RecordedCall], replies: Iterable[str]) -> Dialogue:
+    """Return calls and their replies as two turns of a dialogue."""
+    made = [{"name": call.name, "arguments": call.arguments} for call in calls]
+    return [
+        {"role": "assistant", "function_call": made},
+        {"role": "observation", "content": list(replies)},
+    ]
+
+
+def is_lookup(call: RecordedCall, lookups: Sequence[Lookup]) -> bool:
+    """Tell whether a call of the path may be left out."""
+    return any(
+        call.name == lookup.name and lookup.where.items() <= call.arguments.items() for lookup in lookups
+    )
+
+
+def is_special(call: RecordedCall, lookups: Sequence[Lookup]) -> bool:
+    """Tell whether a call is a lookup only with its arguments (official: the hotel rule)."""
+    return is_lookup(call, [lookup for lookup in lookups if lookup.where])
+
+
+def count_finished_steps(path: GoldenPath, left: Sequence[RecordedCall]) -> int:
+    """Count the steps before the first one with a call that is left. Official: ``get_success_turn``."""
+    open_steps = (
+        index
+        for index, step in enumerate(path.steps)
+        if any(is_same_call(call, other) for call in step for other in left)
+    )
+    return next(open_steps, len(path.steps))
+
+
+def fail_left(
+    entry: Entry, left: Sequence[RecordedCall], verdicts: Sequence[CallVerdict], profile: Profile
+) -> Failed:
+    """Fail an entry at its final response for expected calls that are left, with what was wrong in attempts.
+
+    Officially the code is always that the model stopped early; the corrected one is that of the first fault.
+    """
+    docs = {doc.name: doc for doc in entry.functions}
+    code, told, uncalled = "stop_early", [], []
+    for name in dict.fromkeys(call.name for call in left):
+        attempts = [verdict for verdict in verdicts if not verdict.right and verdict.made.get("name") == name]
+        if not attempts:
+            uncalled.append(name)
+            continue
+        # Officially a second call of an answer can find no partner before its form is looked at.
+        fault = find_form_fault(attempts[-1].made, docs, profile)
+        reason = fault.description if fault else attempts[-1].reason
+        if fault and profile is Profile.CORRECTED and code == "stop_early":
+            code = fault.code
+        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
+        told.append(f"{name} was called {times}, but not as expected: {reason}")
+    if uncalled or not told:
+        told.append(f"not called: {', '.join(uncalled) or 'the next step'}")
+    return Failed(code, "; ".join(told), {"left": [call_to_json(call) for call in left]})
+
+
+def call_to_json(call: Call | RecordedCall) -> Mapping[str, object]:
+    """Convert a call to the form of reports and of questions to judges."""
+    return {"name": call.name, "arguments": dict(call.arguments)}
+
+
+def is_same_call(one: Call | RecordedCall, other: Call | RecordedCall) -> bool:
+    """Tell whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
+    return one.name == other.name and one.arguments == other.arguments

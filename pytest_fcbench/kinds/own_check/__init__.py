@@ -1,0 +1,1 @@
+"""Answers that only a check of a team's own judges."""

@@ -1,0 +1,1 @@
+"""No call at all, or at least one, where no function or some function fits."""

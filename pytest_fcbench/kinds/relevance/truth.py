@@ -1,0 +1,17 @@
+"""Answers that must call no function, or some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.entry import Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall(Expectation):
+    """No function fits: the answer must not call any."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCall(Expectation):
+    """Some function fits: the answer must call at least one."""

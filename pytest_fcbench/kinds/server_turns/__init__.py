@@ -1,0 +1,1 @@
+"""Calls that an MCP server carries out, turn by turn."""

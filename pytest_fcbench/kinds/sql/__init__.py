@@ -1,0 +1,1 @@
+"""One call whose arguments are the parts of an SQL statement."""

@@ -1,0 +1,54 @@
+"""Structured calls of SQL: compared as they are written, and by their effect on a database.
+
+Official rule (BFCL v1, category ``sql``): the call is compared with the possible answer as any other
+(``kinds/calls``), so ``age>30`` is not ``30 < age``, and ``INSERT`` is not ``INSERT INTO``.
+
+Corrected: the call and the accepted ones are written as statements (``statements``) and carried out, each in
+a database of its own (``database``) with the entry's tables, or with tables that follow from the truth
+(``derivation``). Right is what returns the same rows, in the same order where the truth orders them, and
+leaves the same tables behind. Where no accepted call can be carried out, the comparison as written decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.transcript import Call, Transcript
+from pytest_fcbench.domain.verdict import Judgement, NotScored
+from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Judge the last answer's statement of SQL. ``entry`` must expect one call."""
+    as_written = ast.judge(entry, transcript)
+    call = None if isinstance(as_written.corrected, NotScored) else find_call(entry, transcript)
+    if call is None:
+        return as_written
+    # Imported here so that runs without SQL do not import sqlglot.
+    from pytest_fcbench.kinds.sql import corrected
+
+    verdict = corrected.match_call(entry, get_expected_call(entry), call, as_written.corrected)
+    return replace(as_written, corrected=verdict)
+
+
+def get_expected_call(entry: Entry) -> ExpectedCall:
+    """Return the expected call. Raises TypeError where an entry expects something else."""
+    match entry.expectation:
+        case ExpectedCalls(calls=(call,)):
+            return call
+    raise TypeError(f"{entry.key} does not expect one call")
+
+
+def find_call(entry: Entry, transcript: Transcript) -> Call | None:
+    """Return the last answer's call of the expected function, if it makes that and no other."""
+    if transcript.last.fault:
+        return None
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
+    match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
+        case Calls(calls=(call,)) if call.name == get_expected_call(entry).name and not call.positional:
+            return call
+    return None

@@ -1,0 +1,1 @@
+"""Calls that act on environments, turn by turn."""

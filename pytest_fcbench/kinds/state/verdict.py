@@ -1,0 +1,303 @@
+"""The matcher of multi-turn entries by the effects of their calls (BFCL's ``multi_turn_checker``).
+
+The calls of the conversation are carried out once more in fresh environments, and those of the ground
+truth in others. After each turn in which the truth makes calls, the model
+
+- must have made a call in that turn (``multi_turn:empty_turn_model_response``),
+- must have left every environment in the same state (``multi_turn:instance_state_mismatch``),
+- must have got, in this turn or before, everything that the truth's calls of this turn returned, as often
+  (``multi_turn:execution_response_mismatch``).
+
+A conversation that was ended by force has too few turns (``multi_turn:force_terminated``); an answer that
+is an error of the call has none (``multi_turn:inference_error``).
+
+The corrected profile differs in this:
+
+- In a turn in which the truth makes no call, one that needs what is withheld, or invents it, fails: module
+  ``withheld_turn`` (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never
+  asks for). So does an answer that ends with one that cannot be read
+  (``multi_turn:irrelevance_error:unreadable_call``).
+- How far the brake pedal is pressed is compared too (``multi_turn:hidden_state_mismatch``), which a user can
+  ask for and the official comparison forgets. What else it forgets, no user asks for: the current folder, the
+  force of the parking brake, the slope. In 8,000 conversations of 13 models these differed in 11 that passed
+  officially, none of which had a mistake.
+- A user who is mentioned in a tweet shows in that tweet only. Officially all tweets that are posted without
+  mentions share one list, those of the truth too, so that one mention too many makes no difference.
+- Results of calls are compared by value where they are JSON, so that 3 is 3.0; a text in a state or a
+  result is the same in each form of Unicode (``text_normalization``).
+- Text stays text: the official executor rewrites everything that looks like a function's name before a
+  bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
+- A request that outgrew the model's context fails under a code of its own (``context_overflow``).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import TypeAlias
+
+from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.judging.text_normalization import unify_forms, unify_texts
+from pytest_fcbench.kinds.state.state_difference import find_differences
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.withheld_turn import find_early_call
+
+Fresh: TypeAlias = Callable[[Entry], Environments]
+"""Makes the environments of an entry in their initial state."""
+
+_SHOWN = 3
+"""Differences that a verdict names; the number of the others follows."""
+
+
+def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
+    """Judge a conversation by what its calls changed and returned. ``entry`` must have a trajectory."""
+    if not isinstance(entry.expectation, Trajectory):
+        raise TypeError(f"{entry.key} has no trajectory")
+    truth = entry.expectation
+    unscored = find_unscored_cause(entry, transcript)
+    if transcript.last.fault is Fault.OTHER_TURNS:
+        reason = f"the result has another number of turns than the entry, which has {len(entry.turns)}"
+        ended = Failed("multi_turn:force_terminated", reason, {"turn": len(transcript.turns)})
+        ended = count_right_turns(ended, 0, len(entry.turns))
+        return Judgement(ended, unscored or ended)
+    if transcript.last.fault:
+        error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
+        judged = [
+            count_right_turns(each, 0, len(entry.turns))
+            for each in (error, judge_fault(transcript.last) or error)
+        ]
+        return Judgement(judged[0], unscored or judged[1])
+    made = list_calls(transcript)
+    official = match_calls(entry, made, lambda: fresh(entry), Profile.OFFICIAL)
+    if unscored:
+        return Judgement(official, unscored)
+    corrected = match_calls(entry, made, lambda: fresh(entry), Profile.CORRECTED)
+    return Judgement(
+        official, _judge_early_attempts(entry, truth, transcript) if corrected.passed else corrected
+    )
+
+
+Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
+"""Calls by turn and step; a step without calls is left out."""
+
+
+def list_calls(transcript: Transcript) -> Made:
+    """Return the calls that a conversation carried out."""
+    return [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+
+
+def match_calls(
+    entry: Entry, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Passed | Failed:
+    """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one.
+
+    ``entry`` must have a trajectory.
+    """
+    assert isinstance(entry.expectation, Trajectory)
+    turns = len(entry.expectation.turns)
+    failures = list(_find_failures(entry, entry.expectation, made, fresh, profile))
+    right = min(len(made), turns) - len({failure.details["turn"] for failure in failures})
+    if len(made) != turns:
+        # Officially all turns after the 21st step of one are dropped.
+        reason = f"the conversation has {len(made)} turns of {turns}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made)})]
+    return count_right_turns(failures[0], right, turns) if failures else Passed()
+
+
+def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
+    """Add to a failure how many turns of the conversation were right, of how many."""
+    return replace(failure, details={**failure.details, "right_turns": right, "turns": turns})
+
+
+def _find_failures(
+    entry: Entry, truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Iterator[Failed]:
+    """Yield what is wrong, turn by turn, where each turn continues in what the turns before it left."""
+    corrected = profile is Profile.CORRECTED
+    normalize: Callable[[str], object] = _normalize_result if corrected else str
+    # Results add up over the turns: officially those of the truth may have come in any earlier turn.
+    results: Counter[object] = Counter()
+    before: list[str] = []
+    played = play_turns(truth, made, fresh, profile)
+    for steps, expected, turn in zip(made, truth.turns, played, strict=False):
+        number, calls, found = turn.number, [*chain(*steps)], [*chain(*turn.results)]
+        results.update(map(normalize, found))
+        # The official checker of such turns exists but is never called (eval_runner.py:13).
+        if corrected and calls and not expected:
+            early = find_early_call(
+                entry,
+                number,
+                [*zip(calls, found, strict=True)],
+                {doc.name for doc in list_offered_docs(entry, number - 1)},
+                before,
+                changed=_find_difference(number, turn.model, turn.right, corrected=True) is not None,
+            )
+            if early:
+                reason = f"turn {number}: no call is expected yet, but the model called {_list_calls(calls)}"
+                details = {"turn": number, "calls": calls}
+                code = "multi_turn:irrelevance_error:decoder_success"
+                yield Failed(code, f"{reason}, {early}", details)
+        before += found
+        if not expected:
+            continue
+        # The official check takes one step without calls for none, but not several.
+        if len(steps) < 2 and not any(steps):
+            reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
+            yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+            continue
+        # Official order: state_checker before response_checker; the first failure gives the code.
+        if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
+            yield failure
+            continue
+        missing = Counter(map(normalize, turn.returned)) - results
+        # Extra results are no mistake: looking around is allowed as long as the state agrees.
+        if missing:
+            returned = zip(expected, turn.returned, strict=True)
+            call, result = next((call, text) for call, text in returned if normalize(text) in missing)
+            more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
+            reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
+            details = {"turn": number, "call": call, "expected": result}
+            yield Failed("multi_turn:execution_response_mismatch", reason, details)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A turn after the model's calls and those of the truth were carried out."""
+
+    number: int
+    """The number of the turn, from 1 on."""
+    results: tuple[tuple[str, ...], ...]
+    """The results of the model's calls, step by step."""
+    returned: tuple[str, ...]
+    """The results of the truth's calls."""
+    model: Environments
+    """The environments after the model's calls; the next turn continues in them."""
+    right: Environments
+
+
+def play_turns(
+    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Iterator[Played]:
+    """Carry out calls turn by turn as a profile does, for the turns that both have."""
+    model, right = fresh(), fresh()
+    official = profile is Profile.OFFICIAL
+    if official:
+        for name, environment in model.by_domain.items():
+            environment.share_defaults(right.by_domain[name])
+
+    def carried_out(step: Sequence[str]) -> tuple[str, ...]:
+        return model.perform_calls(
+            [_rewrite_call(call, model.functions) for call in step] if official else step
+        )
+
+    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=False), 1):
+        yield Played(number, tuple(map(carried_out, steps)), right.perform_calls(expected), model, right)
+
+
+def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
+    """Fail an unreadable attempt to call in a turn in which nothing can be called."""
+    for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
+        offer = OfferedFunctions(list_offered_docs(entry, number - 1), transcript.prompting.names)
+        for step in () if expected else turn:
+            # Words in a paragraph of their own after calls that cannot be read tell the user what is missing.
+            text = step.completion.text and step.completion.text.rstrip().rpartition("\n\n")[2]
+            reading = read_corrected(
+                replace(step.completion, text=text),
+                transcript.prompting.syntax,
+                entry.category.language,
+                offer,
+            )
+            if isinstance(reading, Unreadable):
+                reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"
+                failure = Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})
+                return count_right_turns(failure, len(truth.turns) - 1, len(truth.turns))
+    return Passed()
+
+
+def list_offered_docs(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
+    """Return the functions that can be called in a turn, by its index."""
+    late = entry.scene.withheld if entry.scene else {}
+    return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
+
+
+def _find_difference(
+    number: int, model: Environments, right: Environments, *, corrected: bool
+) -> Failed | None:
+    """Find where the environments differ after a turn."""
+    pairs = [(environment, right.by_domain[name]) for name, environment in model.by_domain.items()]
+    if any(found.state() != expected.state() for found, expected in pairs):
+        code = "multi_turn:instance_state_mismatch"
+    # Official: attributes that begin with an underscore are not compared.
+    elif corrected and any(_get_pedal(found) != _get_pedal(expected) for found, expected in pairs):
+        code = "multi_turn:hidden_state_mismatch"
+    else:
+        return None
+    expected, found = _show(right), _show(model)
+    differences = list(find_differences(expected, found))
+    if corrected and differences:
+        differences = list(find_differences(unify_texts(expected), unify_texts(found)))
+        if not differences:
+            return None
+    more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
+    shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
+    details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
+    return Failed(code, f"turn {number}: {shown}{more}", details)
+
+
+def _get_pedal(environment: Environment) -> object:
+    return environment.get_hidden_state().get("brakePedalForce")
+
+
+def _show(environments: Environments) -> dict[str, object]:
+    return {name: environment.get_full_state() for name, environment in environments.by_domain.items()}
+
+
+def _list_calls(calls: Iterable[str]) -> str:
+    return ", ".join(f"{call:.80}" for call in calls)
+
+
+def _normalize_result(text: str) -> object:
+    """Convert a result to the form that is compared: JSON by its value, hashable."""
+    try:
+        return _make_hashable(unify_texts(read_json_text(text)))
+    except (ValueError, RecursionError):
+        return unify_forms(text)
+
+
+def _make_hashable(value: object) -> object:
+    # Marked by their kind, because True == 1, and an object of pairs could equal a list of them.
+    if isinstance(value, dict):
+        return "dict", frozenset((key, _make_hashable(member)) for key, member in value.items())
+    if isinstance(value, list):
+        return "list", tuple(map(_make_hashable, value))
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+def _rewrite_call(call: str, functions: Sequence[str]) -> str:
+    """Rewrite a call as the official executor does: function names in its strings get a prefix."""
+    names = re.compile(rf"\b({'|'.join(functions)})\s*(?=\()")
+    # The only name in front of a parenthesis is the function itself, so nothing changes.
+    if sum(1 for _ in names.finditer(call)) < 2:
+        return call
+    try:
+        tree = parse_expression(call.lstrip(" \t"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                node.value = names.sub(r"instance.\1", node.value)
+        return write_expression(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return call

@@ -1,0 +1,1 @@
+"""Entries of other kinds in other prompt formats."""

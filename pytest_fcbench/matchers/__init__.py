@@ -1,1 +1,0 @@
-"""Matchers: pure functions from an entry and its transcript to a judgement."""

@@ -1,1 +1,0 @@
-"""Questions to a judge about matters that rules cannot decide, with strictly formed answers."""

@@ -1,0 +1,36 @@
+"""A currency is one by any name that no other has."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.judging.equivalence.currencies import read_currency
+from pytest_fcbench.judging.equivalence.tables import read_rows
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("USD", ["USD", "usd", "US dollar", "U.S. Dollars", "US$", "the US dollar", "United States dollar"]),
+        ("EUR", ["EUR", "euro", "Euros", "€"]),
+        ("GBP", ["British pound", "pounds sterling", "£", "GBP"]),
+        ("CNY", ["yuan", "renminbi", "RMB"]),
+        ("AUD", ["Australian Dollar (AUD)", "A$"]),
+    ],
+)
+def test_names_of_one_currency(code: str, names: list[str]) -> None:
+    assert [read_currency(name) for name in names] == [code] * len(names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["dollar", "peso", "$", "¥", "franc", "rupees", "pound", "Australian dollar (USD)", "BTC", "", "((a"],
+)
+def test_what_names_no_currency_or_several(text: str) -> None:
+    assert read_currency(text) is None
+
+
+def test_every_code_has_three_letters_and_a_name() -> None:
+    rows = [*read_rows("currencies")]
+    assert len(rows) > 140
+    assert all(len(code) == 3 and code.isupper() and names[0] for code, names in rows)

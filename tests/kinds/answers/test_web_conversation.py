@@ -1,0 +1,275 @@
+"""Conversations whose calls ask the web, stepped by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Fault,
+    Party,
+    PathSettings,
+    Transcript,
+)
+from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
+from pytest_fcbench.kinds.answers import verdict as answer
+from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.suites import core
+from pytest_fcbench.web import search
+from pytest_fcbench.web.search import Hit
+from tests.factories import tool_calls
+from tests.kinds.golden_path.talking import FC
+
+CORE = core.open_suite(Path())
+ENTRY = replace(CORE.load(CATEGORIES["web_search_base"])[0], expectation=Answers(("blue",)))
+SEARCH = tool_calls(("search_engine_query", {"keywords": "sky"}))
+READ = tool_calls(("fetch_url_content", {"url": "http://a.example/", "mode": "truncate"}))
+SAID = Completion(text="{'answer': 'blue', 'context': 'x'}")
+FOUND = Completion(text=json.dumps({"results": [{"title": "T", "href": "http://a.example/", "body": "B"}]}))
+PAGE = Completion(text=json.dumps({"content": "The sky is blue."}))
+LOST = Completion(text="no_search: nobody searches", fault=Fault.INFERENCE_ERROR)
+
+
+def start_conversation(entry: Entry = ENTRY, *, own: bool = True) -> Conversation:
+    suite = CORE if own else replace(CORE, web=None)
+    return converse(entry, ConversationContext(FC, suite, PathSettings(Profile.OFFICIAL)))
+
+
+def send_answers(asking: Conversation, answers: Sequence[Completion]) -> tuple[list[AskModel], Transcript]:
+    """Return the requests of a conversation that is sent these answers, and its transcript."""
+    requests = [next(asking)]
+    try:
+        for completion in answers:
+            requests.append(asking.send(completion))
+    except StopIteration as done:
+        return requests, done.value
+    raise AssertionError("the conversation goes on")
+
+
+def list_parties(requests: Sequence[AskModel]) -> list[Party]:
+    return [request.party for request in requests]
+
+
+def test_what_a_call_asks_of_the_web_is_asked_of_a_party() -> None:
+    requests, transcript = send_answers(start_conversation(), [SEARCH, FOUND, READ, PAGE, SAID])
+    assert list_parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL, Party.OWN_WEB, Party.MODEL]
+    question = json.loads(str(requests[1].messages[0]["content"]))
+    arguments = {"keywords": "sky", "max_results": 10, "region": "wt-wt"}
+    assert question == {"name": "search_engine_query", "arguments": arguments}
+    steps = transcript.turns[0]
+    assert steps[0].results == ("[{'title': 'T', 'href': 'http://a.example/', 'body': 'B'}]",)
+    assert steps[1].results == ('{"content": "The sky is blue."}',)
+    assert [aside.completion for aside in transcript.asides] == [FOUND, PAGE]
+    assert answer.judge(ENTRY, transcript).official == Passed()
+
+
+def test_without_a_web_of_its_own_a_suite_asks_the_web() -> None:
+    requests, _ = send_answers(start_conversation(own=False), [SEARCH, FOUND, SAID])
+    assert list_parties(requests) == [Party.MODEL, Party.WEB, Party.MODEL]
+
+
+def test_without_snippets_results_have_title_and_address_only() -> None:
+    entry = CORE.load(CATEGORIES["web_search_no_snippet"])[0]
+    _, transcript = send_answers(start_conversation(entry), [SEARCH, FOUND, SAID])
+    assert transcript.turns[0][0].results == ("[{'title': 'T', 'href': 'http://a.example/'}]",)
+
+
+def test_the_same_is_asked_once() -> None:
+    twice = tool_calls(*(("search_engine_query", {"keywords": "sky"}),) * 2)
+    requests, transcript = send_answers(start_conversation(), [twice, FOUND, SEARCH, SAID])
+    assert list_parties(requests).count(Party.OWN_WEB) == 1
+    assert len(transcript.asides) == 1
+    assert len(transcript.turns[0][0].results) == 2
+
+
+def test_several_calls_of_a_message_each_get_their_result() -> None:
+    both = tool_calls(
+        ("search_engine_query", {"keywords": "sky"}),
+        ("search_engine_query", {"keywords": ""}),
+        ("fetch_url_content", {"url": "http://a.example/"}),
+    )
+    _, transcript = send_answers(start_conversation(), [both, FOUND, PAGE, SAID])
+    results = transcript.turns[0][0].results
+    assert ["title" in results[0], "keywords must" in results[1], "blue" in results[2]] == [True] * 3
+
+
+def test_a_call_within_a_call() -> None:
+    manner = replace(FC, prompting=replace(FC.prompting, mode=Mode.PROMPT, syntax="python"))
+    asks = converse(ENTRY, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL)))
+    nested = Completion(text="[fetch_url_content(url=search_engine_query(keywords='sky'))]")
+    requests, transcript = send_answers(asks, [nested, FOUND, SAID])
+    assert list_parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL]
+    assert "no address that begins with" in transcript.turns[0][0].results[0]
+
+
+def test_what_is_no_call_of_the_web_asks_nobody() -> None:
+    requests, _ = send_answers(start_conversation(), [tool_calls(("rm", {})), SAID])
+    assert list_parties(requests) == [Party.MODEL] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"error": "closed"}', "closed"),
+        ("null", "there is no answer"),
+        ('{"content": ""}', '{"content": ""}'),
+    ],
+)
+def test_an_error_is_shown_to_the_model(text: str, told: str) -> None:
+    _, transcript = send_answers(start_conversation(), [READ, Completion(text=text), SAID])
+    assert told in transcript.turns[0][0].results[0]
+    assert answer.judge(ENTRY, transcript).official == Passed()
+
+
+def test_where_the_web_fails_the_model_is_told_and_nothing_is_scored() -> None:
+    _, transcript = send_answers(start_conversation(), [SEARCH, LOST, SAID])
+    assert "The search failed: no_search: nobody searches" in transcript.turns[0][0].results[0]
+    judgement = answer.judge(ENTRY, transcript)
+    assert judgement.official == judgement.corrected == NotScored("no_search", "nobody searches")
+
+
+# In a run, where the web is asked by a search engine that counts
+
+
+class Engine:
+    """Finds one page for everything, until it is closed."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.open = True
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
+        self.asked += 1
+        if not self.open:
+            raise CallError("quota", "no searches are left")
+        return [Hit("T", "http://127.0.0.1/", "B")]
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Replace the search engine that ``serpapi`` opens."""
+    engine = Engine()
+    monkeypatch.setattr(search, "open_serpapi", lambda: engine)
+    return engine
+
+
+def open_session(tmp_path: Path, **options: object) -> Session:
+    """Open a run in which the entries of ``core`` ask the open web."""
+    given = {"model": "oracle", "category": ["web_search"], "store": str(tmp_path / "a.sqlite"), **options}
+    made = Session(RunContext(build_settings(given, None, tmp_path)))
+    made.context.__dict__["suites"] = {"core": replace(CORE, web=None)}
+    return made
+
+
+def collect_results(made: Session, number: int = 0) -> tuple[list[str], Transcript]:
+    """Return what the calls of an entry returned, and its transcript."""
+    entry = made.context.selection.entries("web_search_base")[number]
+    transcript = made.transcript(entry)
+    return [text for step in transcript.turns[0] for text in step.results], transcript
+
+
+def test_what_was_answered_is_stored_and_asked_for_no_more(tmp_path: Path, engine: Engine) -> None:
+    first = open_session(tmp_path, search="serpapi")
+    texts, transcript = collect_results(first)
+    asked = engine.asked
+    assert asked == 2
+    assert "'body': 'B'" in texts[0]
+    assert "127" not in texts[1]  # the pages of the trail are nowhere on the web
+    first.close()
+    for options in ({}, {"offline": True}):
+        again = open_session(tmp_path, search="serpapi", **options)
+        assert collect_results(again)[1].asides == transcript.asides
+        again.close()
+    assert engine.asked == asked
+
+
+def test_a_search_that_failed_is_asked_again_in_the_next_run(tmp_path: Path, engine: Engine) -> None:
+    engine.open = False
+    first = open_session(tmp_path, search="serpapi")
+    texts, transcript = collect_results(first)
+    assert "quota: no searches are left" in texts[0]
+    verdict = answer.judge(first.context.selection.entries("web_search_base")[0], transcript).official
+    assert verdict == NotScored("quota", "no searches are left")
+    first.close()
+    engine.open = True
+    again = open_session(tmp_path, search="serpapi")
+    assert "'body': 'B'" in collect_results(again)[0][0]
+    again.close()
+
+
+def test_what_comes_from_the_store_is_recorded_too(tmp_path: Path, engine: Engine) -> None:
+    for name in ("one.jsonl", "two.jsonl"):
+        recorded = open_session(tmp_path, search="serpapi", search_record=str(tmp_path / name))
+        texts, _ = collect_results(recorded)
+        recorded.close()
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes() != b""
+    replayed = open_session(tmp_path, search=f"recorded:{tmp_path / 'two.jsonl'}", store="none")
+    assert collect_results(replayed)[0] == texts
+    _, other = collect_results(replayed, 1)
+    verdict = answer.judge(replayed.context.selection.entries("web_search_base")[1], other).corrected
+    assert isinstance(verdict, NotScored)
+    assert verdict.cause == "not_recorded"
+    assert "two.jsonl has no answer to search_engine_query" in verdict.reason
+    replayed.close()
+    assert engine.asked == 2
+
+
+def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
+    (tmp_path / "web.jsonl").write_text("")
+    for options, told in (
+        ({}, "nobody"),
+        ({"search": "serpapi"}, "serpapi"),
+        ({"search": f"recorded:{tmp_path / 'web.jsonl'}"}, "recorded:web.jsonl"),
+    ):
+        made = open_session(tmp_path, **options)
+        entry = made.context.selection.entries("web_search_base")[0]
+        before = made.facts.search
+        made.records.add_record(made.not_scored(entry, "x", "y"))
+        assert (before, made.facts.search) == (None, told)
+        made.context.__dict__["suites"] = {"core": CORE}
+        assert made.facts.search == ("core" if not told.startswith("recorded") else told)
+        made.close()
+
+
+def test_a_model_is_not_asked_where_nobody_searches(tmp_path: Path) -> None:
+    """It would be paid for, and not scored."""
+    made = open_session(tmp_path, model="openai/some", plan=True)
+    entry = made.context.selection.entries("web_search_base")[0]
+    with pytest.raises(CallError, match="--fcbench-search"):
+        made.context.converse(entry, {})
+    lines = list(made.plan([entry]))
+    assert [line.split()[:4] for line in lines[1:2]] == [["web_search_base", "1", "1", "0"]]
+    assert lines[-2].startswith("not counted: results of web searches and pages")
+    assert lines[-1].startswith("note: 1 core entry will not be scored (no_search)")
+    made.close()
+
+
+def test_answers_of_official_files_need_no_web(tmp_path: Path) -> None:
+    """What was searched is not in them; what was said is."""
+    steps = [[[{"search_engine_query": '{"keywords": "sky"}'}], "{'answer': '1838', 'context': ''}"]]
+    row = {"id": "web_search_base_0", "result": steps}
+    (tmp_path / "BFCL_v4_web_search_base_result.json").write_text(json.dumps(row))
+    made = open_session(tmp_path, model=f"replay:{tmp_path}")
+    bfcl = replace(CORE, name="bfcl", web=None)
+    made.context.__dict__["suites"] = {"core": bfcl, "bfcl": bfcl}
+    entry = replace(CORE.load(CATEGORIES["web_search_base"])[0], suite="bfcl")
+    transcript = made.transcript(entry)
+    assert "the answer was not kept" in transcript.turns[0][0].results[0]
+    assert answer.judge(entry, transcript).official == Passed()
+    made.close()

@@ -1,0 +1,74 @@
+"""Both verdicts where words are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Fault, Party
+from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored
+from pytest_fcbench.judging.questions import put_question
+from pytest_fcbench.kinds.chat import verdict as chat
+from tests.factories import make_entry, make_transcript, tool_calls
+from tests.kinds.outcomes import name_outcomes
+
+ENTRY = make_entry("chatable", functions=[], query="What rhymes with kettle?")
+OFFICIAL = "irrelevance_error:decoder_success"
+
+ANSWERS: Mapping[str, tuple[Completion | str, str | None, str | None]] = {
+    # what: (answer, official code, corrected code)
+    "words": ("Nettle does.", None, None),
+    "words as tools see them": (Completion(text="Nettle does.", tool_calls=()), None, None),
+    "words about a call": ("Call it with f(x=1), then look at `y`.", None, None),
+    "words with parentheses": ("Petal (almost)", OFFICIAL, None),
+    "no list": ("[]", None, None),
+    "a call": (tool_calls(("rhyme", "{}")), OFFICIAL, "irrelevance:call"),
+    "a call as text": ("[rhyme(word='kettle')]", OFFICIAL, "irrelevance:call"),
+    "a call in tags": ('<tool_call>{"name": "rhyme"', None, "irrelevance:unreadable_call"),
+    "a broken call": (tool_calls(("rhyme", "{")), None, "irrelevance:unreadable_call"),
+    "nothing": ("", None, "chat:empty"),
+    "no text": (Completion(tool_calls=()), None, "chat:empty"),
+    "blanks": (" \n\t", None, "chat:empty"),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_an_answer_has_both_verdicts(what: str) -> None:
+    answer, official, corrected = ANSWERS[what]
+    assert name_outcomes(chat.judge(ENTRY, make_transcript(answer))) == (official, corrected)
+
+
+def test_what_is_no_answer_is_judged_as_anywhere() -> None:
+    overflow = chat.judge(ENTRY, make_transcript(Completion(fault=Fault.OVERFLOW)))
+    assert name_outcomes(overflow) == (None, "context_overflow")
+    error = chat.judge(ENTRY, make_transcript(Completion(text="timeout", fault=Fault.INFERENCE_ERROR)))
+    assert name_outcomes(error) == (None, "not scored: inference_error")
+    aside = chat.judge(replace(ENTRY, set_aside="bad"), make_transcript(""))
+    assert aside.corrected == NotScored(SET_ASIDE, "bad")
+
+
+# Ratings
+
+
+def _make_aside(reply: str) -> AuxiliaryCall:
+    """Make the aside of a judge who said this of the answer in the first place."""
+    request = next(
+        put_question(chat.build_question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE)
+    )
+    return AuxiliaryCall(Party.JUDGE, request.digest, Completion(reply))
+
+
+def test_a_rating_changes_no_verdict() -> None:
+    plain = make_transcript("Nettle does.")
+    bad = chat.judge(ENTRY, replace(plain, asides=(_make_aside('{"score": 0, "reason": "No rhyme."}'),)))
+    assert bad.rating == JudgeRating(0, "No rhyme.")
+    assert replace(bad, rating=None) == chat.judge(ENTRY, plain)
+    assert chat.judge(ENTRY, plain).rating is None
+
+
+def test_a_rating_of_another_answer_is_none() -> None:
+    aside = _make_aside('{"score": 2, "reason": "It rhymes."}')
+    found = chat.judge(ENTRY, replace(make_transcript("Petal does."), asides=(aside,)))
+    assert found.rating == NotScored("inference_error", "nobody was asked this")

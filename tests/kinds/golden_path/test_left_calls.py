@@ -1,0 +1,92 @@
+"""What is said at the end about expected calls that were not made, or only with a fault of their form."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.kinds.explanation import explain_failure
+from pytest_fcbench.kinds.golden_path.verdict import judge
+from tests.kinds.golden_path.cases import Answer, make_path_entry
+from tests.kinds.golden_path.talking import CORRECTED, FC, OFFICIAL, hold_conversation, write_call
+
+STAY: dict[str, object] = {
+    "search_type": "city",
+    "dest_id": "11",
+    "arrival_date": "2030-05-01",
+    "adults": 2,
+}
+ENTRY = make_path_entry(
+    [
+        [RecordedCall.with_reply("Search_Hotels", STAY, {"data": 1})],
+        [RecordedCall.with_reply("Get_Hotel_Details", {"hotel_id": "101", "arrival_date": "x"}, {"data": 2})],
+    ]
+)
+WITHOUT_DATE = {name: value for name, value in STAY.items() if name != "arrival_date"}
+MISSING = write_call("Search_Hotels", **WITHOUT_DATE)
+MISSPELT = write_call("Search_Hotels", **WITHOUT_DATE, arival_date="2030-05-01")
+SURPLUS = write_call("Search_Hotels", **STAY, town="Bergen")
+MISTYPED = write_call("Search_Hotels", **{**STAY, "adults": "2"})
+
+
+def judge_answers(*answers: Answer) -> dict[Profile, Failed]:
+    """Judge answers by both profiles, each of which held the conversation itself."""
+    judged = {}
+    for driven, profile in ((OFFICIAL, Profile.OFFICIAL), (CORRECTED, Profile.CORRECTED)):
+        judgement = judge(ENTRY, hold_conversation(ENTRY, answers, driven))
+        verdict = judgement.select_profile(profile)
+        assert isinstance(verdict, Failed)
+        judged[profile] = verdict
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "fault"),
+    [
+        (MISSING, "param_missing", "'arrival_date' is missing"),
+        (
+            MISSPELT,
+            "param_missing",
+            "'arrival_date' is missing and 'arival_date' is not one of its parameters",
+        ),
+        (SURPLUS, "param_hallucination", "'town' is not one of its parameters"),
+        (MISTYPED, "value_error", "'adults' must be of type number, not string"),
+    ],
+)
+def test_a_call_with_a_fault_is_named_with_it(call: tuple[str, str], code: str, fault: str) -> None:
+    judged = judge_answers([call], [call])
+    says = f"Search_Hotels was called 2 times, but not as expected: {fault}; not called: Get_Hotel_Details"
+    for verdict in judged.values():
+        # Officially the pool holds the opened steps only.
+        assert verdict.reason in (says, says.partition(";")[0])
+    assert judged[Profile.OFFICIAL].code == "stop_early"
+    assert judged[Profile.CORRECTED].code == code
+
+
+def test_a_call_that_was_not_made_is_only_named() -> None:
+    for verdict in judge_answers().values():
+        assert verdict.code == "stop_early"
+        assert verdict.reason.startswith("not called: Search_Hotels")
+
+
+def test_a_fault_that_was_mended_is_not_told() -> None:
+    for verdict in judge_answers([MISSING], [write_call("Search_Hotels", **STAY)]).values():
+        assert (verdict.code, verdict.reason) == ("stop_early", "not called: Get_Hotel_Details")
+
+
+@pytest.mark.parametrize("settings", [OFFICIAL, CORRECTED], ids=lambda driven: str(driven.profile))
+def test_the_call_stands_beside_the_expected_one_with_its_fault_marked(settings: PathSettings) -> None:
+    profile = settings.profile
+    transcript = hold_conversation(ENTRY, [[MISSPELT, MISTYPED]], settings)
+    judgement = judge(ENTRY, transcript)
+    verdict = judgement.select_profile(profile)
+    assert isinstance(verdict, Failed)
+    path = judgement.select_path_score(profile)
+    found = explain_failure(ENTRY, transcript.answers, FC.prompting, verdict, profile, path).calls
+    assert [(pair.found, pair.expected, pair.wrong) for pair in found] == [
+        ("Search_Hotels", "Search_Hotels", False)
+    ] * 2
+    wrong = [[each.name for each in pair.arguments if each.wrong] for pair in found]
+    assert sorted(map(sorted, wrong)) == [["adults"], ["arival_date", "arrival_date"]]
