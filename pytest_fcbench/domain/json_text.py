@@ -17,6 +17,7 @@ More than of any answer: Records hold answers and their values a few levels furt
 DEEPEST_OF_REPLY = 100
 """Levels of an endpoint's reply that are kept."""
 TOO_DEEP = f"nested more than {DEEPEST} deep"
+_DECODER = json.JSONDecoder()
 _CONTAINERS = frozenset({dict, list})
 
 
@@ -51,11 +52,21 @@ def read_reply_text(text: str | bytes) -> object:
 
     Raises ``ValueError`` for text that is no JSON, and for what Python itself cannot read.
     """
+    value: object
     try:
-        value: object = json.loads(text)
+        if isinstance(text, str):
+            # A stream has many short texts, of which ``json.loads`` takes as long again as the value does.
+            text = text.strip(" \t\r\n")
+            value, end = _DECODER.raw_decode(text)
+            if end < len(text):
+                raise ValueError("more follows the value")
+        else:
+            value = json.loads(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-    if len(text) > 2 * DEEPEST_OF_REPLY:
+    # Brackets of text are counted faster than a value is walked.
+    may_be_deep = isinstance(text, bytes) or text.count("[") + text.count("{") > DEEPEST_OF_REPLY
+    if may_be_deep and len(text) > 2 * DEEPEST_OF_REPLY:
         for part in _find_deep_parts(value, DEEPEST_OF_REPLY):
             part.clear()
     return value

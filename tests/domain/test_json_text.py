@@ -50,6 +50,14 @@ def test_a_reply_is_emptied_below_a_depth(kind: str) -> None:
         read_reply_text(nest(100_000, kind))
 
 
+@pytest.mark.parametrize("form", [str, str.encode])
+def test_a_reply_is_one_value(form: Callable[[str], str | bytes]) -> None:
+    assert read_reply_text(form(" {}\r\n\t")) == {}
+    for text in ("{} {}", "{}]", "", "{}\xa0"):
+        with pytest.raises(ValueError, match=r"follows|Extra data|Expecting value"):
+            read_reply_text(form(text))
+
+
 def test_json_text_is_read_in_one_place() -> None:
     """The decoders of answers look for the depth before they read, because broken JSON is an answer too."""
     package = ROOT / "pytest_fcbench"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from io import StringIO
+from itertools import islice
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
@@ -22,6 +23,7 @@ from pytest_fcbench.models.providers.reply_bodies import (
     StreamRoom,
     count_signs,
     find_error,
+    find_usage,
     is_event_stream,
     parse_json,
 )
@@ -36,9 +38,12 @@ _MOST_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
 _MOST_SIGNS_OF_ALL = 8 * _MOST_SIGNS
 """Signs of JSON in a stream: an event of an answer has about ten in 150 bytes."""
 _BOM = "\ufeff".encode()
-# Atomic, or CRLF would also be two line ends.
-_EMPTY_LINES = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)++")
-_FIELD = re.compile(rb"(?<![^\r\n])(?:(data|event|error)(?::\x20?([^\r\n]*))?|(\{[^\r\n]*))(?![^\r\n])")
+# Possessive, or CRLF would also be two line ends; a search that begins with a set of characters is fast.
+_EMPTY_LINES = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?>\r\n|\r|\n)++")
+_FIELD = re.compile(
+    rb"(?<![^\r\n])"
+    rb"(?:(?:data|(error))(?::\x20?([^\r\n]*))?|event:[ \t\v\f]*(error)[ \t\v\f]*|(\{[^\r\n]*))(?![^\r\n])"
+)
 """The lines of an event that count here. Others are comments, which keep a connection open, or its number.
 
 Some servers send an error in a field of that name (llama.cpp), or as a bare line of JSON.
@@ -58,25 +63,6 @@ class JoinedStream:
     """Its ``choices`` is a list of one."""
     notes: tuple[str, ...]
     """Codes of ``ProtocolNote``."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """An event of a stream: its data, and whether its name says that they are an error."""
-
-    is_error: bool
-    value: object
-    """The JSON value of its data."""
-    is_end: bool = False
-    """True where the data say that the stream is done."""
-
-    def raise_error(self) -> None:
-        """Raise ``ReportedError`` where the event reports an error."""
-        # Gemini sends one in a list.
-        parts = self.value if isinstance(self.value, list) else [self.value]
-        errors = [error for part in parts if isinstance(part, dict) and (error := find_error(part))]
-        if errors or self.is_error:
-            raise ReportedError(ProtocolNote.ERROR_IN_STREAM, errors[0] if errors else self.value)
 
 
 def read_value(
@@ -106,29 +92,26 @@ def join_events(body: bytes, longest: int = LONGEST_BODY) -> JoinedStream:
 
 def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
     """Join chunks that a client library has read. Raises ``CallError`` where the stream is cut."""
-    joined = _join_chunks((_Event(False, chunk) for chunk in chunks), set(), StreamRoom())
+    joined = _join_chunks(map(_check_value, chunks), set(), StreamRoom())
     # Client libraries end at ``[DONE]`` and keep it to themselves.
     return JoinedStream(joined.reply, tuple(note for note in joined.notes if note != ProtocolNote.NO_DONE))
 
 
-def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote], room: StreamRoom) -> JoinedStream:
+def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: StreamRoom) -> JoinedStream:
     choices: dict[object, _GrowingChoice] = {}
     reply: dict[str, object] = {}
     is_done = False
-    for event in events:
-        is_done |= event.is_end
-        chunk = event.value
-        event.raise_error()
+    for chunk in chunks:
         if not isinstance(chunk, dict):
+            is_done |= chunk is _DONE
             continue
         choice_list = chunk.get("choices")
         listed = choice_list if isinstance(choice_list, list) else []
-        # Moonshot states the usage in the choice, Groq in a member of its own.
-        holders = [each for each in (chunk, chunk.get("x_groq"), *listed[:1]) if isinstance(each, dict)]
-        reply |= next(({"usage": usage} for each in holders if (usage := each.get("usage"))), {})
+        if usage := find_usage(chunk):
+            reply["usage"] = usage
         for choice in listed:
             if isinstance(choice, dict):
-                number = choice.get("index") if isinstance(choice.get("index"), int) else 0
+                number = index if isinstance(index := choice.get("index"), int) else 0
                 # Of several answers (``n``) the first counts.
                 if number not in choices and (number == 0 or not choices):
                     choices = {number: _GrowingChoice(replace(room), replace(room))}
@@ -148,34 +131,60 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote], room: Strea
     return JoinedStream(reply, merge_notes(notes, chosen.notes))
 
 
-def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
-    """Yield the events of a stream that have data. Raises ``CallError``."""
-    count = all_signs = 0
-    for block in _split_blocks(body.removeprefix(_BOM)):
-        is_error, data = False, []
-        for field_name, value, bare in _FIELD.findall(block):
-            is_error |= field_name == b"error" or (field_name == b"event" and value.strip() == b"error")
-            if field_name != b"event":
-                data.append(bare or value)
-        count += max(1, len(data))
-        if count > _MOST_EVENTS:
-            raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
-        for text in _separate_values(data, notes):
-            if len(text) > _LONGEST_EVENT:
-                raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
+def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[object]:
+    """Yield the JSON values of a stream's events, and ``_DONE`` where one says it. Raises ``CallError``."""
+    body = body.removeprefix(_BOM)
+    has_many_signs = count_signs(body) > _MOST_SIGNS_OF_ALL
+    all_signs = 0
+    for text, is_error in _find_texts(body, notes):
+        if len(text) > _LONGEST_EVENT:
+            raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
+        if has_many_signs or len(text) > _MOST_SIGNS:
             all_signs += (signs := count_signs(text))
             if signs > _MOST_SIGNS or all_signs > _MOST_SIGNS_OF_ALL:
                 told = f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
                 raise CallError("too_large", f"{told} lists, objects and members")
-            # A letter may be cut in two.
-            said = text.decode("utf-8", "replace")
-            if text == _DONE:
-                yield _Event(False, None, is_end=True)
-            elif _KEEP_ALIVE.fullmatch(text) or (is_error and text[:1] not in b"{["):
-                if is_error:
-                    yield _Event(True, said)
-            else:
-                yield _Event(is_error, parse_json(said.encode(), "an event"))
+        # A letter may be cut in two.
+        said = text.decode("utf-8", "replace").removeprefix("\ufeff")
+        if text == _DONE:
+            yield _DONE
+        elif text[:1] == b"{" or not (_KEEP_ALIVE.fullmatch(text) or (is_error and text[:1] != b"[")):
+            yield _check_value(parse_json(said, "an event"), is_error)
+        elif is_error:
+            _check_value(said, is_error)
+
+
+def _find_texts(body: bytes, notes: set[ProtocolNote]) -> Iterator[tuple[bytes, bool]]:
+    """Yield the text of each value, and whether its event says that it is an error. Raises ``CallError``."""
+    count = 0
+    for block in _split_blocks(body):
+        data, is_error = [], False
+        # Nearly every event is one line, in which no field has to be searched for.
+        is_short = len(block) < _LONGEST_EVENT and block.startswith(b"data:")
+        if is_short and b"\n" not in block and b"\r" not in block:
+            data.append(block[5:])
+        else:
+            for found in islice(_FIELD.finditer(block), _MOST_EVENTS + 1):
+                error_field, value, error_name, bare = found.groups(b"")
+                is_error |= bool(error_field or error_name)
+                if not error_name:
+                    data.append(bare or value)
+        count += len(data) or 1
+        if count > _MOST_EVENTS:
+            raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
+        for text in _separate_values(data, notes):
+            yield text, is_error
+
+
+def _check_value(value: object, is_error: bool = False) -> object:
+    """Return the value of an event, unless it is an error. Raises ``ReportedError``."""
+    # Gemini sends one in a list.
+    for part in value if isinstance(value, list) else (value,):
+        if isinstance(part, dict) and (error := find_error(part)):
+            raise ReportedError(ProtocolNote.ERROR_IN_STREAM, error)
+    if is_error:
+        raise ReportedError(ProtocolNote.ERROR_IN_STREAM, value)
+    return value
 
 
 def _split_blocks(body: bytes) -> Iterator[bytes]:
@@ -224,9 +233,13 @@ class _GrowingChoice:
         self.calls = StreamedCalls(self.room)
 
     def add_chunk(self, choice: Mapping[str, object]) -> None:
-        """Add what a chunk brings: texts and lists go on, other members take the last value."""
+        """Add what a chunk brings: texts and lists go on, other members take the last value.
+
+        Raises ``CallError`` for too many.
+        """
+        self.room.take_part()
         self.reason = choice.get("finish_reason") or self.reason
-        if isinstance(message := choice.get("message"), Mapping) and (
+        if isinstance(message := choice.get("message"), dict) and (
             self.whole is None or message.get("content") or message.get("tool_calls")
         ):
             self.whole = message

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from operator import methodcaller
 from tempfile import SpooledTemporaryFile
 
 from pytest_fcbench.domain.errors import CallError
@@ -155,16 +156,25 @@ _PAGE = re.compile(
 
 _MOST_OTHERS = 16 * MIB
 """Bytes of memory for the members of a streamed message that are no answer."""
+_MOST_PARTS = 300_000
+"""Choices and pieces of calls in the events of a stream, of which an event has about one each."""
 
 
 @dataclass
 class StreamRoom:
-    """The memory that is left for what is kept of a stream of events."""
+    """What is left of the memory and the time for an answer that comes as a stream of events."""
 
     characters: int = LONGEST_BODY
     """Characters of the answer: as many as a reply that comes whole can have."""
     other_bytes: int = _MOST_OTHERS
     """Bytes of members that only later requests repeat."""
+    parts: int = _MOST_PARTS
+
+    def take_part(self) -> None:
+        """Count a part of the answer. Raises ``CallError`` for one too many."""
+        self.parts -= 1
+        if self.parts < 0:
+            raise CallError("too_large", f"the answer comes in more than {_MOST_PARTS:,} parts")
 
     def take_text(self, text: str) -> str:
         """Return a piece of the answer as far as there is room for it."""
@@ -185,7 +195,7 @@ class StreamRoom:
         return self.other_bytes > 0
 
 
-def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> object:
+def parse_json(body: bytes | str, what: str = _REPLY, content_type: str = "") -> object:
     """Read a JSON value, which errors call ``what``; what is nested too deeply in it is left out.
 
     Raises ``CallError`` for text that is none.
@@ -193,6 +203,7 @@ def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> objec
     try:
         return read_reply_text(body)
     except ValueError:
+        body = body.encode() if isinstance(body, str) else body
         said = f"{body[:200]!r}"
         if what == _REPLY and (_PAGE.match(body) or content_type.strip().lower().startswith("text/html")):
             reason = f"the reply is a web page, not that of an API, so the address may be wrong: {said}"
@@ -210,6 +221,18 @@ class ReportedError(CallError):
         self.body = json.dumps({"error": error}).encode()
 
 
+def find_usage(value: Mapping[str, object]) -> object:
+    """Return the usage that the object of an event states, in any form; None for none."""
+    if usage := value.get("usage"):
+        return usage
+    choices = value.get("choices")
+    # Groq has a member of its own, Moonshot states it in the choice.
+    for holder in (value.get("x_groq"), choices[0] if isinstance(choices, list) and choices else None):
+        if isinstance(holder, dict) and (usage := holder.get("usage")):
+            return usage
+    return None
+
+
 def find_error(value: Mapping[str, object]) -> object:
     """Return the error that the object of a reply or of an event reports, in any form; None for none."""
     groq, minimax, choices = value.get("x_groq"), value.get("base_resp"), value.get("choices")
@@ -222,7 +245,7 @@ def find_error(value: Mapping[str, object]) -> object:
     is_error = "error" in (value.get("object"), value.get("type"))
     is_error |= isinstance(minimax, dict) and minimax.get("status_code") not in (0, None)
     # Baidu; Bedrock, by the name of the member.
-    is_error |= bool(value.get("error_code")) or any(name.endswith("Exception") for name in value)
+    is_error |= bool(value.get("error_code")) or any(map(_is_exception, value))
     if not choices and value.get("code") not in _GOOD_CODES:
         # FastAPI sends a detail.
         is_error |= isinstance(value.get("message"), str) or bool(value.get("detail"))
@@ -230,4 +253,5 @@ def find_error(value: Mapping[str, object]) -> object:
     return value if is_error else None
 
 
+_is_exception = methodcaller("endswith", "Exception")
 _GOOD_CODES = (0, "0", 200, "200")

@@ -32,6 +32,8 @@ _MOST_IDS = 100
 """Ids of a call that are kept."""
 _LONGEST_NAME = 10_000
 """Characters of a function's name that are kept."""
+_NUMBER = re.compile("[0-9]{1,9}")
+_READ_MEMBERS = frozenset({"index", "function", "name", "arguments"})
 _NOTHING = ("{}", "null")
 _MOST_OF_NOTHING = 16
 """The longest text that can be an empty object with some white space."""
@@ -61,13 +63,14 @@ class _GrowingJson:
         self.length += len(piece)
         self.has_begun = True
         for sign in _STRUCTURE.finditer(piece):
-            if sign.start() == self.escaped_at:
+            place = sign.start()
+            if place == self.escaped_at:
                 continue
-            match sign[0]:
+            match piece[place]:
                 case '"':
                     self.is_in_string = not self.is_in_string
                 case "\\":
-                    self.escaped_at = sign.end()
+                    self.escaped_at = place + 1
                 case "{" | "[" if not self.is_in_string:
                     self.depth += 1
                 case "}" | "]" if not self.is_in_string:
@@ -89,8 +92,10 @@ class _GrowingJson:
         # A much shorter one cannot be, and is not worth joining the pieces for.
         if not isinstance(piece, str) or len(piece) * 2 < self.length or not piece.strip():
             return False
+        text = self.join()
         try:
-            return bool(read_json_text(piece) == read_json_text(self.join()))
+            value = read_json_text(piece)
+            return text == piece or bool(value == read_json_text(text))
         except (ValueError, RecursionError):
             return False
 
@@ -175,15 +180,15 @@ class StreamedCalls:
 
     def add_piece(self, piece: Mapping[str, object]) -> None:
         """Add a piece of a call, an element of ``delta.tool_calls``. Raises ``CallError`` for too many."""
+        self.room.take_part()
         part = piece.get("function")
         function: Mapping[str, object] = part if isinstance(part, dict) else {}
         name, arguments = function.get("name"), function.get("arguments")
         call_id, name = str(piece.get("id") or ""), name[:_LONGEST_NAME] if isinstance(name, str) else ""
         index = piece.get("index")
-        if not isinstance(index, int) or isinstance(index, bool):
+        if type(index) is not int:
             self.notes.add(ProtocolNote.STREAM_INDEX)
-            digits = re.fullmatch(r"\d{1,9}", str(index), re.ASCII)
-            index = int(digits[0]) if digits else None
+            index = int(index) if isinstance(index, str) and _NUMBER.fullmatch(index) else None
         call = self._find_call(index, call_id, name, arguments)
         if call_id not in call.ids and call_id and len(call.ids) < _MOST_IDS and self.room.takes(call_id):
             call.ids.add(call_id)
@@ -193,7 +198,7 @@ class StreamedCalls:
         self._keep_members(call.function, function)
         if name and name == call.name:
             self.notes.add(ProtocolNote.REPEATED_NAME)
-        elif len(call.name) < _LONGEST_NAME:
+        elif name and len(call.name) < _LONGEST_NAME:
             # Some repeat what they have sent of it.
             rest = name.removeprefix(call.name)
             call.name += self.room.take_text(rest)
@@ -235,15 +240,15 @@ class StreamedCalls:
     def _keep_members(self, members: dict[str, object], values: Mapping[str, object]) -> None:
         """Keep the members of a piece that only later requests repeat, as far as there is room."""
         for member, value in values.items():
-            is_other = member not in ("index", "function", "name", "arguments")
             # Servers repeat members in each piece, or send them empty after the first.
-            if is_other and not members.get(member) and self.room.takes([member, value]):
+            if member in _READ_MEMBERS or (before := members.get(member)):
+                continue
+            if (value is not before or member not in members) and self.room.takes([member, value]):
                 members[member] = value
 
     def _find_call(self, index: int | None, call_id: str, name: str, arguments: object) -> _StreamedCall:
         """Return the call that a piece belongs to, a new one where it begins one."""
         last = self._calls[-1] if self._calls else None
-        begins_value = isinstance(arguments, str) and arguments.lstrip()[:1] == "{"
         if call := self._by_id.get(call_id):
             has_moved = index not in (None, call.index)
             is_over = call.is_complete and (has_moved or not call.goes_on_with(arguments))
@@ -253,9 +258,11 @@ class StreamedCalls:
             if has_moved:
                 self.notes.add(ProtocolNote.STREAM_INDEX)
             return call
-        if call := last if index is None else self._by_index.get(index):
-            if not name or not call.name:
-                return call
+        call = last if index is None else self._by_index.get(index)
+        if call and not (name and call.name):
+            return call
+        begins_value = isinstance(arguments, str) and arguments.lstrip()[:1] == "{"
+        if call:
             if call_id and call.ids:
                 begins_other = begins_value and index is None
                 is_announced = call.is_empty and arguments

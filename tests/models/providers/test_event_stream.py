@@ -37,6 +37,11 @@ def find_message(joined: JoinedStream) -> object:
     return choices[0]["message"]
 
 
+def test_an_event_may_begin_with_a_byte_order_mark() -> None:
+    end = write_events(make_delta("stop", content="a"))
+    assert join_events(end.replace(b"{", b"\xef\xbb\xbf{", 1)) == join_events(end)
+
+
 @pytest.mark.parametrize(
     ("kind", "streams"),
     [("text/event-stream; charset=utf-8", True), ("Text/Event-Stream", True), ("application/json", False)],

@@ -153,6 +153,29 @@ def test_a_stream_of_too_many_events_is_too_large() -> None:
     assert caught.value.cause == "too_large"
 
 
+@pytest.mark.parametrize("delta", ['{"delta": {"tool_calls": [%s]}}', "%s"])
+def test_a_stream_of_too_many_parts_is_too_large(delta: str) -> None:
+    """An event can hold far more pieces of calls, or choices, than an honest one."""
+    parts = delta % ",".join(["{}"] * 100_000)
+    event = f'data: {{"choices": [{parts}]}}\n\n'.encode()
+    assert join_events(event * 2 + b"data: [DONE]\n\n").reply["choices"]
+    with pytest.raises(CallError, match="the answer comes in more than 300,000 parts") as caught:
+        join_events(event * 4)
+    assert caught.value.cause == "too_large"
+
+
+def test_an_event_of_any_number_of_lines_takes_little_memory() -> None:
+    body = b"data\n" * 2_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(CallError, match="more than 150,000 events"):
+            join_events(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < len(body) * 4
+
+
 def test_an_event_of_too_many_bytes_is_too_large() -> None:
     """A stream may be long, but each event is read into memory."""
     with pytest.raises(CallError, match="an event has more than 2 MiB") as caught:
