@@ -91,12 +91,16 @@ class OpenServer:
         return self._leave_folder("\n".join(texts))
 
     async def list_tools(self) -> list[dict[str, object]]:
-        """Return the tools of all pages as JSON values. Raises ``CallError`` for a list without end."""
+        """Return the tools of all pages. Raises ``CallError`` for a list without end, or that hangs."""
         tools: list[dict[str, object]] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            async with asyncio.timeout(self.timeout_s):
-                page = await self.client.list_tools(cursor=cursor)
+            try:
+                async with asyncio.timeout(self.timeout_s):
+                    page = await self.client.list_tools(cursor=cursor)
+            except TimeoutError:
+                told = f"the MCP server started, but did not list its tools within {self.timeout_s:g} s"
+                raise CallError("mcp_timeout", told) from None
             tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:

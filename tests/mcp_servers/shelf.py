@@ -1,7 +1,7 @@
 """A small MCP server, started as a program: a shelf that counts goods.
 
 It speaks the protocol line by line without the SDK, so that it starts in a moment, and can misbehave:
-``python shelf.py [hang|die|long|flood]``. Without an argument its list of tools has two pages.
+``python shelf.py [hang|die|long|flood|secretive]``. Without an argument its list of tools has two pages.
 """
 
 from __future__ import annotations
@@ -70,6 +70,9 @@ def main() -> None:
                     "capabilities": {"tools": {}},
                     "serverInfo": {"name": "shelf", "version": "1.2"},
                 }
+            case "tools/list" if habit == "secretive":
+                print("the list is lost", file=sys.stderr, flush=True)
+                continue
             case "tools/list" if habit == "flood":
                 result = {"tools": [], "nextCursor": "again"}
             case "tools/list" if parameters.get("cursor"):

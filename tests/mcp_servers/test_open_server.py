@@ -128,6 +128,13 @@ def test_all_pages_of_a_list_are_read() -> None:
     assert [tool["inputSchema"] for tool in listing.tools] == [tool["inputSchema"] for tool in shelf.TOOLS]
 
 
+def test_a_list_that_does_not_come_is_no_server_that_does_not_start() -> None:
+    told = "started, but did not list its tools within 5 s; it wrote: the list is lost"
+    with pytest.raises(CallError, match=told) as raised:
+        list_tools(ServerProgram((*SHELF, "secretive"), timeout_s=5))
+    assert raised.value.cause == "mcp_timeout"
+
+
 def test_a_list_without_end_is_left() -> None:
     with pytest.raises(CallError, match="more than 100 pages"):
         list_tools(ServerProgram((*SHELF, "flood")))
