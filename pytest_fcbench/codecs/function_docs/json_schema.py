@@ -235,12 +235,19 @@ def _describe_violation(validator: Validator, value: object) -> str | None:
     return None if error is None else shorten_text(error.message, 200)
 
 
+_CYCLE = "a reference in this schema leads back to itself; give it a type"
+# How deep exactly depends on how much of the stack is in use.
+_TOO_DEEP = f"this schema is nested more than {_DEEPEST} deep; give its inner parts names under $defs"
+
+
 def check_schema(schema: Mapping[str, object]) -> None:
     """Check that a schema is valid and that its references can be followed. Raises ``UsageError``."""
     try:
         text = json.dumps(schema, default=repr)
-    except (ValueError, RecursionError):
-        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
+    except RecursionError:
+        raise UsageError(_TOO_DEEP) from None
+    except ValueError:
+        raise UsageError(_CYCLE) from None
     if error := _find_schema_error(text):
         raise UsageError(error)
 
@@ -255,7 +262,10 @@ def _find_schema_error(text: str) -> str | None:
     try:
         updated = update_keywords(read_json_text(text))
         validator_class = _get_validator_class()
-        validator_class.check_schema(updated)
+        try:
+            validator_class.check_schema(updated)
+        except RecursionError:
+            return _TOO_DEEP
         # A call without arguments follows the references at the top, which could have no end.
         list(_make_validator(updated).iter_errors({}))
     except jsonschema.SchemaError as error:
@@ -266,8 +276,7 @@ def _find_schema_error(text: str) -> str | None:
     except ValueError as error:
         return f"this schema is {error}; give its inner parts names under $defs"
     except RecursionError as error:
-        many = isinstance(error, _TooManyReferences)
-        return str(error) if many else "a reference in this schema leads back to itself; give it a type"
+        return str(error) if isinstance(error, _TooManyReferences) else _CYCLE
     return None
 
 

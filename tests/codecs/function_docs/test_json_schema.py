@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.function_docs.json_schema import (
+    check_schema,
     convert_parameter,
     convert_parameters,
     convert_schema,
@@ -325,6 +326,36 @@ def test_references_that_multiply_for_one_value_are_refused() -> None:
     schema = {"$ref": "#/$defs/d0", "$defs": _double(40, "allOf")}
     with pytest.raises(UsageError, match="more than 20,000 references of this schema would be followed"):
         describe_function("f", "", schema)
+
+
+def _nest(depth: int) -> dict[str, object]:
+    schema: dict[str, object] = {"type": "string"}
+    for _ in range(depth):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+_CIRCLE: dict[str, object] = {}
+_CIRCLE["not"] = _CIRCLE
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        (_nest(50), None),
+        (_nest(120), "nested more than 50 deep; give its inner parts names under $defs"),
+        (_nest(5000), "nested more than 50 deep; give its inner parts names under $defs"),
+        ({"allOf": [{"$ref": "#"}]}, "a reference in this schema leads back to itself; give it a type"),
+        (_CIRCLE, "a reference in this schema leads back to itself; give it a type"),
+    ],
+    ids=["levels that are read", "too deep", "much too deep", "reference", "value that holds itself"],
+)
+def test_a_schema_that_is_too_deep_is_no_circle(schema: dict[str, object], told: str | None) -> None:
+    if told is None:
+        check_schema(schema)
+        return
+    with pytest.raises(UsageError, match=re.escape(told)):
+        check_schema(schema)
 
 
 def test_a_thousand_references_inside_each_other_are_read() -> None:
