@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import compress
 from operator import not_
 from pathlib import Path
@@ -138,14 +139,11 @@ class Benchmark:
         if not self.prepare():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
-        entries = self._list_entries(marker.args[0])
-        # All entries of a category in a suite and a stratum have the same marks.
-        marks = {(entry.suite, entry.stratum): _make_marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry",
             [
-                pytest.param(entry, id=entry.item_id, marks=marks[entry.suite, entry.stratum])
-                for entry in entries
+                pytest.param(entry, id=entry.item_id, marks=_find_marks(entry))
+                for entry in self._list_entries(marker.args[0])
             ],
         )
 
@@ -487,17 +485,23 @@ def parse_item_id(nodeid: str) -> str:
 def attach_entry(item: pytest.Item, entry: Entry) -> None:
     """Attach an entry and its marks to an item that is not a test function."""
     item.stash[ENTRY] = entry
-    for mark in _make_marks(entry):
+    for mark in _find_marks(entry):
         item.add_marker(mark)
 
 
-def _make_marks(entry: Entry) -> list[pytest.MarkDecorator]:
+def _find_marks(entry: Entry) -> Sequence[pytest.MarkDecorator]:
     """Return the marks for the suite, the category, the groups and the stratum of an entry."""
     category = entry.category.name
     groups = [name for name, members in SELECTIONS.items() if category in members]
     # As plain text, because xdist sends the names of marks, and can send no enum.
     strata = [entry.stratum.value] if entry.stratum else []
-    return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups, *strata)]
+    return [_make_mark(name) for name in (entry.suite, category, *groups, *strata)]
+
+
+@cache  # pytest makes a new one each time, and thousands of entries have the same
+def _make_mark(name: str) -> pytest.MarkDecorator:
+    mark: pytest.MarkDecorator = getattr(pytest.mark, name)
+    return mark
 
 
 _KNOWN_MARKS = frozenset(

@@ -174,7 +174,7 @@ class _EntryReader:
 
     def __init__(self, suite: str, sources: Mapping[str, Sequence[_Source]]) -> None:
         self._suite = suite
-        self._sources = sources
+        self._sources = dict(sources)
         self._loaded: dict[str, tuple[Entry, ...]] = {}
         self._places: dict[str, tuple[str, Path]] = {}
         """Category and file of each id that was read, because a Record is found by the id alone."""
@@ -185,6 +185,9 @@ class _EntryReader:
         """Return the entries of a category. Raises ``SuiteError``."""
         if category.name not in self._loaded:
             self._loaded[category.name] = self._read_entries(category, None)
+            # What a file says takes as much room as its entries. Of some, code makes those of others.
+            if category.name not in MADE_OF.values():
+                self._sources.pop(category.name, None)
         return self._loaded[category.name]
 
     def find_file(self, entry: Entry) -> Path:

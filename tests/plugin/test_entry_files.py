@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping
 
 import pytest
@@ -260,3 +261,11 @@ def test_the_next_step_of_a_conversation_is_judged(
     records = project.records()
     assert set(records) == {"mine:next_call_0", "mine:next_reply_0"}
     assert [key for key, record in records.items() if _did_pass(record)] == passed
+
+
+def test_entries_share_their_marks(project: Project) -> None:
+    project.write("shop.yaml", PRICES.format(category="multiple"))
+    items, _ = project.pytester.inline_genitems("shop.yaml")
+    one, other = (item.own_markers for item in items)
+    assert [mark.name for mark in one][:2] == ["shop", "multiple"]
+    assert all(map(operator.is_, one, other))

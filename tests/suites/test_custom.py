@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Mapping
@@ -447,6 +448,20 @@ def test_function_docs_that_lines_repeat_are_kept_once(tmp_path: Path) -> None:
     docs = [entry.functions[0] for entry in suite.load(CATEGORIES["simple_python"])]
     assert len({id(doc) for doc in docs}) == 2
     assert list(docs[-1].parameters) == ["type", "required", "properties"], "models see the order of keys"
+
+
+def test_a_file_that_was_read_is_not_kept_unless_more_is_made_of_it(folder: Path) -> None:
+    def count_rows() -> int:
+        values = [row for row in gc.get_objects() if isinstance(row, dict) and "id" in row]
+        return sum(isinstance(row.get("query") or row.get("withhold"), str | dict) for row in values)
+
+    gc.collect()
+    before = count_rows()
+    suite = open_own("mine", folder)
+    assert count_rows() - before == len(["simple_python_0", "multi_turn_base_0"])
+    suite.load(CATEGORIES["simple_python"])
+    suite.load(CATEGORIES["multi_turn_base"])
+    assert count_rows() - before == len(["multi_turn_base_0"])
 
 
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:
