@@ -213,18 +213,21 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
 
 
 @pytest.mark.nightly
-def test_two_runs_at_once_share_a_store(project: Project) -> None:
-    """Both end well, and together they ask as often as one run alone."""
+@pytest.mark.parametrize("count", [2, 4])
+def test_runs_at_once_share_a_store(project: Project, count: int) -> None:
+    """All end well, and together they ask as often as one run alone."""
     with served("--model", "oracle", "--latency", "0.05") as api_base:
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options(api_base)]
+        asked = ("benchmarks/test_ast.py", *options(api_base))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked]
         runs = [
-            subprocess.Popen([*command, f"--fcbench-scorecard={n}.json"], cwd=project.path) for n in range(2)
+            subprocess.Popen([*command, f"--fcbench-scorecard={n}.json"], cwd=project.path)
+            for n in range(count)
         ]
-        assert [run.wait(600) for run in runs] == [0, 0]
+        assert [run.wait(600) for run in runs] == [0] * count
         before = stats(api_base)["requests"]
-        project.run_apart(*options(api_base)).assert_outcomes(passed=DRAWN)
+        project.run_apart(*asked).assert_outcomes(passed=DRAWN)
         assert stats(api_base)["requests"] == before
-        project.run_apart(*options(api_base), "--fcbench-store=other.sqlite")
+        project.run_apart(*asked, "--fcbench-store=other.sqlite")
         assert stats(api_base)["requests"] == 2 * before
 
 
