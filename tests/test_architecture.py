@@ -213,7 +213,7 @@ def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
         f"    assert [name for name in {HEAVY!r} if name in sys.modules] == []\n"
         "    ours = {m for m in sys.modules if m.startswith('pytest_fcbench')}\n"
         "    assert ours == {'pytest_fcbench', 'pytest_fcbench.plugin', 'pytest_fcbench.plugin.project', "
-        "'pytest_fcbench.config', 'pytest_fcbench.config.options'}\n"
+        "'pytest_fcbench.config', 'pytest_fcbench.config.options', 'pytest_fcbench.config.project'}\n"
         "    assert [mark.name for mark in request.node.iter_markers()] == []\n"
     )
     command = [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
 from pathlib import Path
 
-from pytest_fcbench.config.options import FILE
+from pytest_fcbench.config import project
 
 _PYTEST_FILES = {
     "pytest.ini": "",
@@ -21,17 +20,13 @@ _PYTEST_FILES = {
 def find_project() -> Path:
     """Return the nearest folder with an fcbench.yaml, from the working folder upwards, else that folder.
 
-    The search ends at the root directory of pytest, at the top of the repository, or without both one folder
-    above: what lies higher may be of another user, and the file says where keys are sent.
+    The search ends at the root directory of pytest.
     """
     try:
         here = Path.cwd()
-        around = (here, *here.parents)
-        repositories = (folder for folder in around if (folder / ".git").exists())
-        top = next(chain(filter(_is_pytest_root, around), repositories), here.parent)
-        found = (folder for folder in around if folder.is_relative_to(top) and (folder / FILE).is_file())
+        top = next(filter(_is_pytest_root, (here, *here.parents)), None) or project.find_top(here)
         # Relative, because messages and printed commands show it.
-        return Path(os.path.relpath(next(found, here)))
+        return Path(os.path.relpath(project.find_project([here], top) or here))
     except OSError:
         # The working folder was removed, or one above cannot be read.
         return Path()

@@ -1,7 +1,7 @@
 """The folder of the benchmark project that a run of pytest belongs to.
 
 pytest loads this module in every run of whoever has the plugin installed, so at first it imports nothing of
-ours but the name of the file.
+ours but where projects are found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.options import FILE
+from pytest_fcbench.config.project import find_project, find_top
 
 _ENTRIES = (".yaml", ".yml", ".jsonl")
 _LEFT_OUT = b"fcbench-benchmark"
@@ -28,17 +28,10 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     repository may hold several projects. Without a file of its own pytest takes the folder of the arguments
     for the root; then it is looked for up to the top of the repository, or in the folder above.
     """
-    root, here = config.rootpath, config.invocation_params.dir
-    top = root
-    if config.inipath is None:
-        top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root.parent)
-    for argument in (*arguments, ""):
-        place = find_place(here, argument)
-        for folder in (place, *place.parents):
-            if folder.is_relative_to(top) and (folder / FILE).is_file():
-                return folder
+    here = config.invocation_params.dir
+    top = config.rootpath if config.inipath else find_top(config.rootpath)
     # Commands look for the runs and the store in the folder in which they are started.
-    return here
+    return find_project((find_place(here, argument) for argument in (*arguments, "")), top) or here
 
 
 def is_left_out(config: pytest.Config, project: Path) -> bool:
