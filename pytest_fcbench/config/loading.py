@@ -157,6 +157,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "flags": _FLAGS[role],
         "chosen_parameters": values.list_chosen_parameters(layers),
         "own": layers.own_suites,
+        "project": layers.root,
         "judge": judge,
         "api_key": values.read_secret(layers, "api_key_env", key_option),
         "similarity_api_key": values.read_secret(layers, "similarity_api_key_env", "similarity_api_key_env"),

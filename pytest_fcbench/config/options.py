@@ -414,6 +414,8 @@ class Settings:
     """The names of ``parameters`` that the user chose; the others have their defaults."""
     own: Mapping[str, Path]
     """The paths of a team's own suites by name."""
+    project: Path
+    """The folder of the project."""
     api_key: str | None
     similarity_api_key: str | None
     price: Price | None

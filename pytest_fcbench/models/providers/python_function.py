@@ -139,7 +139,7 @@ def _shorten(value: object) -> str:
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:
-    """Open the function as a model; its module is looked for in the current folder first.
+    """Open the function as a model; its module is looked for in the folder of the project first.
 
     Raises ``UsageError``.
     """
@@ -164,7 +164,7 @@ def _find_function(argument: str, settings: Settings) -> Function:
     if not (colon and module and function):
         raise refuse_model(settings, "a function is missing; use python:MODULE:FUNCTION")
     try:
-        found: object = getattr(import_module(module, Path.cwd()), function, None)
+        found: object = getattr(import_module(module, settings.project.resolve()), function, None)
     except UsageError as error:
         raise refuse_model(settings, str(error)) from None
     if not callable(found):

@@ -154,6 +154,19 @@ def test_it_is_chosen_by_module_and_function(agent: str) -> None:
     assert not model.immediate
 
 
+def test_its_module_lies_in_the_folder_of_the_project(
+    agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deeper").mkdir()
+    monkeypatch.chdir(tmp_path / "deeper")
+    options = {"model": f"python:{agent}:answer"}
+    with pytest.raises(UsageError, match=f"{agent} cannot be imported"):
+        registry.choose_model(loading.build_settings(options, None))
+    assert registry.choose_model(loading.build_settings(options, None, Path(".."))).model.name == (
+        f"{agent}:answer"
+    )
+
+
 def test_its_answers_are_kept_under_its_code(agent: str, tmp_path: Path) -> None:
     identity = registry.describe_identity(loading.build_settings({"model": f"python:{agent}:answer"}, None))
     assert identity["code"] == hashlib.sha256((tmp_path / f"{agent}.py").read_bytes()).hexdigest()
