@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.table_formats import FORMATS, render_texts
@@ -40,11 +39,6 @@ def escape_long_line(text: str) -> str:
     """Make a line safe for any terminal without cutting it."""
     # ``make_printable`` cuts, so it gets pieces that are short enough to stay whole.
     return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
-
-
-def describe_address(address: str) -> str:
-    """Return the address of an endpoint without keys and passwords in it, for any text that shows one."""
-    return redact_secrets(address, *list_request_secrets(None, address, {}))
 
 
 def write_and_report(path: Path, text: str) -> None:

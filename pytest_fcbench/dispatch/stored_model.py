@@ -16,7 +16,7 @@ from pytest_fcbench.domain.endings import is_stored_failure
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
-from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 
@@ -173,7 +173,7 @@ class StoredModel:
 def name_model(identity: Mapping[str, object]) -> str:
     """Name a model for people: its id, and where it is asked if that was said."""
     model, address = identity.get("model"), identity.get("api_base")
-    return f"{model}{AT}{redact_secrets(str(address))}" if address else str(model)
+    return f"{model}{AT}{redact_address(str(address))}" if address else str(model)
 
 
 _SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNORECASE)

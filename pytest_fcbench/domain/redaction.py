@@ -175,3 +175,8 @@ def redact_secrets(text: str, *secrets: str) -> str:
     for pattern in (_SECRET_IN_ADDRESS, _SECRET_TEXT):
         text = pattern.sub(lambda found: f"{found.group(1) or ''}***", text)
     return text
+
+
+def redact_address(address: str) -> str:
+    """Replace keys and passwords in the address of an endpoint by ``***``, whatever its query calls them."""
+    return redact_secrets(address, *list_request_secrets(None, address, {}))

@@ -312,6 +312,12 @@ def test_an_answer_is_stored_with_its_entry_and_model(
     assert store.get(make_key(IDENTITY, ENTRY, REQUEST)) == answer
 
 
+def test_no_key_in_an_address_is_stored_with_an_answer(store: AnswerStore) -> None:
+    identity = {**IDENTITY, "api_base": "http://reader:pw@office.example/v1?code=ab12cd34ef"}
+    ask_model(StoredModel(CountingModel([Completion(text="a")]), store, identity))
+    assert [kept.model for kept in store.kept()] == ["openai/x at http://***@office.example/v1?code=***"]
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -18,6 +18,7 @@ from pytest_fcbench.domain.redaction import (
     list_secrets,
     mask_secrets,
     mask_secrets_within,
+    redact_address,
     redact_secrets,
 )
 
@@ -236,3 +237,8 @@ def test_the_credentials_of_a_header_are_secrets_once_they_are_decoded() -> None
 def test_credentials_in_an_address_never_survive(text: str, left: str) -> None:
     assert redact_secrets(text) == left
     assert redact_secrets(left) == left
+
+
+def test_in_the_address_of_an_endpoint_any_long_value_may_be_a_key() -> None:
+    assert redact_address("http://127.0.0.1/v1?code=ab12cd34ef&v=2") == "http://127.0.0.1/v1?code=***&v=2"
+    assert redact_secrets("http://127.0.0.1/v1?code=ab12cd34ef") == "http://127.0.0.1/v1?code=ab12cd34ef"

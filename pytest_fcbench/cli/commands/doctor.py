@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
-from pytest_fcbench.cli.output import declare_json, describe_address, print_json
+from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.cli.project import find_project
 from pytest_fcbench.cli.run_options import (
     build_project_settings,
@@ -42,6 +42,7 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.protocol_notes import describe_note
+from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import describe_request
@@ -255,10 +256,10 @@ def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[S
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
     if endpoint:
         has_key = "" if endpoint.api_key else "no "
-        place = f" at {describe_address(endpoint.api_base)}, {has_key}key in {endpoint.key_variable}"
+        place = f" at {redact_address(endpoint.api_base)}, {has_key}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
         own = "the provider's own endpoint"
-        at = describe_address(settings.api_base) if settings.api_base else own
+        at = redact_address(settings.api_base) if settings.api_base else own
         place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
     else:
         place = f", {provider.about}"

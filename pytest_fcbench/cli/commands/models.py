@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from pytest_fcbench.cli.output import describe_address, print_lines
+from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import (
     WITHOUT_KEYS,
     build_project_settings,
@@ -18,6 +18,7 @@ from pytest_fcbench.config.loading import add_environment, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.models import official_models
 from pytest_fcbench.models.official_models import name_at_server
 from pytest_fcbench.models.price_table import known_price, litellm_models
@@ -83,7 +84,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         for name, settings in known.items():
             parts = [settings.model]
             if settings.api_base:
-                parts.append(f"at {describe_address(settings.api_base)}")
+                parts.append(f"at {redact_address(settings.api_base)}")
             if key := described[name].get("api_key_env"):
                 parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
             parts.append(_describe_price(settings.price or known_price(settings.model)))

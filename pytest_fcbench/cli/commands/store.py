@@ -221,11 +221,19 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
             print(question)
             return
         if not chosen.yes and doomed:
-            if not sys.stdin.isatty():
-                raise UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
+            unanswered = UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
+            # There is no standard input where the caller has closed it.
+            if not (sys.stdin and sys.stdin.isatty()):
+                raise unanswered
             # With --quiet nobody would see what goes to stdout.
             print(f"{question}; delete them? [y/N] ", end="", file=sys.stderr, flush=True)
-            if input().strip().lower() not in ("y", "yes"):
+            try:
+                answer = input()
+            except EOFError:
+                # Ctrl-D ends no line.
+                print(file=sys.stderr)
+                raise unanswered from None
+            if answer.strip().lower() not in ("y", "yes"):
                 print("nothing was deleted")
                 return
         gone = store.delete(*conditions)

@@ -27,6 +27,7 @@ from pytest_fcbench.scorecard.aggregate.usage import (
     measure_bill,
     measure_usage,
 )
+from pytest_fcbench.scorecard.compare.names import name_suite
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -126,9 +127,8 @@ def list_facts(model: ReportedModel) -> Iterator[tuple[str, str]]:
     if told.asked_as:
         yield "asked as", told.asked_as
     for name, suite in told.suites.items():
-        pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
         about = f", {_SUITES[name]}" if name in _SUITES else ""
-        yield f"suite {name}", f"{suite['version']}{pack}{about}"
+        yield f"suite {name}", f"{name_suite(name, suite).removeprefix(f'{name} ')}{about}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
     if told.shard:
         yield "shard", f"{told.shard}: only a part of the entries"

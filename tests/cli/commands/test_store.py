@@ -311,10 +311,22 @@ def test_a_dry_run_deletes_nothing(store: AnswerStore, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == f"{STORE}: 2 answers would be deleted\n"
 
 
-def test_nothing_is_deleted_where_nobody_can_be_asked(
-    store: AnswerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("typed", "is_terminal"),
+    [("y\n", False), ("", True), (None, False)],
+    ids=["no terminal", "end of input", "no input"],
+)
+def test_nothing_is_deleted_where_nobody_answers(
+    store: AnswerStore,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: str | None,
+    is_terminal: bool,
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    terminal = None if typed is None else io.StringIO(typed)
+    if terminal is not None:
+        monkeypatch.setattr(terminal, "isatty", lambda: is_terminal)
+    monkeypatch.setattr("sys.stdin", terminal)
     run_refused_store("prune", "--all")
     assert len(list_left(store)) == 5
     assert "5 answers would be deleted; add --yes to delete them, or --dry-run" in capsys.readouterr().err

@@ -74,6 +74,17 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     assert told["note"] == "a note"
 
 
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [("0123456789ab", "0123456789ab"), ("v4", "v4, content sha256 0123456789ab")],
+    ids=["of a suite of one's own", "of an official suite"],
+)
+def test_the_hash_of_a_suite_is_told_once(version: str, says: str, tmp_path: Path) -> None:
+    suites = {"shop": {"version": version, "pack_hash": "0123456789abcdef"}}
+    run = load_card(tmp_path, [make_record()], suites=suites)
+    assert dict(sections.list_facts(sections.prepare_models([run])[0]))["suite shop"] == says
+
+
 def test_an_end_that_no_clock_has_is_written_in_seconds(tmp_path: Path) -> None:
     (model,) = sections.prepare_models([replace(load_card(tmp_path, [make_record()]), created_s=1e30)])
     assert dict(sections.list_facts(model))["ended"] == "1e+30 s"
