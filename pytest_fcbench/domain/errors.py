@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LACKING = (LookupError, ValueError)
-"""Exceptions that a check runs into where an answer lacks an argument, the only call or a number."""
+"""Exceptions where an answer lacks what a check or a test takes out of it, such as an argument or JSON."""
 
 
 class FcbenchError(Exception):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from itertools import compress
+from itertools import compress, dropwhile
 from operator import not_
 from pathlib import Path
 from traceback import walk_tb
@@ -461,9 +461,11 @@ def _is_refusal(item: pytest.Item, error: BaseException) -> bool:
     limit = item.stash.get(_TIME_LIMIT, None)
     is_late = limit is not None and time.monotonic() >= limit.waits_until
     if isinstance(error, LACKING):
-        # Raised deeper it is a fault of ours, or of a library.
-        *_, (frame, _) = walk_tb(error.__traceback__)
-        return Path(frame.f_code.co_filename) == item.path
+        frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+        deeper = list(dropwhile(lambda frame: Path(frame.f_code.co_filename) != item.path, frames))
+        packages = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame in deeper}
+        # What our own code raises below the test is a fault of ours.
+        return bool(deeper) and "pytest_fcbench" not in packages
     return isinstance(error, AssertionError) or (isinstance(error, pytest.fail.Exception) and not is_late)
 
 

@@ -31,8 +31,9 @@ def _find_verdicts(project: Project) -> list[Mapping[str, object]]:
         ("assert entry.id == 'another'", "another"),
         ("assert score(judge(entry, transcript)).passed; assert not 'right answers'", "right answers"),
         ("transcript.last.tool_calls[9]", "IndexError: "),
+        ("import json; json.loads('so {')", "test_ast.py:6: JSONDecodeError: Expecting value"),
     ],
-    ids=["alone", "beside a matcher", "what the answer lacks"],
+    ids=["alone", "beside a matcher", "what the answer lacks", "what a library finds lacking"],
 )
 def test_a_failed_assertion_is_a_failure_like_any_other(
     project: Project, assertion: str, reason: str, workers: str
@@ -43,6 +44,17 @@ def test_a_failed_assertion_is_a_failure_like_any_other(
     for verdict in _find_verdicts(project):
         assert (verdict["status"], verdict["code"]) == ("failed", "own_assertion")
         assert reason in str(verdict["reason"])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["from pytest_fcbench.domain.json_text import read_json_text; read_json_text('so {')", "1 / 0"],
+    ids=["in our own code", "of another kind"],
+)
+def test_a_fault_that_is_none_of_the_answer_is_no_failure(project: Project, fault: str) -> None:
+    project.write("benchmarks/test_ast.py", BODY.format(assertion=fault))
+    project.run("benchmarks/test_ast.py", "--fcbench-limit=1").assert_outcomes(errors=1)
+    assert [verdict["status"] for verdict in _find_verdicts(project)] == ["not_scored"]
 
 
 def test_the_verdict_of_an_assertion_stays_when_answers_are_judged_again(

@@ -2,18 +2,20 @@
 
 They hold beside the rule of the entry's category, in both profiles; the category ``own_check`` has no other
 rule. A check takes ``answer`` and, if it names it, ``entry``. It accepts an answer by returning nothing, True
-or 1, and refuses one by an ``AssertionError``, ``pytest.fail``, False or a number below 1. Where it skips the
-answer, the entry is not scored; anything else is a fault of the check, and the entry is not scored either.
+or 1, and refuses one by an ``AssertionError``, ``pytest.fail``, False or a number below 1, or where it lacks
+what the check takes out of it (``LACKING``). Where it skips the answer, the entry is not scored; anything
+else is a fault of the check, and the entry is not scored either.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
+import sys
 import traceback
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
@@ -125,11 +127,11 @@ def _judge_exception(name: str, error: BaseException, answer: Answer) -> Verdict
     if is_of_pytest and message.endswith("from pytest-timeout."):
         raise error
     frames = traceback.extract_tb(error.__traceback__)
-    paths = [re.split(r"[/\\]", each.filename) for each in frames]
-    path, place = [(path, each) for path, each in zip(paths, frames, strict=True) if "_pytest" not in path][
-        -1
-    ]
-    line = f"{(place.line or name).strip()} ({path[-1]}:{place.lineno})"
+    # The line of a library says nothing of what it was given.
+    module = sys.modules.get(name.partition(":")[0]) if isinstance(error, LACKING) else None
+    own = [each for each in frames if each.filename == getattr(module, "__file__", None)]
+    place = (own or [each for each in frames if "_pytest" not in Path(each.filename).parts])[-1]
+    line = f"{(place.line or name).strip()} ({Path(place.filename).name}:{place.lineno})"
     if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in kinds):
         return Failed(OWN_ASSERTION, f"{name}: {message or f'{line}; the answer: {_shorten(answer)}'}")
     if isinstance(error, LACKING):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import unittest
 from collections.abc import Callable
@@ -97,6 +98,8 @@ REFUSED: dict[str, tuple[Callable[..., object], str]] = {
     "no words for it": (raise_of(UnwritableRefusalError), ": <UnwritableRefusalError>"),
     "no only call": (take_the_only_call, ": (call,) = answer.calls (test_verdict.py:"),
     "no such word": (lambda answer: answer.text.split()[1], ": IndexError: list index out of range; the"),
+    "no JSON": (lambda answer: json.loads(answer.text), "json.loads(answer.text)"),
+    "no JSON, in words": (lambda answer: json.loads(answer.text), "): JSONDecodeError: Expecting value: "),
     "False": (lambda answer: False, " refused the answer: 'Sun.'"),
     "0.75": (lambda answer: 0.75, " gave 0.75 of 1 to the answer: 'Sun.'"),
 }
