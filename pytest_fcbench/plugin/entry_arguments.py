@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
 from pytest_fcbench.domain.strata import Stratum
-from pytest_fcbench.plugin.project import find_place, find_project_folder, list_failed_entries
+from pytest_fcbench.plugin.project import (
+    find_highest_folder,
+    find_place,
+    find_project_folder,
+    list_failed_entries,
+)
 from pytest_fcbench.suites.registry import OURS, find_gone_suites, find_nearby_suites
 
 _ID = re.compile(r"(?P<suite>\w[\w.-]+):[^:/\\]\S*")
@@ -32,7 +38,7 @@ def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
         try:
             file = getattr(config.known_args_namespace, "fcbench_config", None)
             own = find_own_suites(find_config_file(project, file))
-            known = (*OURS, *own, *find_nearby_suites(project), *find_gone_suites(project))
+            known = (*OURS, *own, *find_suites_around(config, project), *find_gone_suites(project))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return
@@ -40,6 +46,14 @@ def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
         # A file may have a colon in its name.
         if match["suite"] in known and not (config.invocation_params.dir / text).exists():
             arguments[arguments.index(text)] = f"--fcbench-entry={text}"
+
+
+def find_suites_around(config: pytest.Config, project: Path) -> Mapping[str, Path]:
+    """Find the suites in the folder of the project, where pytest was started, and in the folders above."""
+    here, top = config.invocation_params.dir, find_highest_folder(config)
+    above = [folder for folder in here.parents if folder.is_relative_to(top)]
+    # The nearest suite of a name counts, and that of the project before all.
+    return ChainMap(*({**find_nearby_suites(folder)} for folder in (project, here, *above)))
 
 
 def add_places(config: pytest.Config, project: Path) -> None:
@@ -52,7 +66,7 @@ def add_places(config: pytest.Config, project: Path) -> None:
     places: set[Path] = set()
     if ids := config.option.fcbench_entry:
         named = {text.partition(":")[0] for text in ids}
-        nearby = find_nearby_suites(project)
+        nearby = find_suites_around(config, project)
         own = find_own_suites(find_config_file(project, config.option.fcbench_config))
         # One that fcbench.yaml names is known to the tests at the given paths.
         places = {path for name, path in nearby.items() if name in named and name not in own}

@@ -29,9 +29,14 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     for the root; then it is looked for up to the top of the repository, or in the folder above.
     """
     here = config.invocation_params.dir
-    top = config.rootpath if config.inipath else find_top(config.rootpath)
+    places = (find_place(here, argument) for argument in (*arguments, ""))
     # Commands look for the runs and the store in the folder in which they are started.
-    return find_project((find_place(here, argument) for argument in (*arguments, "")), top) or here
+    return find_project(places, find_highest_folder(config)) or here
+
+
+def find_highest_folder(config: pytest.Config) -> Path:
+    """Return the folder up to which a project, or a suite, is looked for."""
+    return config.rootpath if config.inipath else find_top(config.rootpath)
 
 
 def is_left_out(config: pytest.Config, project: Path) -> bool:

@@ -12,7 +12,7 @@ from pytest_fcbench.config.layers import Layers, read_file_layers
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
 from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories
+from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories, find_suites_around
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, parse_item_id, raise_usage_errors
@@ -20,7 +20,7 @@ from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.stop_signals import StopSignals
 from pytest_fcbench.plugin.xdist_workers import Workers
-from pytest_fcbench.suites.registry import OURS, find_nearby_suites, remember_suites
+from pytest_fcbench.suites.registry import OURS, remember_suites
 
 
 def register_benchmark(config: pytest.Config, given: Mapping[str, object], project: Path) -> None:
@@ -94,7 +94,11 @@ def _find_suites(
     selected: Mapping[str, Path] | None = None
     top, _ = read_file_layers(file)
     if given["suite"] or given["entry"] or "suite" in top:
-        known = {**find_nearby_suites(here), **own}
-        names = build_settings(given, file, project).suites
+        known = {**find_suites_around(config, project), **own}
+        ids = Layers(given, {}, {}).find_all("entry")
+        names = tuple(dict.fromkeys(each.text.partition(":")[0] for each in ids))
+        # The settings know no suite of a folder above.
+        if not names or {*names} - {*known, *OURS}:
+            names = build_settings(given, file, project).suites
         selected = {name: known[name] for name in names if name in known}
     return find_pointed_suites(arguments, open_places, own, selected)

@@ -116,3 +116,20 @@ def test_the_file_above_the_folder_of_the_tests_is_found(
     project.run(*asked).assert_outcomes(passed=2)
     (project.path / "fcbench.yaml").unlink()
     assert project.run("test_ast.py").ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize("is_configured", [True, False], ids=["in a project", "without fcbench.yaml"])
+def test_an_entry_of_a_suite_in_a_folder_above_runs_by_its_id(
+    project: Project, monkeypatch: pytest.MonkeyPatch, is_configured: bool
+) -> None:
+    project.write("pets.yaml", ENTRIES)
+    if not is_configured:
+        (project.path / "fcbench.yaml").unlink()
+    (project.path / "deep/deeper").mkdir(parents=True)
+    monkeypatch.chdir(project.path / "deep/deeper")
+    # Without a root directory of pytest one folder above is the last.
+    assert project.run("pets:simple_python_0").ret == pytest.ExitCode.USAGE_ERROR
+    project.write("pytest.ini", "[pytest]\n")
+    result = project.run("pets:simple_python_0", "--fcbench-model=oracle")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["pets:simple_python_0 *: passed"])
