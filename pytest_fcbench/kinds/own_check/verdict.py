@@ -10,12 +10,11 @@ else is a fault of the check, and the entry is not scored either.
 from __future__ import annotations
 
 import inspect
-import sys
+import re
 import traceback
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
@@ -126,12 +125,15 @@ def _judge_exception(name: str, error: BaseException, answer: Answer) -> Verdict
         raise error
     if is_of_pytest and message.endswith("from pytest-timeout."):
         raise error
-    frames = traceback.extract_tb(error.__traceback__)
-    # The line of a library says nothing of what it was given.
-    module = sys.modules.get(name.partition(":")[0]) if isinstance(error, LACKING) else None
-    own = [each for each in frames if each.filename == getattr(module, "__file__", None)]
-    place = (own or [each for each in frames if "_pytest" not in Path(each.filename).parts])[-1]
-    line = f"{(place.line or name).strip()} ({Path(place.filename).name}:{place.lineno})"
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    places = list(zip(modules, traceback.extract_tb(error.__traceback__), strict=True))
+    shown = [place for module, place in places if module.partition(".")[0] != "_pytest"]
+    if isinstance(error, LACKING):
+        # The line of a library says nothing of what it was given.
+        shown = [place for module, place in places if module == name.partition(":")[0]] or shown
+    place = shown[-1]
+    file = re.split(r"[/\\]", place.filename)[-1]
+    line = f"{(place.line or name).strip()} ({file}:{place.lineno})"
     if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in kinds):
         return Failed(OWN_ASSERTION, f"{name}: {message or f'{line}; the answer: {_shorten(answer)}'}")
     if isinstance(error, LACKING):
