@@ -38,8 +38,12 @@ ROOMS: Mapping[str, Room] = {
     "codecs": _describe_room(
         "functions to requests, answers to calls: presenting, decoders, rendering", "domain"
     ),
-    "web": _describe_room("the guarded HTTP client, search engines, pages, recordings", "domain"),
-    "mcp_servers": _describe_room("MCP servers: started, asked for their tools, called", "domain"),
+    "web": _describe_room(
+        "the tool that searches the web: guarded HTTP client, search engines, pages, recordings", "domain"
+    ),
+    "mcp_servers": _describe_room(
+        "MCP servers: started, asked for their tools, called, kept open", "domain", "codecs"
+    ),
     "environments": _describe_room(
         "what stateful calls act on: API domains, memories, web search", "domain", "codecs"
     ),
@@ -63,23 +67,22 @@ ROOMS: Mapping[str, Room] = {
     ),
     "scorecard": _describe_room("Records to scores, intervals, gate, comparison, rank", "domain"),
     "present": _describe_room(
-        "numbers to eyes: tables, terminal, pages, charts, annotations", "domain", "kinds", "scorecard"
+        "numbers to eyes: tables, terminal, pages, charts, annotations", "domain", "scorecard"
     ),
     "config": _describe_room(
         "options, layers, settings", "domain", "codecs", "formats", "suites", "scorecard"
     ),
     "models": _describe_room(
         "who answers: providers, baselines, judges, embeddings",
-        *("domain", "codecs", "web", "mcp_servers", "environments", "formats", "kinds"),
-        *("scorecard", "config"),
+        *("domain", "codecs", "environments", "formats", "kinds", "scorecard", "config"),
     ),
     "dispatch": _describe_room(
-        "many conversations at once: limits, retries, budget, answer store, link to workers",
+        "many conversations at once, and the way of their requests: limits, budget, answer store, workers",
         *("domain", "models"),
     ),
     "server": _describe_room(
         "models that need no network, behind interfaces that clients know",
-        *("domain", "codecs", "environments", "judging", "kinds", "suites", "models"),
+        *("domain", "codecs", "web", "environments", "judging", "kinds", "suites", "models"),
     ),
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
@@ -88,7 +91,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
-        *("domain", "web", "environments", "execution", "kinds", "suites"),
+        *("domain", "web", "mcp_servers", "environments", "execution", "kinds", "suites"),
         *("scorecard", "present", "config", "models", "dispatch"),
     ),
     "cli": _describe_room(
@@ -156,8 +159,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "jinja2": {"codecs/dialogues/templates.py", "present/html/templates.py"},
     "pydantic": {
         "codecs/function_docs/python_code.py",
-        *(f"formats/{name}.py" for name in ("function_docs", "rows")),
-        *(f"kinds/{name}/entries.py" for name in ("calls", "golden_path", "server_turns", "state")),
+        *(f"formats/{name}.py" for name in ("function_docs", "questions", "rows")),
+        *(f"kinds/{name}/entries.py" for name in ("golden_path", "own_check", "server_turns", "state")),
         *(f"kinds/answers/{name}.py" for name in ("web_entries", "web_pages")),
         "domain/json_values.py",
         "domain/transcript_json.py",
@@ -319,31 +322,37 @@ def count_generator_drivers(root: Path = ROOT) -> int:
     )
 
 
-def count_rule_comparisons(root: Path = ROOT) -> int:
-    """Return how often the package asks which rule an entry or a category has.
+def find_dispatchers(root: Path = ROOT) -> Sequence[str]:
+    """List the files outside ``kinds`` that ask of which class an expectation is, or compare a kind by name.
 
-    Counted are comparisons, ``match`` statements and look-ups by a rule or its name, and members of an
-    enumeration of rules.
+    Suites make entries, each of a kind that they know; they are no dispatchers.
     """
+    trees = {
+        path.relative_to(root / PACKAGE).as_posix(): find_nodes(path) for path in find_modules(root).values()
+    }
+    classes = {
+        node.name
+        for nodes in trees.values()
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "Expectation" for base in node.bases)
+    }
 
-    def has_rule(node: ast.AST | None) -> bool:
-        if isinstance(node, ast.Attribute) and node.attr == "name":
-            node = node.value
-        return isinstance(node, ast.Attribute) and node.attr == "rule"
+    def asks_for_kind(node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]):
+                return any(isinstance(each, ast.Name) and each.id in classes for each in ast.walk(asked))
+            case ast.MatchClass(cls=ast.Name(id=name)):
+                return name in classes
+            case ast.Compare(left=ast.Attribute(attr="kind", value=ast.Name(id="entry") | ast.Attribute())):
+                return True
+        return False
 
-    found = 0
-    for path in (*find_modules(root).values(), *(root / "benchmarks").glob("*.py")):
-        for node in find_nodes(path):
-            match node:
-                case ast.Compare(left=left, comparators=others):
-                    found += any(map(has_rule, (left, *others)))
-                case ast.Match(subject=subject) | ast.Subscript(slice=subject):
-                    found += has_rule(subject)
-                case ast.Call(func=ast.Attribute(attr="get" | "find"), args=[key, *_]):
-                    found += has_rule(key)
-                case ast.Attribute(value=ast.Name(id="Rule"), attr=name):
-                    found += name.isupper()
-    return found
+    return [
+        name
+        for name, nodes in trees.items()
+        if not name.startswith(("kinds/", "suites/")) and any(map(asks_for_kind, nodes))
+    ]
 
 
 def count_option_places(root: Path = ROOT) -> float:
@@ -380,7 +389,7 @@ def measure_house(root: Path = ROOT) -> Mapping[str, float]:
         "folders in circles": sum(map(len, find_circles(build_folder_graph(root)))),
         "code lines": sum(map(count_code_lines, find_modules(root).values())),
         "generator drivers": count_generator_drivers(root),
-        "uses of a rule": count_rule_comparisons(root),
+        "dispatchers": len(find_dispatchers(root)),
         "places of an option": count_option_places(root),
     }
 

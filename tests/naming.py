@@ -1,10 +1,11 @@
 """Measure names, docstrings and comments: ``python -m tests.naming [--list FIGURE] [--draw N SEED]``.
 
-Five figures, for the package and for its tests:
+Six figures, for the package and for its tests:
 
 - one-word names: functions of a single word, in percent of all but properties
 - participles: functions that begin with a past participle (``written``), in percent of the same
 - named once: private functions that their file names once besides the definition, in percent of all functions
+- bindings: variables and parameters that are a bare past participle (``found``), in percent of all
 - not imperative: docstrings of functions that violate ruff's D401, in percent of all but those of properties
 - comments: lines that hold only a comment, per 100 lines of code
 
@@ -34,6 +35,7 @@ from tests.house import PACKAGE, ROOT, count_code_lines
 ONE_WORD = "one-word names %"
 PARTICIPLES = "participles %"
 NAMED_ONCE = "named once %"
+BINDINGS = "bindings %"
 NOT_IMPERATIVE = "not imperative %"
 COMMENTS = "comments per 100"
 
@@ -41,6 +43,7 @@ LIMITS: Mapping[str, tuple[float, float]] = {
     ONE_WORD: (0, 19),
     PARTICIPLES: (0, 1),
     NAMED_ONCE: (0, 12),
+    BINDINGS: (0, 3.5),
     NOT_IMPERATIVE: (0, 1),
     COMMENTS: (3.3, 7),
 }
@@ -84,6 +87,24 @@ class Function:
         return self.name.strip("_").split("_")
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A variable or a parameter where it gets its value."""
+
+    path: Path
+    line: int
+    name: str
+
+
+def find_bindings(path: Path) -> Iterator[Binding]:
+    """Yield the variables and parameters of a file, each as often as it gets a value."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield Binding(path, node.lineno, node.id)
+        elif isinstance(node, ast.arg):
+            yield Binding(path, node.lineno, node.arg)
+
+
 def find_functions(path: Path) -> Iterator[Function]:
     """Yield the functions and methods that a file defines, also inside others."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -111,9 +132,17 @@ def is_one_word(function: Function) -> bool:
 
 def is_participle(function: Function) -> bool:
     """Tell whether a name begins with a past participle."""
-    first = function.words[0]
-    looks = first.endswith("ed") and first not in ENDING_IN_ED
-    return function.is_named_by_us and (looks or first in IRREGULAR_PARTICIPLES.split())
+    return function.is_named_by_us and _is_past_participle(function.words[0])
+
+
+def is_bare_participle(name: str) -> bool:
+    """Tell whether a name of a value is nothing but a past participle."""
+    return _is_past_participle(name.strip("_"))
+
+
+def _is_past_participle(word: str) -> bool:
+    is_regular = "_" not in word and word.endswith("ed") and word not in ENDING_IN_ED
+    return is_regular or word in IRREGULAR_PARTICIPLES.split()
 
 
 def is_named_once(function: Function) -> bool:
@@ -141,7 +170,7 @@ class Names(NamedTuple):
     """The figures of a folder, and the functions that make each of them higher."""
 
     figures: Mapping[str, float]
-    offenders: Mapping[str, Sequence[Function]]
+    offenders: Mapping[str, Sequence[Function | Binding]]
 
 
 def percent(part: float, whole: float) -> float:
@@ -158,10 +187,12 @@ def measure_names(folder: Path) -> Names:
         for function in functions
         if function.has_docstring and not function.is_property and not function.name.startswith("test_")
     ]
-    offenders = {
+    bindings = [binding for path in paths for binding in find_bindings(path)]
+    offenders: dict[str, Sequence[Function | Binding]] = {
         ONE_WORD: [function for function in functions if is_one_word(function)],
         PARTICIPLES: [function for function in functions if is_participle(function)],
         NAMED_ONCE: [function for function in functions if is_named_once(function)],
+        BINDINGS: [binding for binding in bindings if is_bare_participle(binding.name)],
         NOT_IMPERATIVE: find_owners(documented, find_not_imperative(folder.resolve())),
     }
     named = sum(function.is_named_by_us for function in functions)
@@ -169,6 +200,7 @@ def measure_names(folder: Path) -> Names:
         ONE_WORD: named,
         PARTICIPLES: named,
         NAMED_ONCE: len(functions),
+        BINDINGS: len(bindings),
         NOT_IMPERATIVE: len(documented),
     }
     figures = {name: percent(len(found), of[name]) for name, found in offenders.items()}
@@ -187,8 +219,8 @@ def find_owners(functions: Sequence[Function], lines: Iterable[tuple[Path, int]]
     ]
 
 
-def render_place(function: Function, folder: Path) -> str:
-    """Return file, line and name of a function."""
+def render_place(function: Function | Binding, folder: Path) -> str:
+    """Return file, line and name of a function or a variable."""
     return f"{function.path.relative_to(folder.resolve()).as_posix()}:{function.line} {function.name}"
 
 
@@ -199,10 +231,10 @@ def draw_names(folder: Path, number: int, seed: int) -> Sequence[str]:
     return sorted(random.Random(seed).sample(places, min(number, len(places))))
 
 
-def list_by_room(functions: Sequence[Function], folder: Path) -> Iterator[str]:
+def list_by_room(functions: Sequence[Function | Binding], folder: Path) -> Iterator[str]:
     """Yield the places of functions under a heading for each room, with the number of them."""
 
-    def find_room(function: Function) -> str:
+    def find_room(function: Function | Binding) -> str:
         return function.path.relative_to(folder.resolve()).parts[0]
 
     for room, found in groupby(sorted(functions, key=find_room), find_room):
@@ -217,7 +249,8 @@ def main() -> None:
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to measure")
     parser.add_argument("--tests", action="store_true", help="list or draw from tests/, not the package")
     parser.add_argument("--room", default="", help="folder below the package to list or draw from")
-    of = {"words": ONE_WORD, "participles": PARTICIPLES, "once": NAMED_ONCE, "imperative": NOT_IMPERATIVE}
+    of = {"words": ONE_WORD, "participles": PARTICIPLES, "once": NAMED_ONCE, "bindings": BINDINGS}
+    of["imperative"] = NOT_IMPERATIVE
     parser.add_argument("--list", choices=of, help="list the functions that a figure counts, by room")
     parser.add_argument("--draw", nargs=2, type=int, metavar=("N", "SEED"), help="draw N names by SEED")
     options = parser.parse_args()

@@ -21,6 +21,7 @@ from tests.house import (
     build_import_graph,
     count_floors,
     find_circles,
+    find_dispatchers,
     find_imported_names,
     find_nodes,
     find_room,
@@ -130,6 +131,11 @@ def test_python_text_is_parsed_in_one_place() -> None:
     ] == []
 
 
+def test_only_kinds_know_the_classes_of_right_answers() -> None:
+    """Whoever needs to know what is right asks the kind of the entry."""
+    assert find_dispatchers() == []
+
+
 def test_verdicts_start_no_process() -> None:
     """They know what became of calls, not how they are carried out."""
     named = {
@@ -237,7 +243,7 @@ def test_an_unrelated_run_loads_nothing_heavy(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["test_plain.py"]
 
 
-PURE = ("domain", "codecs", "environments", "matchers", "scorecard")
+PURE = ("domain", "codecs", "environments", "judging", "kinds", "scorecard")
 OUTSIDE = frozenset(
     [
         "aiohttp",
@@ -274,6 +280,14 @@ EXCEPTIONS = {
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
     "judging/equivalence/tables/__init__.py": ({"pathlib"}, "reads its tables of names from the package"),
     "judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
+    "kinds/answers/web_pages.py": (
+        {"pathlib"},
+        "reads the pages that a suite serves to questions about them",
+    ),
+    "kinds/context.py": ({"pathlib"}, "names the folder of these pages"),
+    "kinds/entry_files.py": ({"pathlib"}, "reads files of entries"),
+    "kinds/golden_path/listings.py": ({"pathlib"}, "reads what replies are made of from the package"),
+    "kinds/server_turns/entries.py": ({"pathlib"}, "looks at paths in the folder of a server; opens none"),
     "kinds/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
     "scorecard/run_results.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),

@@ -10,6 +10,7 @@ from tests.house import (
     build_import_graph,
     count_code_lines,
     count_generator_drivers,
+    find_dispatchers,
     find_nodes,
     find_room_arrows,
     measure_house,
@@ -49,6 +50,25 @@ def test_arrows_and_drivers_are_counted(package: Path) -> None:
     assert count_generator_drivers(package) == 1
     figures = measure_house(package)
     assert (figures["rooms"], figures["floors"], figures["files in circles"]) == (2, 2, 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if isinstance(entry.expectation, (Path, Words)): ...",
+        "match entry.expectation:\n    case Words(): ...",
+        "if entry.kind == 'words': ...",
+    ],
+)
+def test_a_file_that_asks_for_the_class_of_a_right_answer_is_a_dispatcher(package: Path, line: str) -> None:
+    folder = package / "pytest_fcbench"
+    (folder / "low.py").write_text("class Words(Expectation): ...\n", encoding="utf-8")
+    for name in ("kinds", "suites"):
+        (folder / name).mkdir()
+        (folder / name / "known.py").write_text(line, encoding="utf-8")
+    assert find_dispatchers(package) == []
+    (folder / "asking.py").write_text(line, encoding="utf-8")
+    assert find_dispatchers(package) == ["asking.py"]
 
 
 def test_folders_that_import_each_other_are_a_circle_though_their_files_are_none(package: Path) -> None:

@@ -20,6 +20,8 @@ from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import NotScored, Passed
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry
+from pytest_fcbench.kinds.table import KINDS
 from pytest_fcbench.models.baselines.official_results import (
     find_result_path,
     read_turns,
@@ -35,11 +37,9 @@ from pytest_fcbench.scorecard.record import Record, Usage, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
-from pytest_fcbench.tools.official_export.scores import AnsweredEntry, Header, build_score_row, write_line
+from pytest_fcbench.tools.official_export.scores import Header, build_score_row, write_line
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, ModelRow, write_table
 
-_UNSCORED = frozenset({"golden_path", "rest", "chat", "own_check", "server_turns"})
-"""Kinds whose verdicts cannot be computed from official result files."""
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """The longest name of a folder, in characters; file systems allow little more."""
@@ -169,7 +169,7 @@ class _Export:
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
-        judged = category.kind not in _UNSCORED
+        judged = "score" in KINDS.find(category.kind).official_files
         rows: list[str] = []
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
@@ -189,7 +189,7 @@ class _Export:
             if not judged:
                 continue
             answered = AnsweredEntry(entry, transcript, row["result"], *asked[entry.key])
-            failure = build_score_row(answered, self.folder, self.session.environments, self.session.execute)
+            failure = build_score_row(answered, self.folder, self.session.resources)
             wrongs += [write_line(failure)] if failure else []
             if entry.variation:
                 right.setdefault(entry.variation.format.name, []).append(failure is None)
@@ -273,7 +273,7 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
             left_out[f"of the suite {record.suite}"] += 1
         elif category is None or not (
             # Categories of which the leaderboard has published files.
-            (category.kind not in _UNSCORED or category.kind == "chat")
+            KINDS.find(category.kind).official_files
             and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
         ):
             left_out[f"of {record.category} (no official form)"] += 1

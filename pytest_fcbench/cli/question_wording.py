@@ -16,7 +16,7 @@ from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring.sampling import Walk
 
@@ -84,8 +84,7 @@ def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[En
 
 def _make_merge_question(entry: Entry) -> JudgeQuestion[str]:
     """Ask for one message for an entry; a reply must mention the expected values that its question has."""
-    assert isinstance(entry.expectation, ExpectedCalls)
-    text, calls = entry.turns[0][0].content, entry.expectation.calls
+    text, calls = entry.turns[0][0].content, list_expected_calls(entry)
     forms = (
         [said for said in map(phrase_value, options) if said and said.casefold() in text.casefold()]
         for call in calls

@@ -21,6 +21,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.html.island import Done, Found, SuiteInfo
 from pytest_fcbench.present.html.page import generate_report
 from pytest_fcbench.run.context import RunContext
@@ -122,7 +123,8 @@ class _SuiteKnowledge:
                 if explanation := explain_record(entry, record, profile):
                     explanations[place, record.item_id] = profile, explanation
                     break
-        return SuiteInfo({key: entry}, done, explanations=explanations)
+        truths = {key: find_kind(entry).describe_truth(entry)}
+        return SuiteInfo({key: entry}, done, explanations=explanations, truths=truths)
 
     def _load_part(self, name: str, category: str) -> Mapping[str, Entry]:
         """Load the entries of a category by key; none where that is not possible."""

@@ -12,13 +12,13 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from pytest_fcbench.dispatch.answer_limit import measure_answer
 from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
-from pytest_fcbench.models.answer_limit import measure_answer
-from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.models.protocol import Responder, run_through
 
 _INTERRUPTIBLE_AFTER_S = 0.5
 """The longest wait without a look for signals, see ``_wait_for``."""
@@ -45,7 +45,17 @@ class _Stage(Enum):
     WAITING = auto()
     """It continues a conversation that has not ended yet."""
     STARTED = auto()
-    """It runs or has ended."""
+    """It runs."""
+    ENDED = auto()
+    """It has an outcome."""
+    DROPPED = auto()
+    """Nobody needs its outcome any more."""
+
+
+_OVER = frozenset({_Stage.ENDED, _Stage.DROPPED})
+
+_NO_OUTCOME: Future[Transcript] = Future()
+"""Stands for the outcomes of dropped conversations: answers may be large, and a run has many."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,11 +76,8 @@ class _Job:
     continued_by: list[_Job] = field(default_factory=list)
     """The conversations that wait until this one has ended."""
     outcome: Future[Transcript] = field(default_factory=Future)
-
-    @property
-    def has_failed(self) -> bool:
-        """True where it has ended without a transcript."""
-        return self.outcome.done() and self.outcome.exception() is not None
+    has_failed: bool = False
+    """True where it has ended without a transcript."""
 
 
 class Dispatcher:
@@ -88,7 +95,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        model: Model,
+        model: Responder,
         converse: Callable[[Entry], Conversation],
         concurrency: int = 1,
         entry_timeout_s: float | None = None,
@@ -102,9 +109,7 @@ class Dispatcher:
         self._follows = follows
         self._lock = threading.Lock()
         self._jobs: dict[str, _Job] = {}
-        """The conversations of the run whose outcome is needed, by item id."""
-        self._dropped: dict[str, bool] = {}
-        """Entries whose outcome nobody needs any more: True where it was a transcript."""
+        """The conversations of the run, by item id."""
         self._urgent: deque[_Job] = deque()
         self._freed: deque[_Job] = deque()
         """Expected conversations whose earlier conversation has ended since."""
@@ -137,8 +142,8 @@ class Dispatcher:
         with self._lock:
             for entry in entries:
                 if job := self._jobs.get(entry.item_id):
-                    job.repeats += 1
-                elif entry.item_id not in self._dropped:
+                    job.repeats += job.stage is not _Stage.DROPPED
+                else:
                     job = self._jobs[entry.item_id] = _Job(entry, _Stage.EXPECTED)
                     self._expected.append(job)
         self._wake()
@@ -164,9 +169,8 @@ class Dispatcher:
         with self._lock:
             if self._closed or self._halted:
                 raise _make_cancelled_error()
-            self._dropped.pop(entry.item_id, None)
             job = self._jobs.get(entry.item_id)
-            if job is None or (job.is_asked_for and job.has_failed):
+            if job is None or job.stage is _Stage.DROPPED or (job.is_asked_for and job.has_failed):
                 # A rerun repeats the earlier conversations that failed.
                 for before in entry.earlier:
                     if (earlier := self._jobs.get(before.item_id)) and earlier.has_failed:
@@ -187,31 +191,26 @@ class Dispatcher:
         return job.outcome
 
     def drop_outcome(self, item_id: str) -> None:
-        """Drop the outcome of a conversation whose test has ended, unless another test of its entry follows.
-
-        Answers may be large, and a run has many.
-        """
+        """Drop the outcome of a conversation whose test has ended, unless another test of its entry comes."""
         with self._lock:
             job = self._jobs.get(item_id)
-            if job is None or not job.outcome.done():
+            if job is None or job.stage is not _Stage.ENDED:
                 return
             if job.repeats:
                 job.repeats -= 1
                 return
-            del self._jobs[item_id]
-            self._dropped[item_id] = not job.has_failed
+            job.stage, job.outcome = _Stage.DROPPED, _NO_OUTCOME
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""
         for before in entry.earlier if self._follows else ():
             job = self._jobs.setdefault(before.item_id, _Job(before, _Stage.STARTED, is_earlier=True))
-            held = job.outcome
-            if not held.done():
+            if job.stage is not _Stage.ENDED:
                 try:
-                    held.set_result(run_through(self._converse_with_model(before)))
+                    self._end(job, run_through(self._converse_with_model(before)))
                 except Exception as error:  # noqa: BLE001 - it is raised where somebody goes on from this
-                    held.set_exception(error)
-            if failure := held.exception():
+                    self._end(job, error)
+            if failure := job.outcome.exception():
                 raise _make_not_held_error(before, failure)
         return run_through(self._converse_with_model(entry))
 
@@ -231,19 +230,19 @@ class Dispatcher:
     def finished(self) -> tuple[int, int]:
         """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
-            jobs = [job for job in self._jobs.values() if job.outcome.done() and not job.is_earlier]
-            done = [*(not job.has_failed for job in jobs), *self._dropped.values()]
-        return sum(done), len(done) - sum(done)
+            ended = [
+                job.has_failed for job in self._jobs.values() if job.stage in _OVER and not job.is_earlier
+            ]
+        return len(ended) - sum(ended), sum(ended)
 
     def find_earlier(self) -> Mapping[str, Transcript]:
         """Return the finished conversations that others continue and no test body asks for, by item id."""
         with self._lock:
-            ended = {
-                item_id: job.outcome
+            return {
+                item_id: job.outcome.result()
                 for item_id, job in self._jobs.items()
-                if job.is_earlier and job.outcome.done() and not job.has_failed
+                if job.is_earlier and job.stage is _Stage.ENDED and not job.has_failed
             }
-        return {item_id: outcome.result() for item_id, outcome in ended.items()}
 
     def _wake(self) -> None:
         with self._lock:
@@ -296,7 +295,7 @@ class Dispatcher:
         if before is None:
             return job
         earlier = self._jobs.get(before.item_id)
-        if earlier and earlier.outcome.done():
+        if earlier and earlier.stage is _Stage.ENDED:
             if error := earlier.outcome.exception():
                 self._end(job, _make_not_held_error(before, error))
                 return None
@@ -338,8 +337,9 @@ class Dispatcher:
 
     def _end(self, job: _Job, outcome: Transcript | BaseException) -> None:
         """Deliver the outcome of a conversation, and release the conversations that continue it."""
-        job.stage = _Stage.STARTED
+        job.stage = _Stage.ENDED
         if isinstance(outcome, BaseException):
+            job.has_failed = True
             job.outcome.set_exception(outcome)
         else:
             if job.is_ahead:
@@ -393,7 +393,8 @@ class Dispatcher:
                 return
             self._closed = True
             for job in self._jobs.values():
-                if not job.outcome.done():
+                if job.stage not in _OVER:
+                    job.stage, job.has_failed = _Stage.ENDED, True
                     job.outcome.set_exception(_make_cancelled_error())
         # Outside the lock: a conversation that ends now takes it to deliver its outcome.
         if self._thread is None:

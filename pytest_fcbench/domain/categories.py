@@ -43,6 +43,8 @@ class Category:
     """True where it belongs to the benchmark; other categories run only where they are named."""
     expects_calls: bool = True
     """True where its entries carry the calls of a right answer."""
+    continues: bool = False
+    """True where the question is a conversation that has begun."""
 
     @property
     def single_turn(self) -> bool:
@@ -53,11 +55,6 @@ class Category:
     def varies_others(self) -> bool:
         """True where entries repeat those of other categories in other prompt formats."""
         return self.group is Group.FORMAT
-
-    @property
-    def continues(self) -> bool:
-        """True where the question is a conversation that has begun."""
-        return self.kind in {"next_call", "next_reply"}
 
     @property
     def file_word(self) -> str:
@@ -110,8 +107,10 @@ _ALL = (
     Category("chatable", Group.V1, "chat", scored=False, expects_calls=False),
     Category("format_sensitivity", Group.FORMAT, "variation", scored=False),
     # Of a team's own suites only.
-    Category("next_call", Group.NEXT_STEP, "next_call", scored=False),
-    Category("next_reply", Group.NEXT_STEP, "next_reply", scored=False, expects_calls=False),
+    Category("next_call", Group.NEXT_STEP, "next_call", scored=False, continues=True),
+    Category(
+        "next_reply", Group.NEXT_STEP, "next_reply", scored=False, expects_calls=False, continues=True
+    ),
     Category("own_check", Group.NEXT_STEP, "own_check", scored=False, expects_calls=False),
     Category("mcp", Group.MCP, "server_turns", scored=False),
 )

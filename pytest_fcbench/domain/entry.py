@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pytest_fcbench.domain.categories import Category
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -48,6 +49,22 @@ class Expectation:
     """A right answer to an entry. Each kind of entry has a class of its own, in its folder."""
 
     __slots__ = ()
+
+    forbids_calls: ClassVar[bool] = False
+    """True where an answer must not call any function."""
+    takes_any_call: ClassVar[bool] = False
+    """True where a call of any function that fits is right."""
+    rests_on_results: ClassVar[bool] = False
+    """True where a right answer is words which calls have found."""
+    is_known: ClassVar[bool] = True
+    """False where only a team's own check knows what is right."""
+    is_judged: ClassVar[bool] = True
+    """False where the conversation only prepares later ones."""
+
+    @property
+    def has_free_text(self) -> bool:
+        """True where a judge compares an argument, if one is named."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

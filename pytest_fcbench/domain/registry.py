@@ -1,9 +1,9 @@
 """Named things of one kind: those of this package, and those that other distributions add by entry points.
 
-A distribution adds a suite, a model provider, a matcher or a decoder in its ``pyproject.toml``::
+A distribution adds a suite, a model provider, a kind of entry or a decoder in its ``pyproject.toml``::
 
-    [project.entry-points."fcbench.matchers"]
-    politeness = "fcbench_politeness:match"
+    [project.entry-points."fcbench.kinds"]
+    politeness = "fcbench_politeness:POLITE"
 """
 
 from __future__ import annotations

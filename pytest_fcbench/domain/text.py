@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _LONGEST = 600
@@ -50,6 +51,15 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 def join_surrogate_pairs(text: str) -> str:
     """Join the two halves of characters that JSON escapes in two texts brought in; lone halves stay."""
     return _SURROGATE_PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+
+
+def write_value(value: object) -> str:
+    """Write a value as JSON, or as Python does where JSON cannot."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    # Values of models can be what Python's literals can and JSON cannot: sets, bytes, deep nesting.
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
 
 
 def cut_text(text: str, longest: int) -> str:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Ending, Transcript, describe_ending
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
-from pytest_fcbench.kinds.relevance.truth import NoCall
 
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
@@ -37,7 +36,7 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
             failed = replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
             return replace(judgement, corrected=failed)
         # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
-        case Passed() if isinstance(entry.expectation, NoCall) and completion.ending is not Ending.REFUSED:
+        case Passed() if entry.expectation.forbids_calls and completion.ending is not Ending.REFUSED:
             failed = Failed(code, f"{told}, so that it calls nothing says nothing")
             return replace(judgement, corrected=failed)
     return judgement

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
+from pytest_fcbench.domain.categories import CATEGORIES, Category
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.formats.fields import (
     MOST_ERRORS,
@@ -26,8 +27,6 @@ from pytest_fcbench.formats.fields import (
     read_yaml,
 )
 from pytest_fcbench.formats.rows import Row, read_row
-from pytest_fcbench.kinds.state import entries as multi_turn
-from pytest_fcbench.kinds.state.derived_entries import Withheld
 from pytest_fcbench.kinds.table import KINDS
 
 
@@ -81,10 +80,10 @@ def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[En
 def read_categories(file: Field) -> tuple[Category, ...]:
     """Return the categories of a file's entries. Raises ``SuiteError``."""
     name = file.member("category").text()
-    found = tuple(c for c in CATEGORIES.values() if name == c.file_word and not c.varies_others)
-    if not found:
+    categories = tuple(c for c in CATEGORIES.values() if name == c.file_word and not c.varies_others)
+    if not categories:
         raise file.at("category").error(describe_unknown_name("category", name, file_categories()))
-    return found
+    return categories
 
 
 def make_entries(
@@ -96,22 +95,25 @@ def make_entries(
 
 
 def _make_entries(file: Field, suite: str, category: Category, world: World | None) -> tuple[Entry, ...]:
-    if category.group is Group.MULTI_TURN:
-        return tuple(entry for entry, _ in _make_trajectories(file, suite, category, world))
     module, model = _load_format(category)
-    return tuple(_unique(list(module.entries(read_row(file, model), file, suite, category))))
+    entries = list(module.entries(read_row(file, model), file, suite, category))
+    for place, entry in entries:
+        if world is not None and (domains := place.at("domains")).value is not None:
+            _check_state(domains, entry, world)
+    return tuple(_unique(entries))
 
 
-def make_trajectories(
-    file: Field, suite: str, world: World | None = None
-) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Make the multi-turn entries of a file, with functions to withhold.
-
-    Raises ``SuiteError`` with all errors of the file.
-    """
-    (category,) = read_categories(file)
-    with _tell_all_errors(file, suite, category, world):
-        return _make_trajectories(file, suite, category, world)
+def _check_state(field: Field, entry: Entry, world: World) -> None:
+    """Check that the environments that an entry describes can be opened. Raises ``SuiteError``."""
+    try:
+        # Opened twice: a state with a clock or chance in it would judge the same calls differently.
+        one, other = (open_environments(entry, world).copy_state() for _ in range(2))
+    except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
+        raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
+    for domain, state in one.items():
+        for name, value in state.items():
+            if value != other[domain][name]:
+                raise field.error(f"{domain}.{name} differs between conversations; use plain values")
 
 
 @contextmanager
@@ -139,16 +141,13 @@ def list_errors(file: Field, suite: str, category: Category, world: World | None
             _make_entries(replace(file, value=rest.value), suite, category, world)
             break
         except FieldError as error:
-            found = [error, *error.others]
-        # An entry that was left out may have been the only one with the domain of a function.
-        if errors and category.group is Group.MULTI_TURN and found[0].keys[:1] == ("functions",):
-            break
-        told = {*map(str, errors)}
-        errors += (each for each in found if not (str(each) in told or rest.caused(each.keys)))
+            news = [error, *error.others]
+        texts = {*map(str, errors)}
+        errors += (each for each in news if not (str(each) in texts or rest.caused(each.keys)))
         # A file that this one uses has functions of the same numbers.
-        if any(each.path != file.path for each in found):
+        if any(each.path != file.path for each in news):
             break
-        if not sum(map(rest.leave_out, {each.keys[:3] for each in found})):
+        if not sum(map(rest.leave_out, {each.keys[:3] for each in news})):
             break
     return sorted(errors, key=lambda error: error.line)
 
@@ -164,15 +163,20 @@ class _RestOfFile:
         self._top = dict(whole)
         self._known = model.model_fields.keys() - {"check"}
         self._left = {
-            key: dict(enumerate(listed))
+            key: dict(enumerate(elements))
             for key in ("functions", "entries")
-            if isinstance(listed := whole.get(key), list)
+            if isinstance(elements := whole.get(key), list)
         }
+        self._lengths = {key: len(elements) for key, elements in self._left.items()}
         self._gone: set[tuple[Key, ...]] = set()
 
     @property
     def value(self) -> Mapping[str, object]:
-        return {**self._top, **{key: ListPart(left) for key, left in self._left.items()}}
+        lists = {
+            key: [*elements.values()] if len(elements) == self._lengths[key] else ListPart(elements)
+            for key, elements in self._left.items()
+        }
+        return {**self._top, **lists}
 
     def caused(self, keys: tuple[Key, ...]) -> bool:
         """Tell whether an error at these keys follows from what was left out."""
@@ -188,32 +192,24 @@ class _RestOfFile:
             del self._top[str(key)]
             self._gone |= {(), keys[:1]}
             return True
-        left = self._left.get(str(key), {})
-        if not isinstance(number, int) or number not in left:
+        elements = self._left.get(str(key), {})
+        if not isinstance(number, int) or number not in elements:
             return False
-        entry = as_mapping(left[number])
+        entry = as_mapping(elements[number])
         if key == "entries" and member in entry and member not in _NEEDED:
-            left[number] = {name: value for name, value in entry.items() if name != member}
+            elements[number] = {name: value for name, value in entry.items() if name != member}
             self._gone |= {keys[:2], keys[:3]}
             return True
-        del left[number]
+        del elements[number]
         if key == "functions":
             name = as_mapping(entry.get("function", entry)).get("name", entry.get("title"))
             entries = self._left.get("entries", {})
             for other, each in [*entries.items()]:
                 # Without a list of its own, an entry offers all.
-                offered = as_mapping(each).get("functions")
-                if not isinstance(offered, list) or name in offered:
+                names = as_mapping(each).get("functions")
+                if not isinstance(names, list) or name in names:
                     del entries[other]
         return True
-
-
-def _make_trajectories(
-    file: Field, suite: str, category: Category, world: World | None
-) -> Sequence[tuple[Entry, Withheld | None]]:
-    found = list(multi_turn.entries(file, suite, category, world))
-    unique = _unique([(place, entry) for place, entry, _ in found])
-    return list(zip(unique, [withheld for _, _, withheld in found], strict=True))
 
 
 _UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
@@ -222,13 +218,13 @@ _UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
 
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     """Return the entries; refuse an id that is unfit or taken."""
-    found: dict[str, Entry] = {}
+    by_id: dict[str, Entry] = {}
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):
             raise field.error(
                 f"the id {entry.id!r} must not be empty or contain brackets, line breaks or surrogates"
             )
-        if entry.id in found:
+        if entry.id in by_id:
             raise field.error(f"the id {entry.id!r} is already used by an entry above")
-        found[entry.id] = entry
-    return list(found.values())
+        by_id[entry.id] = entry
+    return list(by_id.values())

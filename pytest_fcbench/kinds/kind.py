@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.explanation import CallPair, ShownTruth
+from pytest_fcbench.domain.failure import Divergence, FailedEntry
+from pytest_fcbench.domain.flaw import Flaw
 from pytest_fcbench.domain.transcript import AskModel, Call, Conversation, Transcript
-from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.domain.verdict import Judgement, PathScore
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.kinds import turns
+from pytest_fcbench.kinds.answer_failure import classify_answer
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.context import ConversationContext
 
 RightCalls: TypeAlias = Sequence[Sequence[Sequence[Call]]]
@@ -48,6 +53,9 @@ class Kind(ABC):
     file_format: str = ""
     """The model of its files as ``module:Model`` below ``kinds``; empty where no such file is read."""
 
+    official_files: tuple[str, ...] = ()
+    """The official files that hold its entries: ``result``, and ``score`` where that suffices to judge."""
+
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model. Usually its calls act on fresh environments, if it has any."""
         return turns.converse(entry, context)
@@ -65,10 +73,30 @@ class Kind(ABC):
 
     def answer_rightly(self, entry: Entry, request: AskModel) -> RightAnswer:
         """Answer a request from the ground truth."""
-        turns_of_calls = self.list_right_calls(entry)
-        steps = turns_of_calls[request.turn] if request.turn < len(turns_of_calls) else ()
-        return RightAnswer(steps[request.step] if request.step < len(steps) else ())
+        calls_by_turn = self.list_right_calls(entry)
+        steps = calls_by_turn[request.turn] if request.turn < len(calls_by_turn) else ()
+        calls = steps[request.step] if request.step < len(steps) else ()
+        return RightAnswer(calls, DONE if request.step else ABSTENTION)
 
-    def find_flaws(self, entry: Entry) -> Iterator[str]:
+    def describe_truth(self, entry: Entry) -> ShownTruth:
+        """Describe what a right answer is; nothing where only a check knows it."""
+        return ShownTruth()
+
+    def pair_calls(self, failure: FailedEntry, path: PathScore | None) -> tuple[CallPair, ...]:
+        """Pair the calls of a wrong answer with the expected ones, as the verdict paired them.
+
+        None where calls are not compared, or are compared by what they do.
+        """
+        return ()
+
+    def find_flaws(self, entry: Entry) -> Iterator[Flaw]:
         """Find what contradicts itself in the shape of an entry."""
         yield from ()
+
+    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+        """Describe a wrong answer for a score file; None for a right one. Needs ``score`` in its files."""
+        raise TypeError(f"{answered.entry.key} is in no score file")
+
+    def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
+        """Find the class of a failure and its place. Usually the answer and the code of its verdict tell."""
+        return classify_answer(failure)

@@ -1,7 +1,7 @@
 """The table of all kinds: those of this package, each in its folder, and those that other distributions add.
 
 A distribution adds a kind under a name of its own by an entry point of the group ``fcbench.kinds``; entries
-whose ``matcher`` is that name are of that kind.
+whose ``other_kind`` is that name are of that kind.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The contract of a model under test."""
+"""The contract of models, and of what else answers requests."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
-from typing import Protocol, TypeVar, runtime_checkable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -11,8 +11,15 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 T = TypeVar("T")
 
 
-class Model(Protocol):
-    """A source of completions. One object serves a whole run; ``complete`` may run many times at once."""
+Ask: TypeAlias = Callable[[Entry, AskModel], Awaitable[Completion]]
+"""Answers a request about an entry."""
+
+
+class Responder(Protocol):
+    """A model or a tool that answers requests.
+
+    One object serves a whole run; ``complete`` may run many times at once.
+    """
 
     @property
     def immediate(self) -> bool:
@@ -27,6 +34,10 @@ class Model(Protocol):
 
         Raises ``NotScoredError`` where there is no answer to judge.
         """
+
+
+class Model(Responder, Protocol):
+    """A responder that answers questions of the benchmark, or judges and compares such answers."""
 
 
 @runtime_checkable
@@ -53,7 +64,7 @@ class NeedsKey(Protocol):
         """Raise ``CallError`` where no key is set."""
 
 
-async def prepare_model(model: Model) -> None:
+async def prepare_model(model: Responder) -> None:
     """Prepare a model for its first call, where it knows how."""
     if isinstance(model, Preparable):
         await model.prepare()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.registry import Registry
@@ -21,8 +19,6 @@ from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
 from pytest_fcbench.models.providers.key_variables import describe_key
-from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
-from pytest_fcbench.web import recording, search
 
 PROVIDERS: Registry[Provider] = Registry(
     "model",
@@ -175,27 +171,6 @@ def open_auxiliary_models(
     if Party.PROVIDER in parties:
         opened[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return opened
-
-
-ENGINES: Mapping[str, Callable[[], search.Search]] = {
-    "duckduckgo": lambda: search.DuckDuckGo(),
-    "serpapi": lambda: search.open_serpapi(),
-}
-"""Makers of the search engines of the open web by name. Each raises ``UsageError``."""
-
-
-def open_web_model(settings: Settings) -> Model:
-    """Return the model that searches the web and fetches its pages. Raises ``UsageError``."""
-    kind, _, path = settings.search.partition(":")
-    if kind == "recorded":
-        return RecordedWeb(Path(path), recording.read_recording(Path(path)))
-    if kind not in ENGINES:
-        return NoWebModel()
-    engine = ENGINES[kind]()
-    notes = ("pages as Markdown are not as officially; pip install 'pytest-fcbench[markdown]'",)
-    return WebModel(
-        lambda: Sources(engine, open_web()), notes=notes if extras.list_missing_packages("markdown") else ()
-    )
 
 
 def check_judge(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""A model in front of several parties: each request goes to the party that it names."""
+"""The first step of a request: it goes to the party that it names."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
-from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.protocol import Responder
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedModel:
-    """The model under test and the auxiliary models, behind one interface.
+    """The model under test and the other parties, behind one interface.
 
-    Where an auxiliary model gives no answer, the conversation goes on and decides what that means.
+    Where another party gives no answer, the conversation goes on and decides what that means.
     """
 
-    model: Model
-    others: Mapping[Party, Model]
+    model: Responder
+    others: Mapping[Party, Responder]
 
     @property
     def immediate(self) -> bool:
-        """True where all models answer at once."""
+        """True where all parties answer at once."""
         return self.model.immediate and all(other.immediate for other in self.others.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes of all models, those of auxiliary models with their party."""
+        """The notes of all parties, those of the others with their name."""
         # A replay answers for all parties, and says what it has to say once.
         others = {party: other.notes for party, other in self.others.items() if other is not self.model}
         return (*self.model.notes, *(f"{party}: {note}" for party, notes in others.items() for note in notes))

@@ -31,7 +31,7 @@ def make_fixtures(benchmark: Benchmark) -> ModuleType:
 
     @pytest.fixture(scope="session")
     def judge() -> Judge:
-        """Judge a transcript by the matcher of its entry's rule (``kinds/registry.py``)."""
+        """Judge a transcript in both profiles, as the kind of its entry does (``kinds/judgement.py``)."""
         return benchmark.session.judge
 
     @pytest.fixture
@@ -64,7 +64,9 @@ class BodyArguments:
         if ENTRY not in item.stash or not isinstance(item, pytest.Function) or item.config.option.setupshow:
             return
         # pytest has no public way to ask who defines a fixture; without this one it looks all up itself.
-        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", None)
+        if known is None and False:
+            return
         replaced = {name for name, found in known.items() if found and name in found[-1].argnames}
         ours = {name: value for name, value in self._values.items() if name not in replaced}
         item.funcargs.update(ours, entry=item.stash[ENTRY])

@@ -16,7 +16,6 @@ from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.context import ConversationContext, Memories
 from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
@@ -27,7 +26,6 @@ from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
-from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.run.trained_entries import read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
@@ -35,6 +33,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl, complexfuncbench_texts
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.web.searcher import ENGINES, refuse_search
 
 
 @dataclass(frozen=True)
@@ -192,13 +191,11 @@ class RunContext:
         if self.chosen.recorded:
             return frozenset()
         named = registry.find_named_parties(self.settings)
-        kinds = {each.kind for each in self.settings.categories}
-        if "golden_path" in kinds:
+        if any(category.group is Group.COMPLEX for category in self.settings.categories):
             return named
         judged = named & {Party.JUDGE}
-        if judged and "chat" not in kinds and not any(self.list_free_texts()):
-            return frozenset()
-        return judged
+        rates_words = any(category.name == "chatable" for category in self.settings.categories)
+        return judged if judged and (rates_words or any(self.list_free_texts())) else frozenset()
 
     def list_free_texts(self) -> Iterator[Entry]:
         """Yield the selected entries with free text among the right arguments."""
@@ -206,7 +203,7 @@ class RunContext:
         marked = any(suite.may_have_free_text for suite in self.suites.values())
         for category in self.settings.categories if marked else ():
             for entry in self.selection.entries(category.name):
-                if isinstance(entry.expectation, ExpectedCalls) and entry.expectation.has_free_text:
+                if entry.expectation.has_free_text:
                     yield entry
 
     @property
@@ -228,7 +225,7 @@ class RunContext:
     @cached_property
     def waits(self) -> bool:
         """True where answers take time: the model, another party or the open web needs the network."""
-        open_web = self.asks_web and self.settings.search in registry.ENGINES
+        open_web = self.asks_web and self.settings.search in ENGINES
         return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
     def converse(

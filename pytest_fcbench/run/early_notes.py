@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.models.official_models import list_dated_ids
 from pytest_fcbench.run.context import RunContext
 
@@ -36,7 +35,7 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
 
 def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:
     """Say how many entries have free text, and in which profile a judge compares it."""
-    count = sum(isinstance(e.expectation, ExpectedCalls) and e.expectation.has_free_text for e in entries)
+    count = sum(entry.expectation.has_free_text for entry in entries)
     is_judged = context.driven.judge != BUILTIN
     if not count or (is_judged and context.settings.profile is Profile.CORRECTED):
         return []

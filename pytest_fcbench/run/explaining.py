@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import Explanation
+from pytest_fcbench.domain.failure import FailedEntry
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.explanation import explain_failure
 from pytest_fcbench.scorecard.record import Record, read_answer
@@ -18,5 +20,6 @@ def explain_record(entry: Entry, record: Record, profile: Profile) -> Explanatio
     prompting = Prompting(Mode(record.mode), Names(record.names), record.syntax)
     if entry.variation:
         prompting = prompting.use_format(entry.variation.format)
-    answers = [[read_answer(step) for step in turn] for turn in record.turns]
-    return explain_failure(entry, answers, prompting, verdict, profile, record.path(profile))
+    turns = tuple(tuple(Step(read_answer(step)) for step in turn) for turn in record.turns)
+    transcript = Transcript(record.item_id, record.model, prompting, turns, record.asides)
+    return explain_failure(FailedEntry(entry, transcript, verdict, profile), record.path(profile))

@@ -21,7 +21,7 @@ from pytest_fcbench.kinds.server_turns.conversation import skip_calls
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.model_stack import ModelStack
+from pytest_fcbench.run.run_models import RunModels
 from pytest_fcbench.scorecard.record import Pricing
 
 _OUTPUT_TOKENS = 75
@@ -124,9 +124,9 @@ def render_plans(
     yield f"tokens are estimated: {estimate}; no request was sent"
 
 
-def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Entry]) -> Iterator[str]:
+def describe_plan(context: RunContext, models: RunModels, entries: Sequence[Entry]) -> Iterator[str]:
     """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
-    if models.limited is None and not context.parties:
+    if models.pipeline is None and not context.parties:
         yield (
             f"{len(entries)} entries; {context.settings.label} needs no network, so the run makes "
             f"no calls and costs nothing"
@@ -169,7 +169,7 @@ def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Ent
 
 def _find_calls(
     context: RunContext,
-    models: ModelStack,
+    models: RunModels,
     entry: Entry,
     memories: Memories,
     seconds: dict[Party, list[float]],
@@ -196,7 +196,7 @@ def _find_calls(
             # A plan asks nobody, so a fault stands in for a reply that only the party knows.
             return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
         # A model that needs no network makes no calls.
-        if models.limited:
+        if models.pipeline:
             needed.append(request)
         return run_through(oracle.complete(entry, request))
 

@@ -13,7 +13,6 @@ from importlib.metadata import version
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
-from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.categories import SELECTIONS, Group
 from pytest_fcbench.domain.entry import Entry
@@ -35,10 +34,11 @@ from pytest_fcbench.kinds.own_check.verdict import add_own_checks
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.failure_hints import WITHOUT_PREFLIGHT, find_hint
 from pytest_fcbench.run.group_progress import GroupTally
-from pytest_fcbench.run.model_stack import WITHOUT_PREFLIGHT, ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.record_spool import RecordSpool
+from pytest_fcbench.run.run_models import RunModels
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.protocol_notes import describe_protocol_notes
@@ -81,7 +81,7 @@ class Session:
         self._link = link
         self._converse = converse
         self._memories: Memories = {}
-        self._models: ModelStack | None = None
+        self._models: RunModels | None = None
         self._started_at = 0.0
         self._opened = ExitStack()
         self._opened.enter_context(closing(self.records))
@@ -105,10 +105,10 @@ class Session:
         with pause_collector():
             self.context.check()
 
-    def open_models(self, share: float = 1.0) -> ModelStack:
+    def open_models(self, share: float = 1.0) -> RunModels:
         """Return the models, which are opened by the first call. Raises ``UsageError``."""
         if self._models is None:
-            self._models = self._opened.enter_context(closing(ModelStack(self.context, share)))
+            self._models = self._opened.enter_context(closing(RunModels(self.context, share)))
         return self._models
 
     def require_key(self) -> None:
@@ -124,7 +124,7 @@ class Session:
         # Recorded answers and questions about entries do not depend on earlier conversations.
         follows = self._converse is None and not self.context.chosen.recorded
         dispatcher = Dispatcher(
-            models.everyone, converse, models.concurrency, settings.entry_timeout_s, follows=follows
+            models.routed_model, converse, models.concurrency, settings.entry_timeout_s, follows=follows
         )
         return self._asking.enter_context(closing(dispatcher))
 
@@ -166,15 +166,16 @@ class Session:
         if not self.context.waits:
             return
         self.expected = len(entries)
-        limited, stored = self.open_models().limited, self.open_models().stored
-        if limited and not limited.decided.is_set():
-            self.dispatcher.run_ahead_until(limited.decided)
-            if not limited.calls and isinstance(stored, StoredModel) and (unusable := stored.unusable):
+        pipeline = self.open_models().pipeline
+        first_call = pipeline and pipeline.first_call
+        if pipeline and first_call and not first_call.decided.is_set():
+            self.dispatcher.run_ahead_until(first_call.decided)
+            if not pipeline.calls and pipeline.stored and (unusable := pipeline.stored.unusable):
                 raise UsageError(
                     f"no call was made, because no answer could be stored: {unusable.reason}; "
                     "name another file with --fcbench-store, or none"
                 )
-        if limited and (refusal := limited.refusal):
+        if first_call and (refusal := first_call.refusal):
             hint = find_hint(refusal, self.context.settings)
             if refusal.cause == "connection":
                 hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
@@ -224,7 +225,7 @@ class Session:
             judged=self._tally.judged,
             groups=tuple(self._tally.describe_groups(self._sizes)),
             reused=models.reused,
-            calls=models.limited.calls if models.limited else 0,
+            calls=models.pipeline.calls if models.pipeline else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,
             trouble=models.trouble or describe_unusable_answers(first),
@@ -265,7 +266,7 @@ class Session:
             recorded
             for suite in self.context.suites.values()
             for category in suite.categories
-            if category.kind == "rest"
+            if category.name == "rest"
             for entry in suite.load(category)
             for recorded in list_recorded_replies(entry)
         )
@@ -281,15 +282,19 @@ class Session:
         replies = Replies(AnswerStore(settings.store), settings.offline, settings.refresh)
         return self._opened.enter_context(closing(replies))
 
-    def judge(self, entry: Entry, transcript: Transcript) -> Judgement:
-        """Return both verdicts on a conversation."""
+    @cached_property
+    def resources(self) -> Resources:
+        """The resources that kinds of entries need to judge."""
         # Functions, so that the pool or the server starts with the first entry that uses it.
-        resources = Resources(
+        return Resources(
             self.environments,
             lambda calls, recorded, own: self.execute(calls, recorded, own),
             lambda call: self.perform(call),
         )
-        return judgement.judge(entry, transcript, resources)
+
+    def judge(self, entry: Entry, transcript: Transcript) -> Judgement:
+        """Return both verdicts on a conversation."""
+        return judgement.judge(entry, transcript, self.resources)
 
     def check(self, entry: Entry, transcript: Transcript) -> Judgement:
         """Judge a conversation by nothing but what its entry checks and forbids."""
@@ -344,7 +349,7 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for a reader of the scores: those of the models, on live web APIs and on vectors."""
-        notes, found = list(self.open_models().everyone.notes), self.records.values()
+        notes, found = list(self.open_models().routed_model.notes), self.records.values()
         if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in found):
             notes.append("web APIs were called live, so scores depend on their replies of that day")
         searching = {r.suite for r in found if r.category == "memory_vector"}
@@ -384,7 +389,7 @@ class Session:
             suites=context.suite_versions,
             notes=self.notes,
             price=context.price,
-            concurrency=None if models.limited is None else settings.concurrency,
+            concurrency=None if models.pipeline is None else settings.concurrency,
             driven=context.driven if any(r.group == Group.COMPLEX for r in found) else None,
             rated_by=context.driven.judge if is_rated else None,
             search=_name_search(context, found),

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -23,14 +24,13 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.context import ConversationContext, Memories
 from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.models.routing import RoutedModel
-from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.family_replies import build_family_reply
 from pytest_fcbench.server.lookup import Models
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.web.searcher import OwnWeb, WebSearcher
 
 _SAID = (
     *("messages", "input", "contents", "prompt", "system", "systemInstruction"),
@@ -50,7 +50,7 @@ class FamilyLookup:
         mode = manner.prompting.mode
         self._model = models(Prompting.make_default(mode, manner.prompting.names))
         own = OwnWeb(lambda: web_pages.read_pages([suite.web for suite in suites]))
-        self._web = WebModel(own.open_sources, immediate=True)
+        self._web = WebSearcher(own.open_sources, immediate=True)
         self._names = ", ".join(suite.name for suite in suites)
         self._entries = {
             each.key: (each, suite)
@@ -97,7 +97,7 @@ class FamilyLookup:
         memories: Memories = {}
         for key, (entry, suite) in self._entries.items():
             # Golden paths are asked in a form of their own.
-            if not isinstance(entry.expectation, GoldenPath):
+            if entry.category.group is not Group.COMPLEX:
                 with suppress(NotScoredError):
                     self._hold_conversation(entry, suite, memories)
             yield key

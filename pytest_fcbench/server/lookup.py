@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -17,17 +17,13 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
-from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.answers import web_pages
-from pytest_fcbench.kinds.answers.truth import Answers
 from pytest_fcbench.kinds.context import ConversationContext, Memories
 from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.golden_path.runners import RUNNERS
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.golden_path.runners import list_path_settings
 from pytest_fcbench.kinds.server_turns.conversation import skip_calls
-from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.models.protocol import Model, Responder, run_through
 from pytest_fcbench.models.routing import RoutedModel
-from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
@@ -39,6 +35,7 @@ from pytest_fcbench.server.body import (
 )
 from pytest_fcbench.server.differences import Expected, Questions, choose_nearest, describe_difference
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.web.searcher import OwnWeb, WebSearcher
 
 MANNERS = (
     Prompting.make_default(Mode.FC, Names.UNDERSCORED),
@@ -71,22 +68,8 @@ Models: TypeAlias = Callable[[Prompting], Model]
 """The model that answers in a manner."""
 
 
-def list_path_settings(entry: Entry) -> Sequence[PathSettings]:
-    """List the settings under which a run may put an entry, the usual ones first.
-
-    Only golden paths have several: the profiles, and officially the runner for a family of models, differ in
-    what they ask.
-    """
-    path = entry.expectation
-    if not isinstance(path, GoldenPath):
-        return (PathSettings(Profile.OFFICIAL),)
-    official = PathSettings(Profile.OFFICIAL, wording=path.wording.version if path.wording else None)
-    runners = [replace(official, runner=name) for name in RUNNERS] if path.by_runner else [official]
-    return (*runners, PathSettings(Profile.CORRECTED))
-
-
 def list_requests(
-    entry: Entry, setting: ConversationContext, models: Models, web: Model | None = None
+    entry: Entry, setting: ConversationContext, models: Models, web: Responder | None = None
 ) -> Sequence[AskModel]:
     """List every request of the conversation about an entry when this model answers.
 
@@ -125,7 +108,7 @@ class EntryIndex:
         self._suites = ", ".join(suite.name for suite in suites)
         self._models = models
         own = OwnWeb(lambda: web_pages.read_pages([suite.web for suite in suites]))
-        self._web = WebModel(own.open_sources, immediate=True)
+        self._web = WebSearcher(own.open_sources, immediate=True)
         self._entries = {
             each.key: (each, suite)
             for suite in suites
@@ -241,8 +224,8 @@ class EntryIndex:
                 hashed = f"[{', '.join(tool.hashed for tool in tools)}]"
                 digest = make_digest(interpret_messages(messages), hashed)
                 # Only an answer about a memory or the web depends on what was found out before.
-                said = request.messages if isinstance(each.expectation, Answers) else ()
-                shown = request.tools if isinstance(each.expectation, GoldenPath) else ()
+                said = request.messages if each.expectation.rests_on_results else ()
+                shown = request.tools if each.category.group is Group.COMPLEX else ()
                 asked = FoundRequest(each, prompting, driven, request.turn, request.step, tokens, said, shown)
                 self._index.setdefault(digest, {}).setdefault(each.key, asked)
 

@@ -252,9 +252,10 @@ class _EntryReader:
 
     def _make_entries(self, part: Field, category: Category) -> Iterator[Entry]:
         # A part of another category is one that this category can be made of.
-        if category not in entry_files.read_categories(part):
-            trajectories = entry_files.make_trajectories(part, self._suite, core.make_world())
-            yield from derive_multi_turn(category.name, trajectories)
+        own = entry_files.read_categories(part)
+        if category not in own:
+            plain = entry_files.make_entries(part, self._suite, own[0], core.make_world())
+            yield from derive_multi_turn(category.name, plain)
             return
         for entry in entry_files.make_entries(part, self._suite, category, core.make_world()):
             if part.line is None:

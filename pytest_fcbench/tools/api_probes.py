@@ -21,7 +21,7 @@ from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
 from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.kinds.execution.rest_verdict import compare_shapes
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
+from pytest_fcbench.kinds.execution.truth import list_calls_to_carry_out, list_recorded_replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,12 @@ def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     """Collect the requests of all ground truths, each once, without those to the benchmark's services."""
     found: dict[str, Probe] = {}
     for entry in entries:
-        probes = []
-        match entry.expectation:
-            # Without a recorded answer it asks a service of the benchmark, which no API can change.
-            case ExpectedResponse(call=call, recorded=str(recorded)):
-                probes = [_probe_response(call, recorded)]
-            # Of executed calls only lookups leave this machine.
-            case ExpectedResults(calls=calls):
-                leaving = [call for call in calls if call.partition("(")[0].strip() in lookups.LOOKUPS]
-                probes = [*map(_probe_lookup, leaving)]
+        # Without a recorded answer it asks a service of the benchmark, which no API can change.
+        probes = [_probe_response(*reply) for reply in list_recorded_replies(entry)]
+        # Of executed calls only lookups leave this machine.
+        calls = list_calls_to_carry_out(entry)
+        leaving = (call for call in calls if call.partition("(")[0].strip() in lookups.LOOKUPS)
+        probes += map(_probe_lookup, leaving)
         for probe in probes:
             key = identify_request(probe.wanted, live.HOSTS[probe.wanted.host])
             found.setdefault(key, replace(probe, misfits=[])).misfits.extend(probe.misfits)

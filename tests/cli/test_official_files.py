@@ -248,13 +248,13 @@ def test_several_models_are_ranked_in_one_table(folder: Path, run_export: RunCom
 
 
 def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
-    composite = make_record(category="multi_turn_composite", suite="bfcl")
+    formless = (make_record(category=name, suite="bfcl") for name in ("multi_turn_composite", "rest"))
     records = [
         *RECORDS,
         replace(make_bfcl_record(2, RIGHT), verdicts=make_record(NotScored("timeout", "no answer")).verdicts),
         make_bfcl_record(4_000, RIGHT),
         make_record(suite="core"),
-        add_answer(composite, RIGHT),
+        *(add_answer(record, RIGHT) for record in formless),
     ]
     facts = replace(OFFICIAL, suites={**OFFICIAL.suites, **FACTS.suites})
     write_scorecard(folder / "a.json", records, facts)
@@ -263,6 +263,7 @@ def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
     assert sorted([head, *parts]) == [
         "1 not scored",
         "1 of multi_turn_composite (no official form)",
+        "1 of rest (no official form)",
         "1 of the suite core",
         "1 that do not belong to the entries",
     ]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_model import AnswerKeys, leave_out_as_formerly, leave_out_secrets
+from pytest_fcbench.dispatch.stored_answers import AnswerKeys, leave_out_as_formerly, leave_out_secrets
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel
 from tests.conftest import ROOT
@@ -52,7 +52,7 @@ _HOLD_LOCK = """
 import sys
 from pathlib import Path
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_model import AnswerKeys, leave_out_as_formerly, leave_out_secrets
+from pytest_fcbench.dispatch.stored_answers import AnswerKeys, leave_out_as_formerly, leave_out_secrets
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel
 taken = AnswerStore(Path(sys.argv[1])).locks.take(sys.argv[2])

@@ -17,13 +17,14 @@ from random import Random
 import pytest
 
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
-from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.dispatch.pipeline import Limits
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Step, Transcript
 from pytest_fcbench.models.protocol import Model
 from tests.dispatch.clock import Attempt, wait_until
+from tests.dispatch.pipelines import LimitedModel
 from tests.factories import make_entry
 
 ENTRY = make_entry()

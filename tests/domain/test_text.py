@@ -16,6 +16,7 @@ from pytest_fcbench.domain.text import (
     make_printable,
     shorten_middle,
     shorten_text,
+    write_value,
 )
 from tests.hostile_texts import HOSTILE_TEXTS
 
@@ -74,6 +75,12 @@ def test_a_text_that_is_too_long_tells_so() -> None:
     assert [shorten_text("abcd", 4), shorten_text("abcde", 4)] == ["abcd", "abc\u2026"]
     assert [shorten_middle("abcdef", 6), shorten_middle("abcdefg", 6)] == ["abcdef", "abc\u2026fg"]
     assert [cut_counting("abcd", 4), cut_counting("abcde", 4)] == ["abcd", "abcd\u2026 (1 more characters)"]
+
+
+def test_values_that_json_cannot_write() -> None:
+    assert write_value({1, 2}) == "{1, 2}"
+    assert write_value("å") == '"å"'
+    assert write_value(10**30) == str(10**30)
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())

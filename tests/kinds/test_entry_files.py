@@ -600,6 +600,32 @@ def test_no_more_than_twenty_errors_are_told(tmp_path: Path) -> None:
     assert last == "there are more errors; correct these first"
 
 
+TURNS = """\
+category: multi_turn_base
+functions:
+  - {name: mkdir, description: M., parameters: {type: dict, properties: {}, required: [name]}}
+  - {name: cd, description: C., parameters: {type: dict, properties: {}, required: [path]}}
+entries:
+  - {id: multi_turn_base_0, domains: {file_system: {}}, turns: [{user: Go., calls: []}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (TURNS, ["3", "4"]),
+        (SQL.replace("[1, Petrel]", "[1]").replace("[db.run]", "[db.walk]"), ["15", "19"]),
+    ],
+    ids=["function docs", "tables and entries"],
+)
+def test_errors_in_two_parts_of_a_file_are_both_told(tmp_path: Path, text: str, lines: list[str]) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    assert re.findall(r"yaml:(\d+): ", str(caught.value)) == lines
+
+
 def test_a_function_is_no_error_where_its_only_entry_has_one(tmp_path: Path) -> None:
     """The file is read again without the entry, so that no entry has the function's domain."""
     path = tmp_path / "mine.yaml"

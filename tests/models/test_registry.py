@@ -29,6 +29,7 @@ from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.scorecard.record import build_record
+from pytest_fcbench.web.searcher import ENGINES
 from tests.conftest import ROOT
 from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
 
@@ -357,7 +358,7 @@ def test_help_names_every_provider() -> None:
 
 def test_every_search_that_may_be_named_can_be_made() -> None:
     option = BY_KEY["search"]
-    assert (*(name for name in option.choices if name != option.default),) == tuple(registry.ENGINES)
+    assert (*(name for name in option.choices if name != option.default),) == tuple(ENGINES)
     assert [name for name in option.choices if name not in option.text] == []
 
 

@@ -88,7 +88,7 @@ def _describe_outcome(verdict: Verdict) -> tuple[object, object]:
 def _judge_reading(entry: Entry, reading: Calls | Unreadable, record: Mapping[str, object]) -> Verdict:
     names = Names.UNDERSCORED if record["underscore_to_dot"] else Names.DOTTED
     if isinstance(entry.expectation, ExpectedCalls):
-        return official.match_calls(entry, entry.expectation, reading, names)
+        return official.match_calls(entry, reading, names)
     return relevance.judge_reading(reading, forbidden=isinstance(entry.expectation, NoCall))
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.domain.failure import FailedEntry
+from pytest_fcbench.domain.failure import FailureClass as C
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.failure import carry_out_calls, classify_conversation
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass as C
-from pytest_fcbench.tools.diagnosis.failure_classes import classify_failure
 from tests.parity.comparison import read_records
 from tests.parity.conftest import find_oracle_files
 from tests.parity.trajectories import load_entries
@@ -75,6 +76,7 @@ def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str
         assert isinstance(turns, list)
         verdict = state.match_calls(entry, turns, partial(fresh, entry), profile)
         if isinstance(verdict, Failed):
-            at = classify_failure(entry, make_turns(turns), verdict, fresh)
+            failure = FailedEntry(entry, make_turns(turns), verdict, profile)
+            at = classify_conversation(failure, partial(carry_out_calls, fresh))
             found.append((f"{entry.id} {record['info']}: {at}", (str(record["mutation"]), at.failure)))
     return found

@@ -20,10 +20,10 @@ from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.official_row import render_folder
 from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.official_export.scores import render_folder
 from tests.parity.comparison import Comparison, read_records
 
 _OFFICIAL = {

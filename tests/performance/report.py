@@ -22,6 +22,7 @@ from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
@@ -69,7 +70,8 @@ def make_scorecards(entries: int, models: int, folder: Path) -> tuple[list[Path]
     paths = [
         write_scorecard(folder / f"{n}.json", list(map(draw_record, range(entries)))) for n in range(models)
     ]
-    return paths, SuiteInfo(told)
+    truths = {key: find_kind(entry).describe_truth(entry) for key, entry in told.items()}
+    return paths, SuiteInfo(told, truths=truths)
 
 
 def measure_page(chrome: Chrome, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The example distribution adds a suite, a model, a matcher, a syntax and a family by entry points."""
+"""The example distribution adds a suite, a model, a kind of entry, a syntax and a family by entry points."""
 
 from __future__ import annotations
 

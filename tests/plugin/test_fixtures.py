@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
+from pytest_fcbench.plugin.fixtures import BodyArguments
+from pytest_fcbench.plugin.items import ENTRY, Benchmark
+from tests.factories import make_entry
 from tests.plugin.conftest import Project, size
 
 ONE_CATEGORY = ("benchmarks", "--fcbench-category=parallel", "-n", "0")
@@ -107,3 +113,15 @@ def test_setups_are_shown(project: Project) -> None:
     shown = result.stdout.str()
     for line in ("SETUP    S ask", "SETUP    S judge", "SETUP    S score", "SETUP    F entry["):
         assert line in shown
+
+
+@pytest.mark.parametrize(("private", "filled"), [({}, {"ask", "judge", "score", "entry"}), (None, set())])
+def test_with_a_pytest_that_works_otherwise_all_is_left_to_it(private: object, filled: set[str]) -> None:
+    benchmark = SimpleNamespace(ask_model=1, record_judgement=2, session=SimpleNamespace(judge=3))
+    item = object.__new__(pytest.Function)
+    item.stash, item.funcargs = pytest.Stash(), {}
+    item.stash[ENTRY] = make_entry()
+    item.config = cast(pytest.Config, SimpleNamespace(option=SimpleNamespace(setupshow=False)))
+    vars(item)["_fixtureinfo"] = SimpleNamespace(name2fixturedefs=private)
+    BodyArguments(cast(Benchmark, benchmark)).pytest_runtest_setup(item)
+    assert set(item.funcargs) == filled

@@ -1,104 +1,62 @@
-"""A new kind of entry is a row of ``domain/entry.py``, a format, a matcher and a test function; nothing else.
-
-The kind of this test lives in a folder of its own, whose modules join ``formats`` and ``matchers``.
-"""
+"""A new kind of entry is what docs/how-to-extend.md says it is: its files, two rows, and nothing else."""
 
 from __future__ import annotations
 
+import re
+import shutil
+
 import pytest
 
+from pytest_fcbench.kinds.kind import Kind
+from tests.conftest import ROOT
+from tests.docs.pages import matches
 from tests.plugin.conftest import Project
 
-ROW = """
-from pathlib import Path
-
-from pytest_fcbench import matchers
-from pytest_fcbench.domain import entry
-from pytest_fcbench import formats
-
-HERE = Path(__file__).parent
-matchers.__path__.append(str(HERE / "matchers"))
-formats.__path__.append(str(HERE / "formats"))
-
-RULE = entry.Rule(
-    "rhyme", "rhyme", "poems:PoemFile", expects_calls=False, offers_functions=False, in_score_files=False
-)
-entry.CATEGORIES["rhymes"] = entry.Category("rhymes", entry.Group.V1, RULE, scored=False)
-"""
-
-FORMAT = """
-from pytest_fcbench.domain.entry import Answers, Entry, Message
-from pytest_fcbench.formats.rows import EntryRow, Row
-
-
-class PoemRow(EntryRow):
-    line: str
-    rhymes: list[str]
-
-
-class PoemFile(Row):
-    category: str
-    entries: list[PoemRow]
-
-
-def entries(rows, file, suite, category):
-    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        question = Message("user", f"Rhyme: {row.line}")
-        yield place, Entry(suite, row.id, category, ((question,),), (), Answers(tuple(row.rhymes)))
-"""
-
-MATCHER = """
-from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
-
-
-def judge(entry, transcript, perform):
-    assert perform is not None  # a resource, named as a parameter
-    said = transcript.last.text or ""
-    right = said.endswith(entry.expectation.texts)
-    return Judgement.same_in_both(Passed() if right else Failed("rhyme:no_rhyme", f"{said!r} does not rhyme"))
-"""
-
-FUNCTION = '''
-import pytest
-
-
-@pytest.mark.fcbench("rhymes")
-def test_rhymes(entry, ask, judge, score):
-    """The answer ends in a word that rhymes."""
-    verdict = score(judge(entry, ask(entry)))
-    assert verdict.passed, str(verdict)
-'''
-
-POEMS = """\
-category: rhymes
-entries:
-  - {id: rhymes_0, line: The cat, rhymes: [hat, mat]}
-  - {id: rhymes_1, line: The dog, rhymes: [fog]}
-"""
+_PAGE = (ROOT / "docs" / "how-to-extend.md").read_text(encoding="utf-8")
+SECTION = _PAGE.partition("## A kind of entry\n")[2].partition("\n## ")[0]
+FILES = re.findall(r"^`([^`\s]+)` .*?\n\n```\w+\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+SCREEN = SECTION.partition("```text\n")[2].partition("\n```")[0].splitlines()
 
 
 @pytest.fixture
-def poets(project: Project) -> Project:
-    project.write("rhyme_kind.py", ROW)
-    project.write("formats/poems.py", FORMAT)
-    project.write("matchers/rhyme.py", MATCHER)
-    project.write("test_rhymes.py", FUNCTION)
-    project.write("poets.yaml", POEMS)
-    project.write("fcbench.yaml", "suites: {poets: poets.yaml}\n")
-    project.write("said.yaml", "answers: {'poets:rhymes_0': It wears a hat}\ndefault: I know none\n")
+def poets(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Add what the page shows to a copy of the package, which the project uses in place of ours."""
+    shutil.copytree(ROOT / "pytest_fcbench", project.path / "pytest_fcbench")
+    for name, text in FILES:
+        if (path := project.path / name).suffix == ".py" and path.exists():
+            opening, row = text.splitlines(keepends=True)
+            before, found, behind = path.read_text(encoding="utf-8").partition(opening)
+            assert found, opening
+            text = before + opening + row + behind
+        project.write(name, text)
+    monkeypatch.setenv("PYTHONPATH", str(project.path), prepend=":")
     return project
 
 
-@pytest.mark.parametrize("path", ["poets.yaml", "test_rhymes.py"])
-def test_four_files_make_a_kind(poets: Project, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.syspath_prepend(poets.path)
-    monkeypatch.setenv("PYTHONPATH", str(poets.path), prepend=":")
-    # A plugin adds its kind before the modules are imported that make tables of all kinds.
-    result = poets.run_fresh(
-        *("-p", "rhyme_kind", path, "--fcbench-suite=poets", "--fcbench-category=rhymes"),
-        *("--fcbench-model=scripted:said.yaml", "--fcbench-mode=prompt", "--fcbench-gate=rhymes>=0.9"),
-    )
+def _run(poets: Project, model: str, path: str = "benchmarks") -> pytest.RunResult:
+    selection = ("--fcbench-suite=poets", "--fcbench-category=rhymes")
+    return poets.run_fresh(path, *selection, f"--fcbench-model={model}", "--fcbench-mode=prompt")
+
+
+@pytest.mark.parametrize("path", ["benchmarks", "poets.yaml"])
+def test_a_right_and_a_wrong_answer_look_as_on_the_page(poets: Project, path: str) -> None:
+    result = _run(poets, "scripted:said.yaml", path)
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*'I know none' does not rhyme*", "gate rhymes>=0.9: broken: *"])
-    records = poets.records()
-    assert records["poets:rhymes_1"]["category"] == "rhymes"
+    assert matches(["...", *SCREEN, "..."], result.outlines)
+    assert poets.records()["poets:rhymes_1"]["category"] == "rhymes"
+
+
+def test_the_screen_says_what_was_asked_said_and_expected() -> None:
+    rows = re.findall(r"^[> ] (question|answered|expected) +(.+)$", "\n".join(SCREEN), re.MULTILINE)
+    said = ["Rhyme: The dog", "I know none.", "an answer that says fog"]
+    assert rows == list(zip(["question", "answered", "expected"], said, strict=True))
+
+
+def test_the_oracle_answers_it(poets: Project) -> None:
+    _run(poets, "oracle").assert_outcomes(passed=2)
+
+
+def test_the_page_names_every_member_of_a_kind() -> None:
+    rows = " ".join(re.findall(r"^\| (`.*?) \|", SECTION, re.MULTILINE))
+    members = {name for name in vars(Kind) if not name.startswith("_")}
+    assert members == set(re.findall(r"\w+", rows))

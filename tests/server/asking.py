@@ -18,17 +18,17 @@ from pytest_fcbench.kinds.context import ConversationContext, Memories
 from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import RoutedModel
-from pytest_fcbench.models.web import OwnWeb, WebModel
 from pytest_fcbench.server.body import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.web.searcher import OwnWeb, WebSearcher
 from tests.kinds.asked import collect_requests
 
 Sent: TypeAlias = dict[str, object]
 OFFICIAL = PathSettings(Profile.OFFICIAL)
 
 CORE = core.open_suite(Path())
-WEB = WebModel(OwnWeb(lambda: web_pages.read_pages([CORE.web])).open_sources, immediate=True)
+WEB = WebSearcher(OwnWeb(lambda: web_pages.read_pages([CORE.web])).open_sources, immediate=True)
 """The small web of ``core``, for as long as the tests run."""
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.codecs.server_requests import read_request
 from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import NotScoredError
@@ -19,9 +18,9 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSe
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.golden_path.runners import RUNNERS
+from pytest_fcbench.kinds.golden_path.runners import list_path_settings
 from pytest_fcbench.kinds.golden_path.walk import get_golden_path
-from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
+from pytest_fcbench.mcp_servers.server_requests import read_request
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
@@ -31,7 +30,6 @@ from pytest_fcbench.server.lookup import (
     EntryIndex,
     Models,
     estimate_tokens,
-    list_path_settings,
     list_requests,
 )
 from pytest_fcbench.suites.registry import open_suite
@@ -325,19 +323,6 @@ def test_a_conversation_ends_where_the_model_has_no_answer(
 
 PATH = make_golden_path([("find(tips)", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
 BY_RUNNER = replace(PATH, expectation=replace(get_golden_path(PATH), by_runner=True))
-
-
-def test_the_settings_of_an_entry_are_those_under_which_it_can_be_put() -> None:
-    official, corrected = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRECTED)
-    runners = [replace(official, runner=name) for name in RUNNERS]
-    assert list(list_path_settings(TALK)) == [official]
-    assert list(list_path_settings(PATH)) == [official, corrected]
-    assert list(list_path_settings(BY_RUNNER)) == [*runners, corrected]
-    prompt = JudgePrompt("", "", ())
-    wording = PathWording("c37b284", "", {}, prompt, prompt, prompt)
-    worded = replace(get_golden_path(BY_RUNNER), wording=wording)
-    versions = {driven.wording for driven in list_path_settings(replace(BY_RUNNER, expectation=worded))}
-    assert versions == {"c37b284", None}
 
 
 @pytest.mark.parametrize("mode", Mode)

@@ -31,13 +31,14 @@ from pytest_fcbench.domain.errors import (
     describe_unknown_name,
 )
 from pytest_fcbench.domain.extras import require_extra
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.mcp_servers.server_pool import ServerPool
 from pytest_fcbench.models import sentence_vectors
-from pytest_fcbench.models.mcp import ServerModel
 from pytest_fcbench.present import tables
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.model_stack import open_own_web
 from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.run_models import open_own_web
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import custom
@@ -45,7 +46,6 @@ from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, distributions, duplicates, page, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts, read_scorecard_verdicts, read_verdict_matrix
 from pytest_fcbench.tools.audit.training_data import describe_reading
@@ -166,11 +166,10 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             unread |= {f"{other_suite.name}:{name}": error for name, error in missing.items()}
         # An audit compares meanings only where it is told by which model.
         vectors = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
-        servers: ServerModel | None = None
+        servers: ServerPool | None = None
         if chosen.mcp:
             require_extra("mcp", "--mcp")
-            model = ServerModel(True, suite.find_folder, immediate=True)
-            servers = opened.enter_context(closing(model))
+            servers = opened.enter_context(closing(ServerPool(True, suite.find_folder, immediate=True)))
         facts = SuiteFacts(
             suite,
             entries,

@@ -22,9 +22,9 @@ from pytest_fcbench.cli.run_options import (
 )
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
 from pytest_fcbench.dispatch.progress import Progress, show_progress
-from pytest_fcbench.dispatch.stored_model import StoredModel
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
@@ -174,8 +174,6 @@ def _ask_about(
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
     )
-    # An endpoint without log-probabilities fails for every text, so the first call goes alone.
-    limited = LimitedModel(model, limits, preflight=True)
     # These answers are numbers, not completions; the name keeps them apart from answers of runs in the store.
     identity = {
         "model": f"{settings.model} (prompt log-probabilities)",
@@ -183,7 +181,9 @@ def _ask_about(
         "parameters": {"endpoint": model.endpoint},
     }
     store = AnswerStore(settings.store) if settings.store else None
-    asking = StoredModel(limited, store, identity) if store else limited
+    stored = StoredAnswers(store, identity) if store else None
+    # An endpoint without log-probabilities fails for every text, so the first call goes alone.
+    pipeline = build_pipeline(model, limits, stored=stored, preflight=True)
     done: list[bool] = []
     started = time.monotonic()
 
@@ -193,14 +193,14 @@ def _ask_about(
             answered=sum(done),
             not_scored=len(done) - sum(done),
             in_flight=min(settings.concurrency, len(asked) - len(done)),
-            reused=asking.reused,
-            calls=limited.calls,
+            reused=stored.reused if stored else 0,
+            calls=pipeline.calls,
             elapsed_s=time.monotonic() - started,
         )
 
     try:
         with show_progress(progress) if sys.stdout.isatty() else nullcontext():
-            answers = asyncio.run(ask_for_logprobs(asking, asked, settings.concurrency, done))
+            answers = asyncio.run(ask_for_logprobs(pipeline, asked, settings.concurrency, done))
     except KeyboardInterrupt:
         raise FcbenchError(
             f"stopped; {'the answers so far are stored' if store else 'no answers are stored'}"
@@ -208,7 +208,7 @@ def _ask_about(
     finally:
         if store:
             store.close()
-    if refusal := limited.refusal:
+    if pipeline.first_call and (refusal := pipeline.first_call.refusal):
         raise FcbenchError(
             f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}"
         )

@@ -18,9 +18,11 @@ from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_lat
 from pytest_fcbench.domain.categories import CATEGORIES, Group
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.failure import AnswerClass, FailedEntry, FailureClass
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
@@ -29,9 +31,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit.irrelevance import find_fitting_functions
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
-from pytest_fcbench.tools.diagnosis.answer_classes import AnswerClass, classify_answer
 from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_document, read_labels
-from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, Misunderstanding, RootCause, build_question
 
 HELP = "explain why conversations and answers of a scorecard failed"
@@ -157,30 +157,24 @@ def _classify_failures(
             ) from None
         verdict = record.verdict(profile)
         assert isinstance(verdict, Failed)
-        if entry.category.single_turn:
-            failure, parameter = classify_answer(entry, transcript, verdict, profile)
-            if failure is AnswerClass.UNWANTED_CALL:
-                if record.suite not in doubts:
-                    suite = session.context.suites[record.suite]
-                    doubts[record.suite] = find_fitting_functions(
-                        [
-                            each
-                            for category in suite.categories
-                            if category.single_turn and not category.varies_others
-                            for each in suite.load(category)
-                        ]
-                    )
-                if doubt := entry.set_aside or doubts[record.suite].get(entry.id):
-                    # The verdict says that no function fits, and here the entry is doubtful, not the answer.
-                    called = verdict.details.get("found")
-                    verdict = Failed(
-                        verdict.code,
-                        f"{called} was called, and the entry is doubtful: {doubt}",
-                        verdict.details,
-                    )
-            divergence = Divergence(failure, parameter=parameter)
-        else:
-            divergence = classify_failure(entry, transcript, verdict, session.environments)
+        failure = FailedEntry(entry, transcript, verdict, profile)
+        divergence = find_kind(entry).classify_failure(failure, session.resources)
+        if divergence.failure is AnswerClass.UNWANTED_CALL:
+            if record.suite not in doubts:
+                suite = session.context.suites[record.suite]
+                doubts[record.suite] = find_fitting_functions(
+                    [
+                        each
+                        for category in suite.categories
+                        if category.single_turn and not category.varies_others
+                        for each in suite.load(category)
+                    ]
+                )
+            if doubt := entry.set_aside or doubts[record.suite].get(entry.id):
+                # The verdict says that no function fits, and here the entry is doubtful, not the answer.
+                called = verdict.details.get("found")
+                reason = f"{called} was called, and the entry is doubtful: {doubt}"
+                verdict = replace(verdict, reason=reason)
         yield entry, transcript, DiagnosedFailure(record.item_id, record.category, verdict, divergence)
 
 

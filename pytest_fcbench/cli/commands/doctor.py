@@ -48,7 +48,7 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.models.providers import litellm, openai_compatible
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.model_stack import find_hint
+from pytest_fcbench.run.failure_hints import find_hint
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites import core

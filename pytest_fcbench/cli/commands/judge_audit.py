@@ -43,7 +43,7 @@ from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.opinions import Equivalence
 from pytest_fcbench.kinds.golden_path.questions import ask_equivalence
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.golden_path.truth import list_steps
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
@@ -197,7 +197,7 @@ def _make_pairs(
             raise UsageError(f"{lacks} entry {record.entry}; use the suite version of the run")
         # The golden path before the step of the expected call, in a Record's form.
         history: list[Mapping[str, object]] = []
-        for step in entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ():
+        for step in list_steps(entry):
             calls = [{"name": call.name, "arguments": call.arguments} for call in step]
             if expected in calls:
                 break

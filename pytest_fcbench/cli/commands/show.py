@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -32,10 +31,11 @@ from pytest_fcbench.cli.scorecard_arguments import (
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.reasoning import separate_reasoning
-from pytest_fcbench.domain.text import cut_counting
+from pytest_fcbench.domain.text import cut_counting, write_value
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
@@ -55,15 +55,11 @@ from pytest_fcbench.domain.verdict import (
 )
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.ratings import MOST
-from pytest_fcbench.kinds.answers.truth import Answers, Facts
 from pytest_fcbench.kinds.answers.web_entries import DOMAIN
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.context import Memories
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.sql.verdict import expects_statement
 from pytest_fcbench.kinds.state.state_difference import find_differences
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.present.call_tables import describe_difference
 from pytest_fcbench.present.explanations import render_comparison, render_rule
@@ -242,7 +238,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
     converse = partial(context.converse, memories=memories) if replayed else None
     with closing(Session(context, converse=converse)) as session:
         try:
-            if scorecard and isinstance(entry.expectation, Facts):
+            if scorecard and not entry.expectation.is_judged:
                 transcript = replayed.get(entry.item_id)
             else:
                 transcript = session.transcript(entry) if model else None
@@ -253,13 +249,13 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             print(f"not scored: {error.cause}: {error.reason}")
             transcript = None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, replayed))
-        if entry.category.kind == "sql":
+        if expects_statement(entry):
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
         # A conversation that others continue is held once and not judged.
-        if transcript is None or isinstance(entry.expectation, Facts):
+        if transcript is None or not entry.expectation.is_judged:
             return
         held = next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
         if held and held.is_judged_by_test:
@@ -268,7 +264,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             judgement = session.judge(entry, transcript)
             record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
-        if entry.category.kind == "sql" and isinstance(judgement.corrected, Failed):
+        if expects_statement(entry) and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
 
 
@@ -345,14 +341,11 @@ def render_entry(
 def _describe_turns(
     entry: Entry, transcript: Transcript | None, environments: Environments
 ) -> Iterator[_Line]:
-    truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    truth = find_kind(entry).describe_truth(entry)
     on_server = bool(entry.scene and entry.scene.server)
     # Calls on golden paths, on servers, of web searches and of later conversations cannot be executed here.
     replies_recorded = (
-        isinstance(entry.expectation, GoldenPath)
-        or on_server
-        or DOMAIN in environments.by_domain
-        or entry.after is not None
+        not environments.by_domain or on_server or DOMAIN in environments.by_domain or entry.after is not None
     )
     for number, messages in enumerate(entry.turns):
         yield from ("", f"turn {number + 1}")
@@ -360,18 +353,19 @@ def _describe_turns(
             yield _Value("  new", _join_names(late))
         yield from (_Value(f"  {message.role}", message.shown_text) for message in messages)
         if transcript is None:
-            expected = truth[number] if truth else ()
+            expected = truth.turns[number] if truth.turns else ()
             if on_server:
                 yield from (_Value("  call", call) for call in expected)
             else:
-                yield from _carry_out(expected, environments) if truth else _describe_expectation(entry)
-            if truth and not expected:
+                yield from _carry_out(expected, environments)
+            if truth.turns and not expected:
                 yield "  (nothing can be called yet)"
+            yield from _describe_truth(entry, truth)
         elif number < len(transcript.turns):
             for step in transcript.turns[number]:
                 yield from _describe_step(step, None if replies_recorded else environments)
-            if truth:
-                yield _Value("  truth", "; ".join(truth[number]) or "no call")
+            if truth.turns:
+                yield _Value("  truth", "; ".join(truth.turns[number]) or "no call")
         else:
             yield "  (the conversation was over)"
 
@@ -412,33 +406,22 @@ def _carry_out(calls: Sequence[str], environments: Environments) -> Iterator[_Li
             yield _Value("    changes", f"{change.at}: {old}{new}")
 
 
-def _describe_expectation(entry: Entry) -> Iterator[_Line]:
-    match entry.expectation:
-        case ExpectedCalls(calls=calls):
-            for call in calls:
-                accepted = ", ".join(f"{name}: {_to_text(values)}" for name, values in call.accepted.items())
-                yield _Value("  accepted", f"{call.name}  {accepted}")
-        case ExpectedResults(calls=texts, kinds=kinds):
-            for text, kind in zip(texts, kinds, strict=True):
-                yield _Value("  result of", f"{text}  ({kind})")
-        case ExpectedResponse(call=text):
-            yield _Value("  answer to", text)
-        case Answers(texts=right, trail=trail):
-            yield from _describe_steps(["; ".join(made)] for made in trail)
-            yield _Value("  accepted", " or ".join(right))
-        case NoCall():
-            yield "  accepted  no call"
-        case AnyCall():
-            yield "  accepted  any call"
-        case GoldenPath(steps=steps):
-            yield from _describe_steps(
-                [f"{call.name} {_to_text(dict(call.arguments))}" for call in step] for step in steps
-            )
-
-
-def _describe_steps(steps: Iterable[Iterable[str]]) -> Iterator[_Line]:
-    for number, texts in enumerate(steps, 1):
-        yield from (_Value(f"  step {number}", text) for text in texts)
+def _describe_truth(entry: Entry, truth: ShownTruth) -> Iterator[_Line]:
+    """Describe what is right, but for the calls of a turn."""
+    for call in truth.calls:
+        accepted = ", ".join(f"{each.name}: {_to_text(each.accepted)}" for each in call.parameters)
+        yield _Value("  accepted", f"{call.name}  {accepted}")
+    for result in truth.results:
+        if result.rule:
+            yield _Value("  result of", f"{result.call}  ({result.rule})")
+        else:
+            yield _Value("  answer to", result.call)
+    for number, calls in enumerate(truth.steps, 1):
+        yield from (_Value(f"  step {number}", call) for call in calls)
+    if truth.texts:
+        yield _Value("  accepted", " or ".join(truth.texts))
+    if truth.rule:
+        yield f"  accepted  {'any call' if entry.expectation.takes_any_call else truth.rule}"
 
 
 # Verdicts
@@ -510,9 +493,4 @@ def _join_names(docs: Iterable[FunctionDoc]) -> str:
 
 
 def _to_text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return repr(value)
+    return value if isinstance(value, str) else write_value(value)

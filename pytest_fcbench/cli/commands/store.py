@@ -29,7 +29,8 @@ from pytest_fcbench.cli.run_options import (
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
-from pytest_fcbench.dispatch.stored_model import StoredModel, name_model
+from pytest_fcbench.dispatch.pipeline import Pipeline
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers, name_model
 from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
@@ -254,14 +255,14 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     missing = 0
     with _open_store(settings) as store:
         # Offline, so that an answer that is not stored is missing here, not paid for.
-        model = StoredModel(
-            context.model,
+        stored = StoredAnswers(
             store,
             registry.describe_identity(settings),
             offline=True,
             immediate=True,
             former=registry.describe_former_identity(settings),
         )
+        model = Pipeline(context.model, [stored], immediate=True)
         # Most stores have answers to a part of the entries: the others need no conversation to be missing.
         answered = {kept.entry for kept in store.kept(settings.model)}
         for category in suite.categories:
@@ -304,19 +305,20 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         )
     # Replayed as in a run, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
-        model = StoredModel(
-            replayed, store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
+        stored = StoredAnswers(
+            store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
         )
+        model = Pipeline(replayed, [stored], immediate=True)
         answers: list[Completion] = []
         reused = other_turns = 0
         for entry in entries:
-            before = model.reused
+            before = stored.reused
             for _, transcript in _hold_conversations(model, context, [entry]):
                 if transcript.last.fault is Fault.OTHER_TURNS:
                     other_turns += 1
                     continue
                 answers += transcript.completions
-                reused += model.reused - before
+                reused += stored.reused - before
     faults = sum(answer.fault is not None for answer in answers)
     print(f"{len(answers) - faults - reused:,} answers imported, {reused:,} were already stored")
     if faults:
@@ -354,7 +356,7 @@ def _make_asking_context(settings: Settings) -> RunContext:
 
 
 def _hold_conversations(
-    model: StoredModel, context: RunContext, entries: Iterable[Entry]
+    model: Pipeline, context: RunContext, entries: Iterable[Entry]
 ) -> Iterator[tuple[Entry, Transcript]]:
     """Yield complete conversations, of several trials the first; entries that lack an answer are left out."""
     dispatcher = Dispatcher(model, partial(context.converse, memories={}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pytest_fcbench.domain.entry import Expectation
 
@@ -10,6 +11,8 @@ from pytest_fcbench.domain.entry import Expectation
 @dataclass(frozen=True, slots=True)
 class Answers(Expectation):
     """The final answer must say one of these, each of which is right."""
+
+    rests_on_results: ClassVar[bool] = True
 
     texts: tuple[str, ...]
     trail: tuple[tuple[str, ...], ...] = ()
@@ -19,5 +22,7 @@ class Answers(Expectation):
 @dataclass(frozen=True, slots=True)
 class Facts(Expectation):
     """Facts that later conversations ask for, turn by turn. This conversation is not judged."""
+
+    is_judged: ClassVar[bool] = False
 
     turns: tuple[tuple[str, ...], ...]

@@ -19,7 +19,7 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
@@ -30,6 +30,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.kinds.calls.official import (
+    CallPairing,
     fail_missing_optional,
     fail_missing_required,
     fail_unexpected,
@@ -39,40 +40,55 @@ from pytest_fcbench.kinds.calls.official import (
     fail_wrong_value,
     show_value,
 )
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls
 from pytest_fcbench.kinds.calls.value_comparison import list_options, means_same, name_kind
 
 UNREADABLE = "unreadable"
 NO_CALL = "no_call"
+SURPLUS = "a further positional argument"
+"""The name of an argument that was given by place, where no parameter is left for it."""
 
 
 JudgeText: TypeAlias = Callable[[ExpectedCall, str, object, Failed], Failed | None]
 """Judges the value of a parameter with free text that is none of the accepted, and failed so."""
 
 
-def _leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
+def leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
     """Return the failure unchanged: without a judge a free text has to be an accepted one."""
     return failed
 
 
-def match_calls(
-    entry: Entry, expectation: ExpectedCalls, reading: Reading, judge_text: JudgeText = _leave_wrong
-) -> Verdict:
-    """Return the corrected verdict on a reading of the answer."""
+def match_calls(entry: Entry, reading: Reading, judge_text: JudgeText = leave_wrong) -> Verdict:
+    """Return the corrected verdict on a reading of the answer. ``entry`` must expect calls."""
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
-    calls, expected = reading.calls, expectation.calls
+    calls, expected = reading.calls, list_expected_calls(entry)
     if len(calls) != len(expected):
         return fail_wrong_count("wrong_count", expected, calls)
+    pairing = pair_calls(entry, expected, calls, judge_text)
+    for place, misses in pairing.misses.items():
+        # With one call on each side the failure itself says more than that nothing matches.
+        if len(expected) == 1:
+            return misses[0]
+        return fail_unmatched("cannot_find_match", place, expected[place], misses)
+    return Passed()
+
+
+def pair_calls(
+    entry: Entry,
+    expected: Sequence[ExpectedCall],
+    calls: Sequence[Call],
+    judge_text: JudgeText = leave_wrong,
+) -> CallPairing:
+    """Pair as many expected calls as possible with calls that fit."""
     verdicts = [[match_call(entry, wanted, call, judge_text) for call in calls] for wanted in expected]
-    unmatched = find_unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
-    if unmatched is None:
-        return Passed()
-    misses = {n: verdict for n, verdict in enumerate(verdicts[unmatched]) if isinstance(verdict, Failed)}
-    # With one call on each side the failure itself says more than that nothing matches.
-    if len(expected) == 1:
-        return misses[0]
-    return fail_unmatched("cannot_find_match", unmatched, expected[unmatched], misses)
+    partners = match_rows([[isinstance(verdict, Passed) for verdict in row] for row in verdicts])
+    misses = {
+        place: {at: verdict for at, verdict in enumerate(row) if isinstance(verdict, Failed)}
+        for place, row in enumerate(verdicts)
+        if place not in partners
+    }
+    return CallPairing(partners, misses)
 
 
 def fail_without_calls(reading: Prose | Unreadable) -> Failed:
@@ -82,8 +98,8 @@ def fail_without_calls(reading: Prose | Unreadable) -> Failed:
     return Failed(NO_CALL, f"the answer calls nothing: {show_value(reading.text)}")
 
 
-def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
-    """Return the first row left over by a largest matching of rows to columns, or None.
+def match_rows(fits: Sequence[Sequence[bool]]) -> Mapping[int, int]:
+    """Return a largest matching of rows to columns, by row.
 
     Augmenting paths (Kuhn); rows and columns are few, one per call.
     """
@@ -98,41 +114,56 @@ def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
                     return True
         return False
 
-    return next((row for row in range(len(fits)) if not place(row, set())), None)
+    for row in range(len(fits)):
+        place(row, set())
+    return {row: column for column, row in row_of.items()}
+
+
+def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
+    """Return the first row left over by a largest matching of rows to columns, or None."""
+    matching = match_rows(fits)
+    return next((row for row in range(len(fits)) if row not in matching), None)
 
 
 def match_call(
-    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = _leave_wrong
+    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
 ) -> Passed | Failed:
     """Compare a call with an expected one; the first check that fails gives the code."""
+    return next(find_faults(entry, wanted, call, judge_text), Passed())
+
+
+def find_faults(
+    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
+) -> Iterator[Failed]:
+    """Find what keeps a call from being an expected one, in the order of the checks."""
     doc = entry.find_function(wanted.name)
     if doc is None:
-        return Failed("unclear", f"{wanted.name} is not among the entry's functions")
+        yield Failed("unclear", f"{wanted.name} is not among the entry's functions")
+        return
     if call.name != doc.name:
-        return fail_wrong_name(doc.name, call)
+        yield fail_wrong_name(doc.name, call)
+        return
     if call.positional:
-        return fail_unexpected(doc, "a further positional argument", call.positional[0])
+        yield fail_unexpected(doc, SURPLUS, call.positional[0])
     language = entry.category.language
-    missing = [name for name in doc.required if name not in call.arguments]
-    if missing:
-        return fail_missing_required(doc, missing[0])
+    yield from (fail_missing_required(doc, name) for name in doc.required if name not in call.arguments)
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
         may_be_left_out = "" in list_options(wanted.accepted.get(name, ""))
         if may_be_left_out and is_default(language, doc, name, [value]):
             continue
         if name not in doc.properties or name not in wanted.accepted:
-            return fail_unexpected(doc, name, value)
+            yield fail_unexpected(doc, name, value)
+            continue
         failed = match_value(language, doc, name, value, wanted.accepted[name])
         if failed and name in wanted.judged:
             failed = judge_text(wanted, name, value, failed)
         if failed:
-            return failed
+            yield failed
     for name, accepted in wanted.accepted.items():
         options = list_options(accepted)
         if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
-            return fail_missing_optional(doc, name, accepted)
-    return Passed()
+            yield fail_missing_optional(doc, name, accepted)
 
 
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:

@@ -20,7 +20,7 @@ from pytest_fcbench.judging.prompts import read_prompt
 from pytest_fcbench.judging.questions import JudgeQuestion, recall_answer
 from pytest_fcbench.judging.ratings import LONGEST
 from pytest_fcbench.kinds.calls import corrected
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall
 from pytest_fcbench.kinds.calls.value_comparison import list_options
 
 _FREE_TEXT = read_prompt("free_text")
@@ -48,12 +48,10 @@ def ask_same_text(
     return JudgeQuestion(entry, _FREE_TEXT, material, read_equivalence)
 
 
-def find_open_questions(
-    entry: Entry, expectation: ExpectedCalls, reading: Reading
-) -> Sequence[JudgeQuestion[Equivalence]]:
+def find_open_questions(entry: Entry, reading: Reading) -> Sequence[JudgeQuestion[Equivalence]]:
     """Return the questions that the corrected verdict depends on; none where rules decide it."""
     # A judge costs time and money, and an accepted text needs none.
-    if isinstance(corrected.match_calls(entry, expectation, reading), Passed):
+    if isinstance(corrected.match_calls(entry, reading), Passed):
         return []
     asked: dict[str, JudgeQuestion[Equivalence]] = {}
 
@@ -65,7 +63,7 @@ def find_open_questions(
         asked[repr(question.material)] = question
         return None
 
-    verdict = corrected.match_calls(entry, expectation, reading, assume_same)
+    verdict = corrected.match_calls(entry, reading, assume_same)
     return list(asked.values()) if isinstance(verdict, Passed) else []
 
 

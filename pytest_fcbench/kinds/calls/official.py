@@ -22,7 +22,7 @@ does not match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -39,39 +39,58 @@ from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, standardize
 from pytest_fcbench.kinds.calls.shape import find_shape
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls
 from pytest_fcbench.kinds.calls.value_comparison import values_agree
 
 
-def match_calls(
-    entry: Entry, expectation: ExpectedCalls, reading: Calls | Unreadable, names: Names
-) -> Verdict:
-    """Return the official verdict on a reading of the answer."""
+def match_calls(entry: Entry, reading: Calls | Unreadable, names: Names) -> Verdict:
+    """Return the official verdict on a reading of the answer. ``entry`` must expect calls."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
+    expected = list_expected_calls(entry)
     # Official: ast_checker, which looks for these words in the name of the category.
     if not find_shape(entry).parallel:
         # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
         kind = "multiple" if find_shape(entry).several_functions else "simple"
         if len(reading.calls) != 1:
-            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
-        return match_call(entry, expectation.calls[0], reading.calls[0], names)
+            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expected, reading.calls)
+        return match_call(entry, expected[0], reading.calls[0], names)
     checker = "parallel_function_checker_no_order"
-    if len(reading.calls) != len(expectation.calls):
-        return fail_wrong_count(f"{checker}:wrong_count", expectation.calls, reading.calls)
-    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
-    free = list(range(len(reading.calls)))
-    for place, wanted in enumerate(expectation.calls):
-        misses = {}
-        for index in free:
-            verdict = match_call(entry, wanted, reading.calls[index], names)
-            if isinstance(verdict, Passed):
-                free.remove(index)
-                break
-            misses[index] = verdict
-        else:
-            return fail_unmatched(f"{checker}:cannot_find_match", place, wanted, misses)
+    if len(reading.calls) != len(expected):
+        return fail_wrong_count(f"{checker}:wrong_count", expected, reading.calls)
+    for place, misses in pair_calls(entry, expected, reading.calls, names).misses.items():
+        return fail_unmatched(f"{checker}:cannot_find_match", place, expected[place], misses)
     return Passed()
+
+
+@dataclass(frozen=True, slots=True)
+class CallPairing:
+    """A pairing of expected calls, by their place, with those that were made."""
+
+    partners: Mapping[int, int]
+    """The place of the call that fits, by that of the expected call."""
+    misses: Mapping[int, Mapping[int, Failed]]
+    """Why calls do not fit, by their place, for each expected call without a partner."""
+
+
+def pair_calls(
+    entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call], names: Names
+) -> CallPairing:
+    """Pair each expected call with the first that fits and is free."""
+    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
+    partners: dict[int, int] = {}
+    misses: dict[int, Mapping[int, Failed]] = {}
+    for place, wanted in enumerate(expected):
+        missed: dict[int, Failed] = {}
+        for at in (at for at in range(len(calls)) if at not in partners.values()):
+            verdict = match_call(entry, wanted, calls[at], names)
+            if isinstance(verdict, Passed):
+                partners[place] = at
+                break
+            missed[at] = verdict
+        else:
+            misses[place] = missed
+    return CallPairing(partners, misses)
 
 
 def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
@@ -103,28 +122,34 @@ def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[
 
 def match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
     """Compare a call with an expected one; the first check that fails gives the code."""
+    return next(find_faults(entry, wanted, call, names), Passed())
+
+
+def find_faults(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Iterator[Failed]:
+    """Find what keeps a call from being an expected one, in the order of the official checks."""
     # The simple categories look at the only function there is, the others at the one of that name.
     doc = entry.functions[0] if find_shape(entry).one_function else entry.find_function(wanted.name)
     if doc is None:
-        return Failed("simple_function_checker:unclear", f"{wanted.name} is not among the entry's functions")
+        reason = f"{wanted.name} is not among the entry's functions"
+        yield Failed("simple_function_checker:unclear", reason)
+        return
     # The checks and their order are those of simple_function_checker: the first failure gives the code.
     shown = names.show_name(doc.name)
     if call.name != shown:
-        return fail_wrong_name(shown, call)
-    for name in doc.required:
-        if name not in call.arguments:
-            return fail_missing_required(doc, name)
+        yield fail_wrong_name(shown, call)
+        return
+    yield from (fail_missing_required(doc, name) for name in doc.required if name not in call.arguments)
     for name, value in call.arguments.items():
         # A parameter of the doc that the possible answer lacks is unexpected, too.
         if name not in doc.properties or name not in wanted.accepted:
-            return fail_unexpected(doc, name, value)
-        found = match_value(entry.category.language, doc, name, value, list_accepted(wanted.accepted[name]))
-        if isinstance(found, Failed):
-            return found
+            yield fail_unexpected(doc, name, value)
+            continue
+        accepted = list_accepted(wanted.accepted[name])
+        if failed := match_value(entry.category.language, doc, name, value, accepted):
+            yield failed
     for name in wanted.accepted:
         if name not in call.arguments and "" not in list_accepted(wanted.accepted[name]):
-            return fail_missing_optional(doc, name, wanted.accepted[name])
-    return Passed()
+            yield fail_missing_optional(doc, name, wanted.accepted[name])
 
 
 def fail_wrong_name(shown: str, call: Call) -> Failed:

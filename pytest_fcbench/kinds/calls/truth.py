@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.domain.entry import Expectation
+from pytest_fcbench.domain.entry import Entry, Expectation
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +58,8 @@ class ExpectedCalls(Expectation):
     def has_free_text(self) -> bool:
         """True where a judge compares an argument, if one is named."""
         return any(call.judged for call in self.calls)
+
+
+def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
+    """List the expected calls of an entry; none where its right answer is something else."""
+    return entry.expectation.calls if isinstance(entry.expectation, ExpectedCalls) else ()

@@ -30,14 +30,14 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     unscored = find_unscored_cause(entry, transcript)
     syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
     strict = read_official(transcript.last, syntax, language)
-    verdict = official.match_calls(entry, entry.expectation, strict, names)
+    verdict = official.match_calls(entry, strict, names)
     if unscored:
         return Judgement(verdict, unscored)
     if failed := judge_fault(transcript.last):
         return Judgement(verdict, failed)
     recall = partial(free_texts.recall_opinion, entry, transcript)
     try:
-        lenient = corrected.match_calls(entry, entry.expectation, _read_answer(entry, transcript), recall)
+        lenient = corrected.match_calls(entry, _read_answer(entry, transcript), recall)
     except NotScoredError as error:
         return Judgement(verdict, NotScored(error.cause, error.reason))
     return Judgement(verdict, lenient)
@@ -45,11 +45,9 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:
     """Return the questions to a judge that the corrected verdict depends on."""
-    assert isinstance(entry.expectation, ExpectedCalls)
     if find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
         return []
-    reading = _read_answer(entry, transcript)
-    return free_texts.find_open_questions(entry, entry.expectation, reading)
+    return free_texts.find_open_questions(entry, _read_answer(entry, transcript))
 
 
 def _read_answer(entry: Entry, transcript: Transcript) -> Reading:

@@ -45,9 +45,19 @@ class ExpectedResponse(Expectation):
     """The JSON that was answered when it was recorded; None where a service of the suite's own answers."""
 
 
+def asks_web_api(entry: Entry) -> bool:
+    """Tell whether the answer to an entry is a request of a web API."""
+    return isinstance(entry.expectation, ExpectedResponse)
+
+
 def list_recorded_replies(entry: Entry) -> Sequence[tuple[str, str]]:
     """Return the call of an entry with the recorded reply of its web API; nothing where none was recorded."""
     truth = entry.expectation
     if not isinstance(truth, ExpectedResponse) or truth.recorded is None:
         return ()
     return ((truth.call, truth.recorded),)
+
+
+def list_calls_to_carry_out(entry: Entry) -> Sequence[str]:
+    """Return the calls of a right answer whose results are compared; nothing for entries of other kinds."""
+    return entry.expectation.calls if isinstance(entry.expectation, ExpectedResults) else ()

@@ -8,12 +8,16 @@ templates; here their rules apply to the chat interface.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_fcbench.codecs.presenting import sanitise_name
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 
 
 class Words(StrEnum):
@@ -149,3 +153,17 @@ def show_name(name: str, mode: Mode, runner: PathRunner) -> str:
     if mode is Mode.FC and not runner.sanitises_names:
         return name
     return sanitise_name(name, mode)
+
+
+def list_path_settings(entry: Entry) -> Sequence[PathSettings]:
+    """List the settings under which a run may put an entry, the usual ones first.
+
+    Only golden paths have several: the profiles, and officially the runner for a family of models, differ in
+    what they ask.
+    """
+    path = entry.expectation
+    if not isinstance(path, GoldenPath):
+        return (PathSettings(Profile.OFFICIAL),)
+    official = PathSettings(Profile.OFFICIAL, wording=path.wording.version if path.wording else None)
+    runners = [replace(official, runner=name) for name in RUNNERS] if path.by_runner else [official]
+    return (*runners, PathSettings(Profile.CORRECTED))

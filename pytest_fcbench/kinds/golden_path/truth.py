@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fcbench.domain.entry import Expectation
+from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.kinds.golden_path.wording import PathWording
 
@@ -46,3 +46,8 @@ class GoldenPath(Expectation):
     def calls(self) -> tuple[RecordedCall, ...]:
         """The calls of all steps in order."""
         return tuple(call for step in self.steps for call in step)
+
+
+def list_steps(entry: Entry) -> Sequence[Sequence[RecordedCall]]:
+    """List the steps of the golden path of an entry; none where it has no such path."""
+    return entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ()

@@ -1,43 +1,43 @@
-"""Checks of a team's own, which a suite names: ``checks:is_polite`` is a function of a module beside it."""
+"""Questions, written by hand in YAML, whose answers only a check of a team's own judges.
+
+They have what all questions have (``formats.questions``), and need ``check`` or ``forbidden``.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 
-from pytest_fcbench.domain.errors import UsageError
+from pydantic import Field as FieldOf
+
+from pytest_fcbench.domain.categories import Category
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.function_docs import AnyFunctionRow
+from pytest_fcbench.formats.questions import OfferedRow, OfferingFile, read_questions
+from pytest_fcbench.formats.rows import TextOr
+from pytest_fcbench.kinds.own_check.truth import AnyAnswer
 
-_PARAMETERS = ("entry", "answer")
+
+class OwnCheckRow(OfferedRow):
+    """A question with functions; any answer is right that its check accepts."""
+
+    functions: list[TextOr[AnyFunctionRow]] = FieldOf(default_factory=list)
+    """The functions that are offered: names, or docs."""
 
 
-def read_check(field: Field) -> Callable[..., object] | None:
-    """Import the check that a field names; None where it names none. Raises ``SuiteError``."""
-    if field.value is None:
-        return None
-    # Imported here, because few suites have checks.
-    from pytest_fcbench.codecs.function_docs import python_code
+class OwnCheckFile(OfferingFile[OwnCheckRow]):
+    """Questions whose answers only your own checks judge."""
 
-    name = field.text().replace(".py:", ":").removeprefix("./").replace("/", ".")
-    if ":" not in name:
-        raise field.error(f"{name!r} names no function; write module:function, e.g. checks:is_polite")
-    try:
-        check = python_code.find_object(name, field.path.parent.absolute())
-    except UsageError as error:
-        raise field.error(str(error)) from None
-    if not callable(check) or isinstance(check, type):
-        raise field.error(f"{name} is not a function; name one that takes 'answer'")
-    if inspect.iscoroutinefunction(check):
-        raise field.error(f"{name} is asynchronous; write it as a plain function, with asyncio.run inside")
-    try:
-        signature = inspect.signature(check)
-        taken = [each for each in _PARAMETERS if each in signature.parameters]
-        signature.bind(**dict.fromkeys(taken))
-    except (TypeError, ValueError):
-        taken = []
-    if not taken:
-        raise field.error(
-            f"{name} cannot be called as {name}(answer=...); name its parameters 'answer' and, if needed, "
-            "'entry', and give any other a default"
-        )
-    return check
+
+def entries(row: OwnCheckFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
+
+    def require_check(question: OwnCheckRow, place: Field, functions: Mapping[str, FunctionDoc]) -> AnyAnswer:
+        if not (row.check or question.check or question.forbidden):
+            raise place.at("check").error(
+                "is missing; give 'check' or 'forbidden', which alone judge answers"
+            )
+        return AnyAnswer()
+
+    return read_questions(row, file, suite, category, require_check, needs_function=False)

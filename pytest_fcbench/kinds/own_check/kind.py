@@ -12,7 +12,7 @@ from pytest_fcbench.kinds.own_check import verdict
 class OwnCheckKind(Kind):
     """A function of the team's own says whether the answer is right."""
 
-    file_format = "calls.entries:OwnCheckFile"
+    file_format = "own_check.entries:OwnCheckFile"
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge that an answer is there; the check judges the rest."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pytest_fcbench.domain.entry import Expectation
 
@@ -11,7 +12,11 @@ from pytest_fcbench.domain.entry import Expectation
 class NoCall(Expectation):
     """No function fits: the answer must not call any."""
 
+    forbids_calls: ClassVar[bool] = True
+
 
 @dataclass(frozen=True, slots=True)
 class AnyCall(Expectation):
     """Some function fits: the answer must call at least one."""
+
+    takes_any_call: ClassVar[bool] = True

@@ -11,7 +11,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
-from pytest_fcbench.codecs.server_requests import ServerCalls, read_request, read_results, write_results
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -29,6 +28,7 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.kinds.turns import put_turns
+from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_request, read_results, write_results
 
 _LONGEST = 100_000
 """Characters of a result that a model is shown."""

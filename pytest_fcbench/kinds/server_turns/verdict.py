@@ -23,7 +23,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
-from pytest_fcbench.codecs.server_requests import ServerCalls, read_results
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
@@ -35,6 +34,7 @@ from pytest_fcbench.judging.text_normalization import unify_texts
 from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.kinds.state.verdict import count_right_turns
+from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_results
 
 _SHOWN = 3
 """Differences that a verdict names; the number of the others follows."""

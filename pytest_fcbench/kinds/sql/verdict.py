@@ -35,6 +35,11 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return replace(as_written, corrected=verdict)
 
 
+def expects_statement(entry: Entry) -> bool:
+    """Tell whether a statement of SQL answers an entry."""
+    return entry.kind == "sql"
+
+
 def get_expected_call(entry: Entry) -> ExpectedCall:
     """Return the expected call. Raises TypeError where an entry expects something else."""
     match entry.expectation:

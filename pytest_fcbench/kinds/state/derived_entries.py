@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.domain.categories import CATEGORIES, Category
@@ -20,21 +20,13 @@ MADE_OF = {
 """The category from whose entries code makes those of another category."""
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Functions without which a turn cannot be answered."""
-
-    turn: int
-    functions: tuple[str, ...]
-
-
-def derive_multi_turn(category: str, plain: Iterable[tuple[Entry, Withheld | None]]) -> Iterator[Entry]:
-    """Yield the entries of a category of ``MADE_OF``, made from plain ones and functions to withhold."""
-    for entry, withheld in plain:
+def derive_multi_turn(category: str, plain: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries of a category of ``MADE_OF``, made from plain ones."""
+    for entry in plain:
         # A long context needs only the category: the environments fill themselves by it.
         if category == "multi_turn_long_context":
             yield move_to_category(entry, category)
-        elif withheld:
+        elif isinstance(entry.expectation, Trajectory) and (withheld := entry.expectation.withheld):
             yield move_to_category(withhold_functions(entry, withheld.turn, withheld.functions), category)
 
 
@@ -49,7 +41,7 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         raise ValueError(f"{entry.key} is not a multi-turn entry")
     if not 0 <= turn < len(truth.turns):
         raise ValueError(f"{entry.key}: the entry has no turn {turn}")
-    called = [
+    names_by_turn = [
         {
             node.func.id
             for call in calls
@@ -58,7 +50,7 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         }
         for calls in truth.turns
     ]
-    if any(set(names) & before for before in called[:turn]) or not set(names) & called[turn]:
+    if any(set(names) & before for before in names_by_turn[:turn]) or not set(names) & names_by_turn[turn]:
         raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
     # BFCL v3: the truth of the turn is empty, and the turn after it has no message.
     following = turn + 1
@@ -95,16 +87,16 @@ def join_clusters(entries: Sequence[Entry], others: Iterable[str] = ()) -> tuple
 def vary_format(entries: Iterable[Entry], category: Category) -> Iterator[Entry]:
     """Yield each entry in all prompt formats, as a cluster; ids count them all."""
     for number, entry in enumerate(entries):
-        for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
+        for index, prompt_format in enumerate(FORMATS, number * len(FORMATS)):
             yield replace(
                 entry,
-                id=make_variation_id(category, index, chosen, entry.id),
+                id=make_variation_id(category, index, prompt_format, entry.id),
                 category=category,
                 cluster=entry.cluster or entry.id,
-                variation=Variation(entry.category, chosen),
+                variation=Variation(entry.category, prompt_format),
             )
 
 
-def make_variation_id(category: Category, index: int, chosen: PromptFormat, entry_id: str) -> str:
+def make_variation_id(category: Category, index: int, prompt_format: PromptFormat, entry_id: str) -> str:
     """Return an id of the official form, ``format_sensitivity_0:ret_fmt=...:simple_python_58``."""
-    return f"{category.name}_{index}:{chosen.name}:{entry_id}"
+    return f"{category.name}_{index}:{prompt_format.name}:{entry_id}"

@@ -38,15 +38,14 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.environments import DOMAINS, open_environments
+from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.custom import adapt_class
 from pytest_fcbench.environments.function_docs import document_domain
-from pytest_fcbench.environments.world import World
-from pytest_fcbench.formats.fields import Field, read_each
+from pytest_fcbench.formats.fields import Field, ListPart, read_each
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, read_function_docs
-from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some, read_row
-from pytest_fcbench.kinds.state.derived_entries import Withheld, withhold_functions
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some
+from pytest_fcbench.kinds.state.derived_entries import withhold_functions
+from pytest_fcbench.kinds.state.truth import Trajectory, Withheld
 
 UNWORDED = "TODO:"
 """The beginning of a sampled turn's question until somebody has worded it."""
@@ -91,39 +90,33 @@ class TrajectoryFile(Row):
 
 
 def entries(
-    file: Field, suite: str, category: Category, world: World | None
-) -> Iterator[tuple[Field, Entry, Withheld | None]]:
-    """Yield the entries of a file with their places and functions to withhold. Raises ``SuiteError``.
-
-    Where the world is known, each entry's environments are opened, to find errors in their state.
-    """
-    read = read_row(file, TrajectoryFile)
-    own = read_function_docs(read.functions, file.at("functions"), TYPES[category.language])
-    documented: set[str] = set()
-    for row, place in zip(read.entries, file.at("entries").elements(), strict=True):
+    rows: TrajectoryFile, file: Field, suite: str, category: Category
+) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
+    own = read_function_docs(rows.functions, file.at("functions"), TYPES[category.language])
+    names_in_use: set[str] = set()
+    for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         entry = _make_entry(row, place, suite, category, own, file.at("functions"))
-        if world is not None:
-            _check_state(place.at("domains"), entry, world)
-        withheld = None
         if row.withhold:
             at, turn, names = place.at("withhold"), row.withhold.turn, row.withhold.functions
             if turn >= len(entry.turns):
                 raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
             for name in names:
                 if entry.find_function(name) is None:
-                    offered = [doc.name for doc in entry.functions]
-                    raise at.at("functions").error(describe_unknown_name("function", name, offered))
+                    known_names = [doc.name for doc in entry.functions]
+                    raise at.at("functions").error(describe_unknown_name("function", name, known_names))
             try:
                 # Made here only to see that it can be; the entry is derived when its category is loaded.
                 withhold_functions(entry, turn, names)
             except ValueError as error:
                 raise at.error(str(error)) from None
-            withheld = Withheld(turn, tuple(names))
-        documented.update(doc.name for doc in entry.functions)
-        yield place, entry, withheld
+        names_in_use.update(doc.name for doc in entry.functions)
+        yield place, entry
+    # An entry that was left out may have been the only one with the domain of a function.
+    is_whole = not isinstance(file.at("entries").value, ListPart)
     for number, name in enumerate(own):
-        if name not in documented:
-            raise file.at("functions", number).error(describe_unknown_name("function", name, documented))
+        if is_whole and name not in names_in_use:
+            raise file.at("functions", number).error(describe_unknown_name("function", name, names_in_use))
 
 
 def _make_entry(
@@ -139,24 +132,24 @@ def _make_entry(
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
             raise at.at("domains", name).error(describe_unknown_name("domain", name, DOMAINS))
-    offered = {
+    docs = {
         doc.name: doc
         for name in row.domains
         for doc in (document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name))
     }
     for number, doc in enumerate(own.values()):
         # A doc of the file may belong to the domains of another entry.
-        if doc.name not in offered:
+        if doc.name not in docs:
             continue
         for name in doc.properties:
-            if name not in (taken := offered[doc.name].properties):
-                raise at_own.at(number).error(describe_unknown_name("parameter", name, taken))
-        offered[doc.name] = doc
+            if name not in (parameters := docs[doc.name].properties):
+                raise at_own.at(number).error(describe_unknown_name("parameter", name, parameters))
+        docs[doc.name] = doc
     calls = [call for turn in at.at("turns").elements() for call in turn.at("calls").elements()]
     # Of a call that YAML has split, all parts are wrong; the first says why.
     for call in calls:
         call.call()
-    read_each(partial(check_call, docs=offered), calls)
+    read_each(partial(check_call, docs=docs), calls)
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
         if turn.user.startswith(UNWORDED):
             raise place.at("user").error("is not written yet; write the message of the user")
@@ -165,8 +158,11 @@ def _make_entry(
         id=row.id,
         category=category,
         turns=tuple((Message("user", turn.user),) for turn in row.turns),
-        functions=tuple(offered.values()),
-        expectation=Trajectory(tuple(tuple(turn.calls) for turn in row.turns)),
+        functions=tuple(docs.values()),
+        expectation=Trajectory(
+            tuple(tuple(turn.calls) for turn in row.turns),
+            Withheld(row.withhold.turn, tuple(row.withhold.functions)) if row.withhold else None,
+        ),
         scene=Scene(
             tuple(row.domains),
             {name: state or {} for name, state in row.domains.items()},
@@ -176,31 +172,16 @@ def _make_entry(
     )
 
 
-def _check_state(field: Field, entry: Entry, world: World) -> None:
-    try:
-        # Opened twice: a state with a clock or chance in it would judge the same calls differently.
-        one, other = (
-            open_environments(entry, world).copy_state(),
-            open_environments(entry, world).copy_state(),
-        )
-    except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
-        raise field.error(f"cannot be opened: {type(error).__name__}: {error}") from None
-    for domain, state in one.items():
-        for name, value in state.items():
-            if value != other[domain][name]:
-                raise field.error(f"{domain}.{name} differs between conversations; use plain values")
-
-
 def _load_class(name: str, field: Field) -> type:
     """Return a class of the team, looked for in the folder of the file first."""
     try:
-        found = python_code.find_object(name, field.path.parent.absolute())
-        if not isinstance(found, type):
+        own_class = python_code.find_object(name, field.path.parent.absolute())
+        if not isinstance(own_class, type):
             raise UsageError(f"{name} is not a class; name one")
-        adapt_class(found)
+        adapt_class(own_class)
     except (UsageError, ValueError) as error:
         raise field.error(str(error)) from None
-    return found
+    return own_class
 
 
 @cache
@@ -213,12 +194,12 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     try:
         # The official decoder is stricter about what a value is; both must read the call.
         python.parse_official(field.call())
-        found = python.parse_corrected(field.text())
+        calls = python.parse_corrected(field.text())
     except Undecodable as error:
         raise field.error(str(error)) from None
-    if len(found) != 1:
-        raise field.error(f"must be one call, not {len(found)}")
-    check_known_call(field, found[0], docs)
+    if len(calls) != 1:
+        raise field.error(f"must be one call, not {len(calls)}")
+    check_known_call(field, calls[0], docs)
 
 
 def check_known_call(field: Field, call: Call, docs: Mapping[str, FunctionDoc]) -> None:
@@ -226,12 +207,12 @@ def check_known_call(field: Field, call: Call, docs: Mapping[str, FunctionDoc]) 
     if call.name not in docs:
         raise field.error(describe_unknown_name("function", call.name, docs))
     doc = docs[call.name]
-    placed = OfferedFunctions((doc,), Names.DOTTED).normalise_call(call)
-    for name in placed.arguments:
+    named_call = OfferedFunctions((doc,), Names.DOTTED).normalise_call(call)
+    for name in named_call.arguments:
         if name not in doc.properties:
             raise field.error(describe_unknown_name("parameter", name, doc.properties))
-    if placed.positional:
+    if named_call.positional:
         raise field.error(f"{call.name} gets a parameter twice, or too many parameters")
     for name in doc.required:
-        if name not in placed.arguments:
+        if name not in named_call.arguments:
             raise field.error(f"{call.name} needs the parameter {name!r}")

@@ -14,13 +14,13 @@ from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax, read_official
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.json_text import read_reply_text
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
-from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.official_models import find_folder_family
 from pytest_fcbench.models.provider import Chosen, Provider, RecordedSettings, choose_manner, find_file
@@ -61,7 +61,7 @@ class ReplayModel:
         if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
             # The error of a whole conversation.
             return turns[0][0]
-        if self.from_results and isinstance(entry.expectation, Trajectory):
+        if self.from_results and entry.category.group is Group.MULTI_TURN:
             return self._end_turn_as_officially(turns, request, len(entry.turns))
         if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
             where = f"turn {request.turn + 1}, step {request.step + 1}"

@@ -20,16 +20,11 @@ from itertools import chain, zip_longest
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import Explanation
+from pytest_fcbench.domain.explanation import Explanation, ShownParameter, ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import write_value
 from pytest_fcbench.domain.transcript import BUILTIN, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.kinds.answers.truth import Answers
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
-from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.present.call_tables import describe_difference
 from pytest_fcbench.present.explanations import ComparisonRow, list_differences, list_pairs
 from pytest_fcbench.present.failure_codes import find_failure_code
@@ -68,6 +63,8 @@ class SuiteInfo:
     """The missing parts, with reasons."""
     explanations: Mapping[tuple[int, str], tuple[Profile, Explanation]] = field(default_factory=dict)
     """Explanations of failures with the profile that they are of, under the same keys as ``done``."""
+    truths: Mapping[str, ShownTruth] = field(default_factory=dict)
+    """The right answers of the entries."""
 
     def describe_entry(self, key: str, records: Found) -> SuiteInfo:
         """Return the knowledge about an entry and its Records: all of it."""
@@ -140,7 +137,7 @@ def build_islands(
         ]
         # The entry may be of a suite that is not here.
         entry = known.entries.get(key)
-        asked = _describe_entry(entry, shared) if entry else {}
+        asked = _describe_entry(entry, known.truths.get(key, ShownTruth()), shared) if entry else {}
         before = {each.item_id: each for each in entry.earlier} if entry else {}
         asked_earlier |= before
         after = [item_id for item_id in before if item_id in held]
@@ -250,7 +247,7 @@ def _write_options(scorecard: Scorecard) -> str:
     return shlex.join(options)
 
 
-def _describe_entry(entry: Entry, shared: _Shared) -> Json:
+def _describe_entry(entry: Entry, truth: ShownTruth, shared: _Shared) -> Json:
     """Describe the questions and the expectation of an entry."""
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
@@ -260,29 +257,20 @@ def _describe_entry(entry: Entry, shared: _Shared) -> Json:
             turn["new"] = [shared.function(doc) for doc in withheld[number]]
         turns.append(turn)
     asked: Json = {"turns": turns, "functions": [shared.function(doc) for doc in entry.functions]}
-    match entry.expectation:
-        case Trajectory(turns=truth):
-            for turn, written in zip(turns, truth, strict=False):
-                turn["truth"] = list(written)
-        case ExpectedResults(calls=written):
-            turns[0]["truth"] = list(written)
-        case ExpectedResponse(call=call):
-            turns[0]["truth"] = [call]
-        case ExpectedCalls(calls=calls):
-            asked["expected"] = [
-                [call.name, list(map(_list_accepted, call.accepted.items()))] for call in calls
-            ]
-        case NoCall():
-            asked["rule"] = "no call"
-        case AnyCall():
-            asked["rule"] = "at least one call"
-        case Answers(texts=texts):
-            asked["rule"] = f"an answer that says {cut_text(' or '.join(texts), _RESULT)}"
-        case GoldenPath(steps=steps):
-            asked["steps"] = [
-                [cut_text(f"{call.name} {write_value(dict(call.arguments))}", _RESULT) for call in step]
-                for step in steps
-            ]
+    for turn, calls in zip(turns, truth.turns, strict=False):
+        turn["truth"] = list(calls)
+    if truth.results:
+        turns[0]["truth"] = [result.call for result in truth.results]
+    if truth.calls:
+        asked["expected"] = [
+            [call.name, [_describe_parameter(parameter) for parameter in call.parameters]]
+            for call in truth.calls
+        ]
+    if rule := f"an answer that says {' or '.join(truth.texts)}" if truth.texts else truth.rule:
+        asked["rule"] = cut_text(rule, _RESULT)
+    # Calls that lead to an answer in words are only one way to it.
+    elif truth.steps:
+        asked["steps"] = [[cut_text(call, _RESULT) for call in step] for step in truth.steps]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
@@ -304,13 +292,10 @@ def _describe_earlier(
     return described
 
 
-def _list_accepted(parameter: tuple[str, object]) -> list[object]:
-    """List a parameter, the values that are accepted, and whether it may be left out."""
-    name, values = parameter
-    options = list(values) if isinstance(values, (list, tuple)) else [values]
-    # In BFCL's ground truth an empty text among the values says that the parameter may be left out.
-    shown = [cut_text(write_value(option), _RESULT) for option in options if option != ""]
-    return [name, shown, "" in [option for option in options if isinstance(option, str)]]
+def _describe_parameter(parameter: ShownParameter) -> list[object]:
+    """Describe a parameter by its name, the accepted values, and whether it may be left out."""
+    shown = [cut_text(write_value(value), _RESULT) for value in parameter.values]
+    return [parameter.name, shown, parameter.may_be_left_out]
 
 
 def _describe_answer(
@@ -465,12 +450,3 @@ def format_usage(usage: Usage) -> str:
 def cut_text(text: str, longest: int) -> str:
     """Shorten a text to its beginning and state its full length."""
     return text if len(text) <= longest else f"{text[:longest]}… (cut: {len(text):,} characters)"
-
-
-def write_value(value: object) -> str:
-    """Write a value as JSON, or as Python does where JSON cannot."""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    # Values of models can be what Python's literals can and JSON cannot: sets, bytes, deep nesting.
-    except (TypeError, ValueError, RecursionError):
-        return repr(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category, Group
+from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
@@ -17,7 +17,6 @@ from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.state.derived_entries import (
     MADE_OF,
-    Withheld,
     derive_multi_turn,
     join_clusters,
     vary_format,
@@ -68,8 +67,8 @@ def _find_files(category: Category) -> Sequence[Path]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
     # Both categories of the web ask the same questions; only the results of searches differ.
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
-    found = [folder / f"{name}.yaml" for folder in (_FOLDER, GROWN, HARD)]
-    return [path for path in (*found, WIDE / f"{name}.json") if path.exists()]
+    paths = [folder / f"{name}.yaml" for folder in (_FOLDER, GROWN, HARD)]
+    return [path for path in (*paths, WIDE / f"{name}.json") if path.exists()]
 
 
 @cache  # the files of the package do not change, and a process may hold several runs
@@ -88,22 +87,21 @@ def read_entries(category: Category) -> tuple[Entry, ...]:
     )
 
 
+@cache  # those that can be made harder are needed for two other categories
 def _load_plain(category: Category) -> tuple[Entry, ...]:
     """Load the entries of a category without their features."""
     paths = tuple(_find_files(category))
     if category.varies_others:
-        varied: list[Entry] = []
+        repeated_entries: list[Entry] = []
         for name, ids in _read_file(paths[0]).members().items():
             entries = {entry.id: entry for entry in _load(CATEGORIES[name])}
-            varied += [entries[each.text()] for each in ids.elements()]
-        return tuple(vary_format(varied, category))
+            repeated_entries += [entries[each.text()] for each in ids.elements()]
+        return tuple(vary_format(repeated_entries, category))
     if category.name in MADE_OF:
-        return tuple(derive_multi_turn(category.name, _read_trajectories(paths)))
-    if category.group is Group.MULTI_TURN:
-        return tuple(entry for entry, _ in _read_trajectories(paths))
-    files = map(_read_file, paths)
+        return tuple(derive_multi_turn(category.name, _load_plain(CATEGORIES[MADE_OF[category.name]])))
+    files, world = map(_read_file, paths), make_world()
     return join_clusters(
-        [entry for file in files for entry in entry_files.make_entries(file, NAME, category)]
+        [entry for file in files for entry in entry_files.make_entries(file, NAME, category, world)]
     )
 
 
@@ -114,19 +112,11 @@ def _read_file(path: Path) -> Field:
 
 
 @cache
-def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Return the multi-turn entries of files, with the functions that can be withheld from each."""
-    return [
-        each for path in paths for each in entry_files.make_trajectories(_read_file(path), NAME, make_world())
-    ]
-
-
-@cache
 def read_features() -> Mapping[str, tuple[str, ...]]:
     """Return what makes each entry hard, by id; ``python -m tests.core_features --write`` finds it."""
     return {
-        name: tuple(each.text() for each in found.elements())
-        for name, found in _read_file(_FOLDER / "features.json").members().items()
+        name: tuple(each.text() for each in features.elements())
+        for name, features in _read_file(_FOLDER / "features.json").members().items()
     }
 
 

@@ -20,13 +20,11 @@ from typing import Generic, TypeVar
 
 from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResults
+from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
 from pytest_fcbench.kinds.golden_path.assignment import count_common
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, format_value
+from pytest_fcbench.tools.audit.findings import check, format_value
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
 _WORD = re.compile(r"[^\W_]+")
@@ -196,14 +194,12 @@ _NO_CALL, _SOME_CALL = "no call", "some call"
 
 
 def _describe_truth(entry: Entry) -> str:
-    match entry.expectation:
-        case NoCall():
-            return _NO_CALL
-        case ExpectedCalls(calls=calls) | GoldenPath(calls=calls):
-            return format_value(sorted(call.name for call in calls))
-        case ExpectedResults(calls=texts):
-            return format_value(sorted(text.partition("(")[0] for text in texts))
-    return _SOME_CALL
+    if entry.expectation.forbids_calls:
+        return _NO_CALL
+    # The calls that act on a scene depend on its state too.
+    right_calls = () if entry.scene else find_kind(entry).list_right_calls(entry)
+    names = sorted(call.name for steps in right_calls for calls in steps for call in calls)
+    return format_value(names) if names else _SOME_CALL
 
 
 ALIKE = 0.7

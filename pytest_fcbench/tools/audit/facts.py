@@ -22,7 +22,7 @@ from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.kinds.judgement import judge
 from pytest_fcbench.kinds.kind import Resources
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.models.protocol import Model, run_through
+from pytest_fcbench.models.protocol import Responder, run_through
 from pytest_fcbench.models.routing import RoutedModel
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts
@@ -39,8 +39,8 @@ class SuiteFacts:
     entries: Sequence[Entry]
     execute: Execute
     perform: Perform
-    web: Model | None = None
-    """The model that answers requests to the suite's own web."""
+    web: Responder | None = None
+    """The tool that answers requests to the suite's own web."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """The reason why a category cannot be read, by its name."""
     against: Sequence[Entry] = ()
@@ -53,8 +53,8 @@ class SuiteFacts:
     """The embedding of texts as vectors of length 1, if a model for that was named."""
     results: Sequence[RunVerdicts] = ()
     """The verdicts of real runs on the entries."""
-    servers: Model | None = None
-    """The model that carries calls out on MCP servers; None where none may be started."""
+    servers: Responder | None = None
+    """The tool that carries calls out on MCP servers; None where none may be started."""
     _memories: Mapping[ModelPresentation, Memories] = field(
         default_factory=lambda: {manner: {} for manner in MANNERS}, init=False, repr=False, compare=False
     )

@@ -10,26 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import Flaw, Severity
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-
-
-class Severity(StrEnum):
-    """The certainty of a finding."""
-
-    CERTAIN = "certain"
-    """The fault was tried out, or follows from the entry alone."""
-    LIKELY = "likely"
-    """Mostly a mistake; a person should look."""
-    HINT = "hint"
-    """Often no mistake."""
-
-
-CERTAIN, LIKELY, HINT = Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +33,6 @@ class Finding:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "evidence", format_on_one_line(self.evidence))
-
-
-class Flaw(NamedTuple):
-    """A flaw of one entry that a check sees."""
-
-    severity: Severity
-    evidence: str
-    advice: str | None = None
-    """Replaces the advice of the check."""
 
 
 @dataclass(frozen=True, slots=True)

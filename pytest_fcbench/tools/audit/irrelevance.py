@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import LIKELY, Flaw
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.kinds.golden_path.assignment import count_common
-from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.audit.duplicates import SplitQuestion, find_pairs, read_question
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import LIKELY, Flaw, check, format_value
+from pytest_fcbench.tools.audit.findings import check, format_value
 from pytest_fcbench.tools.audit.fitting_functions import RARE, Rarity, find_fit, is_content, split_words
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
@@ -40,9 +40,9 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
     idle = [
         read_question(entry)
         for entry in entries
-        if isinstance(entry.expectation, NoCall) and entry.functions and not entry.category.continues
+        if entry.expectation.forbids_calls and entry.functions and not entry.category.continues
     ]
-    called = [read_question(entry) for entry in entries if isinstance(entry.expectation, ExpectedCalls)]
+    called = [read_question(entry) for entry in entries if list_expected_calls(entry)]
     served: dict[str, str] = {}
     for pair in find_pairs(idle, called, threshold):
         if names := _list_shared_calls(pair.question.source, pair.other.source):
@@ -77,8 +77,7 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
 
 def _list_called_docs(entry: Entry) -> Sequence[FunctionDoc]:
     """List the docs of the functions that an entry expects to be called."""
-    assert isinstance(entry.expectation, ExpectedCalls)
-    names = {call.name for call in entry.expectation.calls}
+    names = {call.name for call in list_expected_calls(entry)}
     return [doc for doc in entry.functions if doc.name in names]
 
 

@@ -9,9 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from statistics import fmean
 
+from pytest_fcbench.domain.flaw import HINT, Flaw
 from pytest_fcbench.scorecard.aggregate.correlation import correlate_pairs
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import HINT, Flaw, check
+from pytest_fcbench.tools.audit.findings import check
 
 FEWEST_RUNS = 3
 """The fewest runs by which an entry can count as never passed."""

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.present.charts import marks
 from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.distributions import MEASURES
-from pytest_fcbench.tools.audit.findings import Check, Finding, Severity
+from pytest_fcbench.tools.audit.findings import Check, Finding
 from pytest_fcbench.tools.audit.report import Audit, tabulate_distributions
 
 # Each bucket is wider than the last, because a few entries are many times as large as most.

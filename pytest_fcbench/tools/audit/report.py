@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.present import tables
 from pytest_fcbench.present.tables import Table
@@ -18,7 +19,7 @@ from pytest_fcbench.scorecard.aggregate.formulas import SUITES
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.distributions import MEASURES, Distribution, summarize_counts
 from pytest_fcbench.tools.audit.duplicates import ALIKE
-from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one_line
+from pytest_fcbench.tools.audit.findings import Finding, format_on_one_line
 
 _LONGEST_EVIDENCE = 320
 _MOST_SHARES = 30

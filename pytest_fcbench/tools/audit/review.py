@@ -28,9 +28,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import describe_unknown_name
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.tools.audit.checks import CHECKS
-from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.findings import Finding
 
 READ = "read"
 """The finding of somebody who read an entry; no check has this name."""

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.domain.errors import FcbenchError
+from pytest_fcbench.domain.flaw import CERTAIN, LIKELY, Flaw
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.mcp_servers.listing import list_tools
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import CERTAIN, LIKELY, Flaw, check
+from pytest_fcbench.tools.audit.findings import check
 
 
 @check(

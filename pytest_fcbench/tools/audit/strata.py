@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from itertools import chain
 
-from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.judging.text_normalization import standardize
-from pytest_fcbench.kinds.answers.truth import Answers
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResults
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
@@ -44,8 +35,8 @@ def has_related_functions(entry: Entry) -> bool:
     """Tell whether a right function stands among others of its domain; without one, whether any do."""
     domains = [doc.name.partition(".")[0] for doc in list_offered_docs(entry) if "." in doc.name]
     sought = set(domains)
-    if isinstance(entry.expectation, ExpectedCalls):
-        sought &= {call.name.partition(".")[0] for call in entry.expectation.calls}
+    if calls := list_expected_calls(entry):
+        sought &= {call.name.partition(".")[0] for call in calls}
     return any(domains.count(domain) >= _RELATED for domain in sought)
 
 
@@ -83,13 +74,7 @@ def is_said(value: object, said: str) -> bool:
 
 def has_nested_values(entry: Entry) -> bool:
     """Tell whether a value is an object or a list of objects."""
-    return isinstance(entry.expectation, ExpectedCalls) and any(
-        _is_nested(doc.properties[name])
-        for call in entry.expectation.calls
-        if (doc := entry.find_function(call.name))
-        for name in call.accepted
-        if name in doc.properties
-    )
+    return any(_is_nested(accepted.schema) for accepted in iterate_accepted_values(entry))
 
 
 def _is_nested(schema: Mapping[str, object]) -> bool:
@@ -97,21 +82,14 @@ def _is_nested(schema: Mapping[str, object]) -> bool:
     return schema.get("type") in ("dict", "HashMap") or (isinstance(items, Mapping) and "properties" in items)
 
 
-def list_calls_by_turn(entry: Entry) -> Sequence[Sequence[str | RecordedCall | ExpectedCall]]:
+def list_calls_by_turn(entry: Entry) -> Sequence[Sequence[Call]]:
     """List the calls of a right answer, turn by turn; none where any call will do."""
-    match entry.expectation:
-        case ExpectedCalls(calls=calls) | ExpectedResults(calls=calls) | GoldenPath(calls=calls):
-            return [calls]
-        case Trajectory(turns=turns):
-            return turns
-        case Answers(trail=trail):
-            return [[call for step in trail for call in step]]
-    return []
+    return [[*chain.from_iterable(steps)] for steps in find_kind(entry).list_right_calls(entry)]
 
 
 def count_expected_calls(entry: Entry) -> int:
     """Count the calls that a right answer makes, in all turns and steps; 1 where any call will do."""
-    return int(isinstance(entry.expectation, AnyCall)) or sum(map(len, list_calls_by_turn(entry)))
+    return int(entry.expectation.takes_any_call) or sum(map(len, list_calls_by_turn(entry)))
 
 
 def has_many_calls(entry: Entry) -> bool:
@@ -125,20 +103,16 @@ def count_results(entry: Entry) -> int:
     Such a value stands neither in what the user has said so far nor in the docs. Of a trail through the web,
     each page that is read gives one; an answer from a memory is one.
     """
-    if isinstance(entry.expectation, Answers):
-        return max(1, sum("fetch_url_content" in call for step in entry.expectation.trail for call in step))
-    if not isinstance(entry.expectation, (Trajectory, GoldenPath)):
+    calls_by_turn = list_calls_by_turn(entry)
+    if entry.expectation.rests_on_results:
+        return max(1, sum(call.name == "fetch_url_content" for calls in calls_by_turn for call in calls))
+    if entry.category.single_turn:
         return 0
-    offer, said, found = OfferedFunctions(tuple(list_offered_docs(entry)), Names.DOTTED), "", set()
-    for messages, calls in zip(entry.turns, list_calls_by_turn(entry), strict=False):
+    docs, said, found = {doc.name: doc for doc in list_offered_docs(entry)}, "", set()
+    for messages, calls in zip(entry.turns, calls_by_turn, strict=False):
         said += standardize(" ".join(message.shown_text for message in messages))
-        made = [Call(call.name, call.arguments) for call in calls if isinstance(call, RecordedCall)]
-        # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
-        with suppress(Undecodable):
-            for text in calls:
-                made += python.parse_corrected(text) if isinstance(text, str) else ()
-        for call in map(offer.normalise_call, made):
-            doc = offer.by_name.get(call.name)
+        for call in calls:
+            doc = docs.get(call.name)
             for name, value in call.arguments.items():
                 told = said + standardize(str(doc.properties.get(name)) if doc else "")
                 if not is_said(value, told) and not _DATE.fullmatch(str(value)):
@@ -158,7 +132,7 @@ def needs_many_results(entry: Entry) -> bool:
 
 def has_turn_to_wait(entry: Entry) -> bool:
     """Tell whether nothing can be called in one turn, because a function or a value comes later."""
-    return isinstance(entry.expectation, Trajectory) and not all(entry.expectation.turns)
+    return len(entry.turns) > 1 and not all(list_calls_by_turn(entry))
 
 
 def has_long_context(entry: Entry) -> bool:
@@ -168,7 +142,7 @@ def has_long_context(entry: Entry) -> bool:
 
 def needs_restraint(entry: Entry) -> bool:
     """Tell whether no call is right though three functions of one domain are offered."""
-    return isinstance(entry.expectation, NoCall) and has_related_functions(entry)
+    return entry.expectation.forbids_calls and has_related_functions(entry)
 
 
 def is_in_another_language(entry: Entry) -> bool:

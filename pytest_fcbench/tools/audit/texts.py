@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Iterator
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
 from pytest_fcbench.judging.text_normalization import standardize
+from pytest_fcbench.kinds.sql.truth import asks_statement
 from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages, standardize_turns
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
+from pytest_fcbench.tools.audit.findings import check, entry_check, format_value
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
@@ -98,7 +100,7 @@ def _excerpt(text: str, place: int) -> str:
 )
 def find_unnamed_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find required texts without an accepted spelling in the question; mostly they follow from it."""
-    if entry.category.kind == "sql":
+    if asks_statement(entry):
         return
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):

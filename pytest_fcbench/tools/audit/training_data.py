@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls, choose_plain_value
+from pytest_fcbench.domain.flaw import HINT, LIKELY, Flaw
+from pytest_fcbench.kinds.calls.right_calls import choose_call
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check
+from pytest_fcbench.tools.audit.findings import check
 from pytest_fcbench.tools.importing.log_forms import read_conversations
 from pytest_fcbench.tools.importing.logged import UnreadableLogError
 
@@ -127,22 +129,10 @@ def find_trained_calls(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     # A line can only teach entries that have one of its calls.
     having: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:
-        if not isinstance(entry.expectation, ExpectedCalls):
-            continue
-        calls = [
-            (
-                call.name,
-                {
-                    name: choose_plain_value(options[0])
-                    for name, options in call.accepted.items()
-                    if isinstance(options, list) and options and "" not in options
-                },
-            )
-            for call in entry.expectation.calls
-        ]
+        calls = [choose_call(call, entry.find_function(call.name)) for call in list_expected_calls(entry)]
         # A call without arguments says nothing about where it comes from.
-        if calls and all(arguments for _, arguments in calls):
-            wanted[entry.id] = frozenset(serialize_call(*call) for call in calls)
+        if calls and all(call.arguments for call in calls):
+            wanted[entry.id] = frozenset(serialize_call(call.name, call.arguments) for call in calls)
             having[min(wanted[entry.id])].append(entry.id)
     found: defaultdict[str, list[int]] = defaultdict(list)
     for line in read_training_data(facts.training):

@@ -11,30 +11,22 @@ from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw, Severity
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.golden_path.truth import list_steps
+from pytest_fcbench.kinds.state.truth import list_expected_turns
 from pytest_fcbench.kinds.state.verdict import list_offered_docs
 from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
-from pytest_fcbench.tools.audit.findings import (
-    CERTAIN,
-    HINT,
-    LIKELY,
-    Flaw,
-    Severity,
-    entry_check,
-    format_value,
-)
+from pytest_fcbench.tools.audit.findings import entry_check, format_value
 from pytest_fcbench.tools.audit.strata import is_said
 
 
-def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
-    """List the calls of each turn; none for other truths, and where an MCP server carries them out."""
-    truth = entry.expectation
-    return truth.turns if isinstance(truth, Trajectory) and entry.category.group is not Group.MCP else ()
+def list_performed_turns(entry: Entry) -> Sequence[Sequence[str]]:
+    """List the calls of each turn; none where they act on no environment."""
+    return () if entry.category.group is Group.MCP else list_expected_turns(entry)
 
 
 def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
@@ -44,7 +36,7 @@ def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
 @entry_check("unmakeable", "a call of a trajectory is not possible", "correct the call of the truth")
 def find_unmakeable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
-    for turn, texts in enumerate(list_expected_turns(entry)):
+    for turn, texts in enumerate(list_performed_turns(entry)):
         for text in texts:
             if flaw := _examine_call(entry, turn, text):
                 yield Flaw(flaw.severity, f"turn {turn + 1}: {format_value(text)}: {flaw.evidence}")
@@ -81,7 +73,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
 )
 def find_erring_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that return an error when the trajectory is executed."""
-    if not any(turns := list_expected_turns(entry)):
+    if not any(turns := list_performed_turns(entry)):
         return
     try:
         environments = facts.open_environments(entry)
@@ -121,7 +113,7 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
 
     A function that is offered late may be missing, or a value that the user names only then.
     """
-    truth = list_expected_turns(entry)
+    truth = list_performed_turns(entry)
     for turn, texts in enumerate(truth):
         if texts:
             continue
@@ -150,10 +142,8 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
 @entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")
 def find_calls_off_schema(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find golden calls that violate the schema of their function: officially such a call cannot be right."""
-    if not isinstance(entry.expectation, GoldenPath):
-        return
     docs = {doc.name: doc for doc in entry.functions}
-    for number, step in enumerate(entry.expectation.steps, 1):
+    for number, step in enumerate(list_steps(entry), 1):
         for call in step:
             # ComplexFuncBench checks the format of a call by names, required parameters and plain types only;
             # a flaw in an enum or inside of a value cannot end a conversation.

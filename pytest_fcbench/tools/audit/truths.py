@@ -16,24 +16,18 @@ from typing import NamedTuple
 from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import ModelPresentation
-from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.kinds.calls.corrected import is_default
-from pytest_fcbench.kinds.calls.shape import find_shape
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.shape import expect_only, find_shape
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
+from pytest_fcbench.kinds.sql.truth import find_broken_calls
 from pytest_fcbench.tools.audit.facts import MANNERS, SuiteFacts
-from pytest_fcbench.tools.audit.findings import (
-    CERTAIN,
-    HINT,
-    LIKELY,
-    Flaw,
-    entry_check,
-    format_value,
-)
+from pytest_fcbench.tools.audit.findings import entry_check, format_value
 
 
 class AcceptedValues(NamedTuple):
@@ -64,11 +58,6 @@ class AcceptedValues(NamedTuple):
     def label(self) -> str:
         """The parameter with its function, as ``function.parameter``."""
         return f"{self.doc.name}.{self.name}"
-
-
-def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
-    """List the calls of a possible answer; empty for another kind of ground truth."""
-    return entry.expectation.calls if isinstance(entry.expectation, ExpectedCalls) else ()
 
 
 def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
@@ -229,8 +218,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
 @entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")
 def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
-    # Only its check knows what is right, so there is no truth.
-    if entry.category.kind == "own_check" or (entry.category.group is Group.MCP and facts.servers is None):
+    if not entry.expectation.is_known or (entry.category.group is Group.MCP and facts.servers is None):
         return
     failed = {
         profile: verdict
@@ -280,7 +268,7 @@ def _choose_values(
     facts: SuiteFacts, entry: Entry, call: ExpectedCall, profile: Profile, manner: ModelPresentation
 ) -> ExpectedCall | None:
     """Choose one accepted value for each parameter, such that the call passes by itself."""
-    single = _expect_only(entry, call)
+    single = expect_only(entry, call)
     options = {name: list(_list_alternatives(values)) for name, values in call.accepted.items()}
     # A matcher blames one parameter at a time, so this takes as many tries as there are values, not as many
     # as there are combinations of them.
@@ -299,24 +287,11 @@ def _choose_values(
         place[blamed] += 1
 
 
-def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
-    """Copy an entry with this call as the only expected one, so that verdicts name a parameter."""
-    # A rule for several calls would say only that no call matches.
-    category = replace(entry.category, kind="simple" if find_shape(entry).one_function else "multiple")
-    return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
-
-
 @entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
 def find_broken_sql(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
-    if not entry.category.kind == "sql":
-        return
-    from pytest_fcbench.kinds.sql import corrected
-
-    for call in list_expected_calls(entry):
-        verdict = corrected.match_call(entry, call, Call(call.name, {}), Failed("", ""))
-        if isinstance(verdict, Failed) and (reason := verdict.details.get("not_carried_out")):
-            yield Flaw(LIKELY, f"{format_value(dict(call.accepted))}: {reason}")
+    for call, reason in find_broken_calls(entry):
+        yield Flaw(LIKELY, f"{format_value(dict(call.accepted))}: {reason}")
 
 
 @entry_check(
@@ -335,7 +310,7 @@ def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     for first, second in combinations(range(len(calls)), 2):
         if calls[first].name != calls[second].name:
             continue
-        alone = _expect_only(entry, calls[first])
+        alone = expect_only(entry, calls[first])
         others = [call for n, call in enumerate(calls) if n not in (first, second)]
         # Judged by the corrected rules, because the official ones are what is being tested.
         fitting_both = [

@@ -13,15 +13,15 @@ from difflib import SequenceMatcher
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.domain.categories import Group
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.flaw import HINT, LIKELY, Flaw, Severity
 from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.kinds.state.verdict import match_calls
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, Severity, entry_check, format_value
+from pytest_fcbench.tools.audit.findings import entry_check, format_value
+from pytest_fcbench.tools.audit.trajectories import list_performed_turns
 
 _FEWEST_WORDS = 4
 """Shorter texts are names and titles, which users give in other words."""
@@ -40,20 +40,19 @@ _LONGEST = 3_000
 )
 def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find texts that no user message, no result so far and no initial state contains as they are."""
-    if not isinstance(entry.expectation, Trajectory) or entry.category.group is Group.MCP:
+    if not (turns := list_performed_turns(entry)):
         return
     try:
         environments = facts.open_environments(entry)
         sources = {"the initial state": [*_iterate_texts(dict(environments.copy_state()))]}
     except Exception:  # noqa: BLE001 - ``erring`` reports a state that cannot be opened
         return
-    truth = entry.expectation
-    for turn, texts in enumerate(truth.turns):
+    for turn, texts in enumerate(turns):
         sources[f"turn {turn + 1}"] = [message.content for message in entry.turns[turn]]
         for text in texts:
             for call, name, value in _iterate_written_texts(text):
                 found = _find_source(value, sources)
-                if found and _is_compared(facts, entry, truth, text, call, name):
+                if found and _is_compared(facts, entry, text, call, name):
                     yield Flaw(found[0], f"turn {turn + 1}: {name} of {call.name} {found[1]}")
             (result,) = environments.perform_calls([text])
             returned = [result]
@@ -72,14 +71,13 @@ def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
                     yield call, name, value
 
 
-def _is_compared(
-    facts: SuiteFacts, entry: Entry, truth: Trajectory, call_text: str, call: Call, name: str
-) -> bool:
+def _is_compared(facts: SuiteFacts, entry: Entry, call_text: str, call: Call, name: str) -> bool:
     """Tell whether a conversation fails in which one of the truth's calls has other words for a parameter."""
     arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}
     other = f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
     made = [
-        [[other if text == call_text else text for text in texts]] if texts else [] for texts in truth.turns
+        [[other if text == call_text else text for text in texts]] if texts else []
+        for texts in list_performed_turns(entry)
     ]
     verdict = match_calls(entry, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
     return not verdict.passed

@@ -11,7 +11,9 @@ from random import Random
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.kinds.calls.shape import find_shape
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
+from pytest_fcbench.kinds.execution.truth import asks_web_api
+from pytest_fcbench.kinds.sql.truth import asks_statement
 from pytest_fcbench.tools.authoring import combination
 from pytest_fcbench.tools.authoring.combination import get_called_doc, is_answered_by_one_call
 from pytest_fcbench.tools.authoring.generalization import build_variants
@@ -96,7 +98,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         doc.name: doc
         for entry in python
         # Functions that ask a database, an API or the web could answer many questions.
-        if not entry.category.kind in {"sql", "rest"}
+        if not (asks_statement(entry) or asks_web_api(entry))
         for doc in entry.functions
         # So could those with a free query. A function with a keyword in its name cannot be called in Python.
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
@@ -143,8 +145,8 @@ def augment_entries(
                 continue
             # Entries that ask for the same calls in another order count as equal.
             asked: object = made.turns
-            if isinstance(truth := made.expectation, ExpectedCalls):
-                asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in truth.calls)
+            if calls := list_expected_calls(made):
+                asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in calls)
             key = asked, frozenset(doc.name for doc in made.functions)
             if key not in found:
                 found[key] = made

@@ -13,9 +13,9 @@ from random import Random
 
 from pytest_fcbench.domain.categories import CATEGORIES, Group
 from pytest_fcbench.domain.conformance import conforms_to_schema
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import Entry, Expectation, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
 from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
@@ -39,12 +39,12 @@ _PLAIN = re.compile(r"(?:[^,;:!?().،؛؟，；：。！？、\n]|(?<=\w)[.,:](?
 
 def is_answered_by_calls(entry: Entry) -> bool:
     """Tell whether an entry can be built from: one question of the user, calls as the answer."""
-    truth = entry.expectation
+    calls = list_expected_calls(entry)
     return (
-        isinstance(truth, ExpectedCalls)
+        len(calls) > 0
         and len(entry.turns) == 1
         and [message.role for message in entry.turns[0]] == ["user"]
-        and all(entry.find_function(call.name) is not None for call in truth.calls)
+        and all(entry.find_function(call.name) is not None for call in calls)
         and not entry.tables
         and entry.variation is None
     )
@@ -52,8 +52,7 @@ def is_answered_by_calls(entry: Entry) -> bool:
 
 def is_answered_by_one_call(entry: Entry) -> bool:
     """Tell whether an entry can be built from and a single call is the answer."""
-    truth = entry.expectation
-    return is_answered_by_calls(entry) and isinstance(truth, ExpectedCalls) and len(truth.calls) == 1
+    return is_answered_by_calls(entry) and len(list_expected_calls(entry)) == 1
 
 
 def build_multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
@@ -206,7 +205,7 @@ def _build_entry(
     parents: Sequence[Entry],
     category: str,
     functions: Sequence[FunctionDoc],
-    expectation: ExpectedCalls | NoCall,
+    expectation: Expectation,
     draw: Random | None = None,
 ) -> Entry:
     """Build an entry without an id; ``draw`` chooses how the questions of several parents are joined."""
@@ -242,8 +241,7 @@ def get_called_doc(entry: Entry) -> FunctionDoc:
 
 
 def _get_call(entry: Entry) -> ExpectedCall:
-    assert isinstance(entry.expectation, ExpectedCalls)
-    return entry.expectation.calls[0]
+    return list_expected_calls(entry)[0]
 
 
 def _get_question(entry: Entry) -> str:

@@ -9,7 +9,7 @@ import yaml
 
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.kinds.state.entries import UNWORDED
 from pytest_fcbench.tools.authoring.sampling import Walk
 
@@ -41,8 +41,7 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
             record["functions"] = [
                 doc.name if docs[doc.name] == doc else convert_doc(doc) for doc in entry.functions
             ]
-            if isinstance(entry.expectation, ExpectedCalls):
-                calls = entry.expectation.calls
+            if calls := list_expected_calls(entry):
                 record["expect"] = [{call.name: dict(call.accepted)} for call in calls]
                 if judged := {call.name: list(call.judged) for call in calls if call.judged}:
                     record["judged"] = judged

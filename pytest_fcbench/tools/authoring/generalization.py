@@ -18,7 +18,7 @@ from random import Random
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry, Message
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls, list_expected_calls
 from pytest_fcbench.tools.authoring.combination import is_answered_by_calls, list_options
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")
@@ -72,12 +72,11 @@ def build_variants(entry: Entry, draw: Random, count: int = 10) -> list[Entry]:
 
 
 def _find_swaps(entry: Entry) -> Iterator[_Swap]:
-    assert isinstance(entry.expectation, ExpectedCalls)
     question = entry.turns[0][0].content
     schemas = {doc.name: doc.properties for doc in entry.functions}
     given = [
         (schemas[call.name].get(name, {}), _list_forms(options), "" in list_options(options))
-        for call in entry.expectation.calls
+        for call in list_expected_calls(entry)
         for name, options in call.accepted.items()
     ]
     values = [value for _, forms, _ in given for value in forms]
@@ -148,7 +147,6 @@ def _read_rows(table: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
-    assert isinstance(entry.expectation, ExpectedCalls)
     texts: dict[str, str] = {}
     values: dict[tuple[object, ...], tuple[object, ...]] = {}
     for swap in swaps:
@@ -158,7 +156,7 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
             texts[swap.text], values[swap.values] = text, forms
     question = re.sub(_match_alone(*texts), lambda found: texts[found[0]], entry.turns[0][0].content)
     calls = []
-    for call in entry.expectation.calls:
+    for call in list_expected_calls(entry):
         accepted = dict(call.accepted)
         for name, options in call.accepted.items():
             forms = _list_forms(options)

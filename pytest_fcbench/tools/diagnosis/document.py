@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.failure import Divergence
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.scorecard.scorecard_files import parse_file
-from pytest_fcbench.tools.diagnosis.failure_classes import Divergence
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
 
 SCHEMA = "fcbench-diagnosis/1"

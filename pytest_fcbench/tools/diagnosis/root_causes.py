@@ -21,7 +21,7 @@ from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.table import find_kind
 
 
 class RootCause(StrEnum):
@@ -104,7 +104,7 @@ def build_question(
 def _build_material(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments, longest: int
 ) -> Mapping[str, object]:
-    truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    truth = find_kind(entry).describe_truth(entry).turns
     late = entry.scene.withheld if entry.scene else {}
     turns: list[Mapping[str, object]] = []
     for at, said in enumerate(entry.turns):

@@ -18,7 +18,8 @@ from pytest_fcbench.cli.commands.show import render_entry, render_paths
 from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_model import StoredModel
+from pytest_fcbench.dispatch.pipeline import Pipeline
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.categories import CATEGORIES
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
@@ -187,7 +188,8 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
     entry = replace(run.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
     identity = registry.describe_identity(settings)
-    model = StoredModel(OracleModel(Prompting.make_default(Mode.FC)), store, identity, immediate=True)
+    oracle = OracleModel(Prompting.make_default(Mode.FC))
+    model = Pipeline(oracle, [StoredAnswers(store, identity, immediate=True)], immediate=True)
     talk = run.converse(entry, {})
     request = next(talk)
     while True:

@@ -22,7 +22,7 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_model import name_model
+from pytest_fcbench.dispatch.stored_answers import name_model
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.registry import describe_identity

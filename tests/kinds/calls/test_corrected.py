@@ -14,7 +14,6 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.kinds.calls import corrected
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.calls.value_comparison import values_agree
 from tests.factories import make_doc, make_entry
 
@@ -23,8 +22,7 @@ SIMPLE = "simple_function_checker"
 
 def judge_calls(entry: Entry, *calls: Call) -> Verdict:
     """Judge an answer of these calls."""
-    assert isinstance(entry.expectation, ExpectedCalls)
-    return corrected.match_calls(entry, entry.expectation, Calls(calls))
+    return corrected.match_calls(entry, Calls(calls))
 
 
 def read_code(verdict: Verdict) -> str | None:
@@ -462,15 +460,13 @@ def test_the_order_of_the_calls_does_not_matter(accepted: list[list[int]], data:
 
 def test_an_unreadable_call_fails() -> None:
     entry = make_entry()
-    assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = corrected.match_calls(entry, entry.expectation, Unreadable("not JSON"))
+    verdict = corrected.match_calls(entry, Unreadable("not JSON"))
     assert verdict == Failed("unreadable", "the answer tries to call but cannot be read: not JSON")
 
 
 def test_prose_fails_as_no_call() -> None:
     entry = make_entry()
-    assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = corrected.match_calls(entry, entry.expectation, Prose("I cannot."))
+    verdict = corrected.match_calls(entry, Prose("I cannot."))
     assert verdict == Failed("no_call", "the answer calls nothing: 'I cannot.'")
 
 

@@ -14,7 +14,6 @@ from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.kinds.calls import official
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"
@@ -24,8 +23,7 @@ PARALLEL = "parallel_function_checker_no_order"
 
 def judge_calls(entry: Entry, *calls: Call, names: Names = Names.DOTTED) -> Verdict:
     """Judge an answer of these calls."""
-    assert isinstance(entry.expectation, ExpectedCalls)
-    return official.match_calls(entry, entry.expectation, Calls(calls), names)
+    return official.match_calls(entry, Calls(calls), names)
 
 
 def read_code(verdict: Verdict) -> str | None:
@@ -627,6 +625,5 @@ def test_parallel_calls_of_several_functions() -> None:
 @pytest.mark.parametrize("kind", ["ast_decoder:decoder_failed", WRONG_FORMAT])
 def test_an_unreadable_answer_fails_with_the_decoders_code(category: str, kind: str) -> None:
     entry = make_numbered_entry(category)
-    assert isinstance(entry.expectation, ExpectedCalls)
-    verdict = official.match_calls(entry, entry.expectation, Unreadable("not JSON", kind), Names.DOTTED)
+    verdict = official.match_calls(entry, Unreadable("not JSON", kind), Names.DOTTED)
     assert verdict == Failed(kind, "cannot be read as calls: not JSON")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcbench.domain.failure import FailedEntry
 from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.explanation import explain_failure
 from pytest_fcbench.kinds.golden_path.verdict import judge
 from tests.kinds.golden_path.cases import Answer, make_path_entry
-from tests.kinds.golden_path.talking import CORRECTED, FC, OFFICIAL, hold_conversation, write_call
+from tests.kinds.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
 
 STAY: dict[str, object] = {
     "search_type": "city",
@@ -84,7 +85,7 @@ def test_the_call_stands_beside_the_expected_one_with_its_fault_marked(settings:
     verdict = judgement.select_profile(profile)
     assert isinstance(verdict, Failed)
     path = judgement.select_path_score(profile)
-    found = explain_failure(ENTRY, transcript.answers, FC.prompting, verdict, profile, path).calls
+    found = explain_failure(FailedEntry(ENTRY, transcript, verdict, profile), path).calls
     assert [(pair.found, pair.expected, pair.wrong) for pair in found] == [
         ("Search_Hotels", "Search_Hotels", False)
     ] * 2

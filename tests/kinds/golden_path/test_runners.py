@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.kinds.golden_path.runners import RUNNERS, find_runner
+from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.golden_path.runners import RUNNERS, find_runner, list_path_settings
+from pytest_fcbench.kinds.golden_path.walk import get_golden_path
+from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
+from tests.factories import make_entry, make_golden_path
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,18 @@ def test_all_runners_send_the_official_parameters() -> None:
         "llama": 4096,
     }
     assert {(runner.parameters or {})["temperature"] for runner in RUNNERS.values()} == {0.0}
+
+
+def test_the_settings_of_an_entry_are_those_under_which_it_can_be_put() -> None:
+    path = make_golden_path([("book", {"id": 7}, "done")])
+    by_runner = replace(path, expectation=replace(get_golden_path(path), by_runner=True))
+    official, corrected = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRECTED)
+    runners = [replace(official, runner=name) for name in RUNNERS]
+    assert list(list_path_settings(make_entry())) == [official]
+    assert list(list_path_settings(path)) == [official, corrected]
+    assert list(list_path_settings(by_runner)) == [*runners, corrected]
+    prompt = JudgePrompt("", "", ())
+    wording = PathWording("c37b284", "", {}, prompt, prompt, prompt)
+    worded = replace(get_golden_path(by_runner), wording=wording)
+    versions = {driven.wording for driven in list_path_settings(replace(by_runner, expectation=worded))}
+    assert versions == {"c37b284", None}

@@ -15,10 +15,8 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.formats.fields import Field, read_yaml
-from pytest_fcbench.kinds.entry_files import make_trajectories, read_entries
-from pytest_fcbench.kinds.state.derived_entries import Withheld
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.entry_files import read_entries
+from pytest_fcbench.kinds.state.truth import Trajectory, Withheld
 
 GOOD = """\
 category: multi_turn_base
@@ -69,7 +67,8 @@ FIRST = Entry(
     ),
     functions=(*document_domain(DOMAINS["file_system"]), *document_domain(DOMAINS["math"])),
     expectation=Trajectory(
-        (("mkdir(dir_name='box')",), (), ("mv('box', destination='chest')", "add(a=2, b=3)"))
+        (("mkdir(dir_name='box')",), (), ("mv('box', destination='chest')", "add(a=2, b=3)")),
+        Withheld(2, ("mv", "cp")),
     ),
     scene=Scene(("file_system", "math"), {"file_system": ATTIC, "math": {}}),
 )
@@ -86,12 +85,6 @@ SECOND = Entry(
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
     assert read_entries(_write_file(tmp_path), "mine") == (FIRST, SECOND)
-
-
-def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
-    path = _write_file(tmp_path)
-    found = make_trajectories(Field(read_yaml(path), path), "mine")
-    assert list(found) == [(FIRST, Withheld(2, ("mv", "cp"))), (SECOND, None)]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,9 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.formats.fields import read_yaml
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.kind import ABSTENTION, DONE
 from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.models.baselines.oracle import ABSTENTION, DONE, OracleModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.registry import open_suite

@@ -13,10 +13,10 @@ import pytest
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.models.web import Sources, WebModel
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.client import Bounds, Client
 from pytest_fcbench.web.search import SmallWebSearch
+from pytest_fcbench.web.searcher import Sources, WebSearcher
 from tests.factories import make_entry
 from tests.parity.asking.recordings import (
     Answer,
@@ -62,7 +62,7 @@ def web() -> Iterator[Answer]:
     )
     with serve_locally(always_send(make_reply(page.encode(), Content_Type="text/html"))) as hosted:
         client = Client(Bounds(retries=0), {"page.example": hosted.port, "nobody.example": 1})
-        model = WebModel(lambda: Sources(SmallWebSearch(client), client), immediate=True)
+        model = WebSearcher(lambda: Sources(SmallWebSearch(client), client), immediate=True)
 
         def answer(asked: AskModel) -> Completion:
             question = str(asked.messages[0]["content"])

@@ -19,6 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
@@ -70,6 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
         {entry.key: entry for entry in entries},
         notes=(EVIL,),
         explanations={(0, failed): (Profile.OFFICIAL, Explanation((), calls=(compared,)))},
+        truths={entry.key: find_kind(entry).describe_truth(entry) for entry in entries},
     )
     paths = [folder / "one.html", folder / "two.html"]
     for path, shown in zip(paths, (cards[:1], cards), strict=True):

@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
 from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
+from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.failure_codes import find_failure_code
 from pytest_fcbench.present.html.island import (
     LONGEST,
@@ -28,7 +30,6 @@ from pytest_fcbench.present.html.island import (
     cut_text,
     find_fair_length,
     write_inert_json,
-    write_value,
 )
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
@@ -75,6 +76,12 @@ def test_texts_keep_to_the_budget_and_no_shorter_than_needed(
     assert sum(min(length, found) for length in lengths) <= max(budget, 0)
     if found < longest and any(length > found for length in lengths):
         assert sum(min(length, found + 1) for length in lengths) > budget
+
+
+def know_entry(entry: Entry, done: Mapping[tuple[int, str], Done] | None = None) -> SuiteInfo:
+    """Return the knowledge of a suite that has one entry."""
+    truths = {entry.key: find_kind(entry).describe_truth(entry)}
+    return SuiteInfo({entry.key: entry}, done or {}, truths=truths)
 
 
 def read_islands(
@@ -159,8 +166,8 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
 def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
     find, buy = RecordedCall.with_reply("find", {"a": 1}, {}), RecordedCall.with_reply("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
-    entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
-    _, entries = read_islands(tmp_path, [make_path_record()], SuiteInfo({entry.key: entry}))
+    entry = replace(make_entry("hotels"), expectation=golden)
+    _, entries = read_islands(tmp_path, [make_path_record()], know_entry(entry))
     assert entries[0]["steps"] == [['find {"a": 1}', "buy {}"], ["buy {}"]]
 
 
@@ -209,7 +216,7 @@ def test_an_entry_without_details_has_no_table(tmp_path: Path) -> None:
 
 def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
     entry = make_entry(expect=[{"weather.forecast": {"city": ["Bergen", "Åsane"], "days": [1.0, ""]}}])
-    index, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
+    index, (told,) = read_islands(tmp_path, [make_record()], know_entry(entry))
     assert told["turns"] == [{"said": [["user", "What will the weather in Bergen be?"]]}]
     assert told["expected"] == [
         ["weather.forecast", [["city", ['"Bergen"', '"Åsane"'], False], ["days", ["1.0"], True]]]
@@ -227,19 +234,25 @@ def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
 )
 def test_entries_without_expected_calls(tmp_path: Path, category: str, rule: str) -> None:
     entry = make_entry(category)
-    _, (told,) = read_islands(tmp_path, [make_record(category=category)], SuiteInfo({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record(category=category)], know_entry(entry))
     assert told["rule"] == rule
 
 
 def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
-    entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (ResultRule.EXACT,) * 2))
-    _, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
+    entry = replace(
+        make_entry("exec_simple", entry_id="simple_python_0"),
+        expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (ResultRule.EXACT,) * 2),
+    )
+    _, (told,) = read_islands(tmp_path, [make_record()], know_entry(entry))
     assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
 
 
 def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
-    entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
-    _, (told,) = read_islands(tmp_path, [make_record()], SuiteInfo({entry.key: entry}))
+    entry = replace(
+        make_entry("rest", entry_id="simple_python_0"),
+        expectation=ExpectedResponse("requests.get(url='https://a.example/')"),
+    )
+    _, (told,) = read_islands(tmp_path, [make_record()], know_entry(entry))
     assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
 
 
@@ -292,7 +305,7 @@ def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
         ),
     )
     done: dict[tuple[int, str], Done] = {(0, record.item_id): [[[("cd(folder='a')", "there")]], [[]]]}
-    index, (told,) = read_islands(tmp_path, [record], SuiteInfo({entry.key: entry}, done))
+    index, (told,) = read_islands(tmp_path, [record], know_entry(entry, done))
     first, second = told["turns"]
     assert first == {"said": [["user", "Go."]], "truth": ["cd(folder='a')"]}
     assert second["truth"] == []
@@ -390,12 +403,6 @@ def test_words_of_a_file_cannot_leave_their_place_in_a_command(tmp_path: Path) -
     index = json.loads(build_islands([evil], ["x"], SuiteInfo(), Profile.OFFICIAL).index)
     assert index["options"][0].startswith("'--fcbench-model=x'\"'\"'; rm -rf ~ #' ")
     assert index["files"] == [f"'{tmp_path}/a b;c.json'"]
-
-
-def test_values_that_json_cannot_write() -> None:
-    assert write_value({1, 2}) == "{1, 2}"
-    assert write_value("å") == '"å"'
-    assert write_value(10**30) == str(10**30)
 
 
 # Earlier conversations

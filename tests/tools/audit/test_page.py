@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.tools.audit import distributions
-from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.findings import Finding
 from pytest_fcbench.tools.audit.page import render_page
 from pytest_fcbench.tools.audit.report import Audit
 from tests.factories import make_entry

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.flaw import Severity
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution.truth import list_recorded_replies
@@ -16,7 +17,7 @@ from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
 from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Finding, Severity
+from pytest_fcbench.tools.audit.findings import Finding
 from pytest_fcbench.tools.audit.review import Decision
 
 TEXT = """\

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.tools.contamination.endpoint import LogprobInterface
@@ -217,7 +217,7 @@ def test_a_failure_is_that_of_one_text() -> None:
     done: list[bool] = []
     with serve_answers(answer) as server:
         model = PromptModel("m", LogprobInterface.COMPLETIONS, server.api_base)
-        found = asyncio.run(ask_for_logprobs(LimitedModel(model, Limits(retries=0)), texts, 1, done))
+        found = asyncio.run(ask_for_logprobs(build_pipeline(model, Limits(retries=0)), texts, 1, done))
     bad = found["bad one"]
     assert isinstance(bad, NotScoredError)
     assert bad.cause == "bad_request"

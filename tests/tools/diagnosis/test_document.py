@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.failure import Divergence, FailureClass
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.tools.diagnosis.document import (
     SCHEMA,
@@ -16,7 +17,6 @@ from pytest_fcbench.tools.diagnosis.document import (
     build_document,
     read_labels,
 )
-from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, Misunderstanding, RootCause
 
 FAILED = Failed("multi_turn:x", "turn 1: no")

@@ -1,0 +1,92 @@
+"""Classes of failed single-turn answers, found from the verdict's code and the calls without a judge.
+
+The first class in the order of ``AnswerClass`` that applies decides. Whether an answer calls at all, and
+which calls it makes, is read by the rules of the profile; calls that only the lenient reading finds are
+unreadable officially. What is wrong with calls that could be right is for the kind to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.domain.failure import AnswerClass, Divergence, FailedEntry
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Ending, Fault
+from pytest_fcbench.domain.verdict import Failed, Profile
+
+Compare: TypeAlias = Callable[[Sequence[Call], Names], Divergence]
+"""Finds what is wrong with as many calls as are wanted, whose functions are offered under these names."""
+
+_FAULTS: Mapping[Fault | None, AnswerClass] = {
+    Fault.OVERFLOW: AnswerClass.CONTEXT_OVERFLOW,
+    Fault.INFERENCE_ERROR: AnswerClass.INFERENCE_ERROR,
+    Fault.TOO_LARGE: AnswerClass.UNFINISHED_ANSWER,
+    Fault.UNREADABLE_CALL: AnswerClass.UNREADABLE_CALL,
+}
+_CODES = {
+    "simple_function_checker:wrong_func_name": AnswerClass.WRONG_FUNCTION,
+    "simple_function_checker:missing_required": AnswerClass.MISSING_ARGUMENT,
+    "simple_function_checker:missing_optional": AnswerClass.MISSING_ARGUMENT,
+    "simple_function_checker:unexpected_param": AnswerClass.INVENTED_ARGUMENT,
+}
+"""The class of a call by the code of its verdict."""
+_BEGINNINGS = {
+    "type_error:": AnswerClass.WRONG_TYPE,
+    "value_error:": AnswerClass.WRONG_ARGUMENT,
+    "dict_checker:": AnswerClass.WRONG_ARGUMENT,
+    "list_dict_checker:": AnswerClass.WRONG_ARGUMENT,
+    "sql:": AnswerClass.WRONG_RESULT,
+}
+"""The class of a call by the beginning of its code."""
+
+
+def classify_answer(
+    failure: FailedEntry, wanted: int | None = None, compare: Compare | None = None
+) -> Divergence:
+    """Find the class of an answer in which so many calls are wanted; without ``compare`` its code decides."""
+    entry, transcript, answer = failure.entry, failure.transcript, failure.transcript.last
+    if answer.fault in _FAULTS:
+        return Divergence(_FAULTS[answer.fault])
+    if answer.ending in (Ending.CUT, Ending.FILTERED):
+        return Divergence(AnswerClass.UNFINISHED_ANSWER)
+    reading, forbidden = _read_answer(failure), entry.expectation.forbids_calls
+    if isinstance(reading, Unreadable):
+        return Divergence(AnswerClass.UNREADABLE_CALL)
+    if isinstance(reading, Prose) or not reading.calls:
+        return Divergence(AnswerClass.UNEXPLAINED if forbidden else AnswerClass.NO_CALL)
+    if forbidden:
+        return Divergence(AnswerClass.UNWANTED_CALL)
+    # Corrected calls have the names of the docs.
+    names = transcript.prompting.names if failure.profile is Profile.OFFICIAL else Names.DOTTED
+    made = len(reading.calls)
+    if not {call.name for call in reading.calls} <= {names.show_name(doc.name) for doc in entry.functions}:
+        return Divergence(AnswerClass.UNKNOWN_FUNCTION)
+    if wanted not in (None, made):
+        return Divergence(AnswerClass.MISSING_CALL if made < wanted else AnswerClass.EXTRA_CALL)
+    return compare(reading.calls, names) if compare else classify_code(failure.verdict)
+
+
+def classify_code(verdict: Failed) -> Divergence:
+    """Find the class of a code; in SQL and in relevance the verdict has it, else that of a call."""
+    beginnings = (each for begin, each in _BEGINNINGS.items() if verdict.code.startswith(begin))
+    found = _CODES.get(verdict.code) or next(beginnings, AnswerClass.UNEXPLAINED)
+    parameter = verdict.details.get("parameter")
+    return Divergence(found, parameter=parameter if isinstance(parameter, str) else None)
+
+
+def _read_answer(failure: FailedEntry) -> Calls | Prose | Unreadable:
+    """Read an answer by a profile; officially unreadable words are told from unreadable calls."""
+    entry, transcript = failure.entry, failure.transcript
+    syntax, language = transcript.prompting.syntax, entry.category.language
+    lenient = read_corrected(
+        transcript.last, syntax, language, OfferedFunctions(entry.functions, transcript.prompting.names)
+    )
+    if failure.profile is Profile.CORRECTED:
+        return lenient
+    strict = read_official(transcript.last, syntax, language)
+    if isinstance(strict, Unreadable) and (isinstance(lenient, Prose) or lenient == Calls(())):
+        return lenient
+    return strict

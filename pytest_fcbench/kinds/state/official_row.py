@@ -1,0 +1,108 @@
+"""The fields of an official score file on conversations whose calls had a wrong effect."""
+
+from __future__ import annotations
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.environments.api.file_system import Directory, File, FileSystem, build_tree
+from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
+from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Fresh
+
+
+def describe_wrong_conversation(answered: AnsweredEntry, fresh: Fresh) -> OfficialRow | None:
+    """Describe a wrong conversation; None for a right one. The entry must have a trajectory."""
+    entry, transcript = answered.entry, answered.transcript
+    verdict = state.judge(entry, transcript, fresh).official
+    if not isinstance(verdict, Failed):
+        return None
+    error: dict[str, object] = {"error_message": verdict.reason, "error_type": verdict.code}
+    results: dict[str, object] = {"model_result": answered.result}
+    if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
+        error["error_message"] = [verdict.reason]
+    else:
+        made = state.list_calls(transcript)
+        results = {"model_result_raw": answered.result, "model_result_decoded": made}
+        error |= _describe_turn(verdict, entry, made, fresh)
+    return {
+        "error": error,
+        "prompt": answered.prompt,
+        **results,
+        "possible_answer": answered.possible_answer,
+        "inference_log": "",
+    }
+
+
+def _describe_turn(verdict: Failed, entry: Entry, made: state.Made, fresh: Fresh) -> dict[str, object]:
+    """Describe the error in a turn, and the results of all calls up to it."""
+    assert isinstance(entry.expectation, Trajectory)
+    executed: list[dict[str, object]] = []
+    so_far: list[str] = []
+    for turn in state.play_turns(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
+        executed.append({"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)})
+        so_far += [text for step in turn.results for text in step]
+        # The official checker stops at the first turn that fails.
+        if turn.number == verdict.details["turn"]:
+            break
+    match verdict.code.removeprefix("multi_turn:"):
+        case "instance_state_mismatch":
+            # Only the first environment that differs is described.
+            pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
+            model, right = next((found, right) for found, right in pairs if found.state() != right.state())
+            found, expected = _list_attributes(model), _list_attributes(right)
+            differences = {
+                name: {"model": found[name], "ground_truth": expected[name]}
+                for name in expected
+                if model.state()[name] != right.state()[name]
+            }
+            return {
+                "details": {
+                    "differences": differences,
+                    "model_instance_state": found,
+                    "ground_truth_instance_state": expected,
+                },
+                "execution_result": executed,
+            }
+        case "execution_response_mismatch":
+            # Results count as often as they occur, as in the official checker.
+            left, missing = list(so_far), []
+            for text in turn.returned:
+                if text in left:
+                    left.remove(text)
+                else:
+                    missing.append(text)
+            return {
+                "details": {
+                    "missing_items": missing,
+                    "model_response (including all previous turns)": so_far,
+                    "ground_truth_response (only the current turn)": list(turn.returned),
+                }
+            }
+    return {"details": {"execution_result": executed}}
+
+
+def _list_attributes(environment: Environment) -> dict[str, object]:
+    """List attributes in the official order, a folder as text."""
+    attributes = dict(environment.state())
+    if isinstance(environment, FileSystem):
+        return attributes | {"root": render_folder(environment.root)}
+    last = {name: attributes.pop(name) for name in ("long_context",) if name in attributes}
+    return attributes | last
+
+
+def render_folder(root: Directory) -> str:
+    """Show a folder as the official class does, or in our short form if it contains itself."""
+    try:
+        build_tree(root)
+    except ValueError:
+        return repr(root)
+    return _render_item(root, None)
+
+
+def _render_item(item: File | Directory, parent: str | None) -> str:
+    if isinstance(item, File):
+        return f"<<File: {item.name}, Content: {item.content}>>"
+    inside = ", ".join(f"{name!r}: {_render_item(child, item.name)}" for name, child in item.contents.items())
+    return f"<Directory: {item.name}, Parent: {parent}, Contents: {{{inside}}}>"

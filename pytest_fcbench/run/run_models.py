@@ -1,0 +1,247 @@
+"""The models and tools of a run, each at the end of the steps that the settings ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.budget import Budget, Ledger
+from pytest_fcbench.dispatch.pipeline import Limits, Pipeline, build_pipeline
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.extras import require_extra
+from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
+from pytest_fcbench.kinds.answers import web_pages
+from pytest_fcbench.mcp_servers.server_pool import ServerPool
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.protocol import NeedsKey, Responder
+from pytest_fcbench.models.routing import RoutedModel
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.failure_hints import WITHOUT_PREFLIGHT, find_hint
+from pytest_fcbench.web.recording import Recording
+from pytest_fcbench.web.searcher import OwnWeb, WebRecorder, WebSearcher, open_web_searcher
+
+_LONGEST_STORED = 2_000_000
+"""Characters of an answer that are stored, also where fewer are read."""
+
+
+class RunModels:
+    """The models and tools of a run, opened together and closed together.
+
+    ``share`` is this process's part of the rates, the budget and the concurrency; 1 where it runs all
+    conversations. Raises ``UsageError``.
+    """
+
+    def __init__(self, context: RunContext, share: float = 1.0) -> None:
+        self._context = context
+        self._share = share
+        settings = context.settings
+        self.concurrency = self._compute_concurrency(settings)
+        """The number of conversations that this process runs at once."""
+        # Processes that share a budget know nothing of what the others spend, so each has its part.
+        self._budget = Budget(settings.max_usd and settings.max_usd * share)
+        self._pipelines: dict[Party, Pipeline] = {}
+        with ExitStack() as opened:
+            self._opened = opened
+            model = context.model if context.model.immediate else self._open_model_under_test()
+            others = self._open_other_parties()
+            self.routed_model: Responder = RoutedModel(model, others) if others else model
+            """The model that passes each request to the party that it is for."""
+            # An error above closes what was opened until then.
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Close the store and everything else that was opened."""
+        self._opened.close()
+
+    # The list of steps of each party
+
+    def _open_model_under_test(self) -> Pipeline:
+        settings = self._context.settings
+        identity = registry.describe_identity(settings)
+        former = registry.describe_former_identity(settings)
+        return self._open_pipeline(Party.MODEL, self._context.model, settings, identity, former)
+
+    def _open_other_parties(self) -> Mapping[Party, Responder]:
+        """Return what answers for each other party; a replayed scorecard answers for all of them."""
+        context, settings = self._context, self._context.settings
+        if context.chosen.recorded:
+            return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
+        parties: dict[Party, Responder] = {}
+        # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not another one.
+        unlimited = replace(settings, rpm=None, tpm=None)
+        for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items():
+            own, former = unlimited, None
+            if party is Party.JUDGE and settings.judge:
+                own, former = settings.judge, registry.describe_former_identity(settings.judge)
+            parties[party] = self._open_pipeline(party, model, own, identity, former)
+        if context.starts_servers:
+            parties[Party.SERVER] = self._open_servers()
+        if not context.asks_web:
+            return parties
+        web: Responder = open_web_searcher(settings.search)
+        # A recording answers requests to the suites' webs, too.
+        own_web = web if context.web_recording else self._opened.enter_context(open_own_web(context))
+        if not web.immediate:
+            web = self._open_pipeline(Party.WEB, web, unlimited, {"model": f"web: {settings.search}"})
+        webs = {Party.WEB: web, Party.OWN_WEB: own_web}
+        if settings.search_record is not None:
+            recorder = WebRecorder(self._opened.enter_context(closing(Recording(settings.search_record))))
+            webs = {party: Pipeline(each, [recorder], each.immediate) for party, each in webs.items()}
+        return {**parties, **webs}
+
+    def _open_servers(self) -> Responder:
+        """Return what carries calls out on MCP servers, with its answers stored where others are."""
+        context, settings, waits = self._context, self._context.settings, self._context.waits
+        if settings.mcp:
+            require_extra("mcp", "--fcbench-mcp")
+        pool = ServerPool(
+            settings.mcp, lambda entry: context.suites[entry.suite].find_folder(entry), immediate=not waits
+        )
+        servers = self._opened.enter_context(closing(pool))
+        if not waits or (stored := self._store_answers({"model": "mcp"})) is None:
+            return servers
+        return self._pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored]))
+
+    def _open_pipeline(
+        self,
+        party: Party,
+        model: Responder,
+        settings: Settings,
+        identity: registry.Identity,
+        former: registry.Identity | None = None,
+    ) -> Pipeline:
+        """Put a party that is asked under these settings behind its steps. Raises ``UsageError``."""
+        share, is_tested = self._share, party is Party.MODEL
+        limits = Limits(
+            rpm=settings.rpm and settings.rpm * share,
+            tpm=settings.tpm and settings.tpm * share,
+            retries=settings.retries,
+            max_pause_s=settings.max_pause_s,
+            timeout_s=settings.timeout_s,
+            wait_s=(is_tested and settings.wait_s) or 0.0,
+            concurrency=self._compute_concurrency(settings),
+        )
+        # Only some are paid by tokens or time, and a judge may be a file.
+        is_paid = party in PAID and not model.immediate
+        ledger = self._open_ledger(party, settings) if is_paid else Ledger()
+        stored = self._store_answers(identity, former)
+        longest = self._context.settings.max_answer
+        self._pipelines[party] = build_pipeline(
+            model,
+            limits,
+            ledger,
+            stored,
+            preflight=is_tested and settings.preflight and not settings.offline,
+            longest_read=longest if is_tested else None,
+            longest_stored=max(longest, _LONGEST_STORED) if stored else None,
+        )
+        return self._pipelines[party]
+
+    def _open_ledger(self, party: Party, settings: Settings) -> Ledger:
+        """Return the ledger of a party that is asked under these settings. Raises ``UsageError``."""
+        price, max_usd = self._context.prices.get(party), self._budget.max_usd
+        if max_usd is not None and price is None:
+            label = settings.similarity if party is Party.SIMILARITY else settings.label
+            raise UsageError(
+                f"--fcbench-max-usd={self._context.settings.max_usd:g}: the price of {label} is not known; "
+                f"give it under 'prices' in fcbench.yaml"
+            )
+        # Endpoints take the limit of output tokens under either of two names.
+        given = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+        most_output = next((value for value in given if isinstance(value, int)), None)
+        return Ledger(price, settings.concurrency, self._budget, most_output)
+
+    def _store_answers(
+        self, identity: registry.Identity, former: registry.Identity | None = None
+    ) -> StoredAnswers | None:
+        """Return the step that stores answers, unless the run stores none."""
+        if self._store is None:
+            return None
+        settings = self._context.settings
+        return StoredAnswers(
+            self._store, identity, offline=settings.offline, refresh=settings.refresh, former=former
+        )
+
+    @cached_property
+    def _store(self) -> AnswerStore | None:
+        """The answer store, opened for the first model that is asked."""
+        path = self._context.settings.store
+        return self._opened.enter_context(closing(AnswerStore(path))) if path else None
+
+    def _compute_concurrency(self, settings: Settings) -> int:
+        return max(1, int(settings.concurrency * self._share))
+
+    # What a run asks about its models
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """The way to the model under test; None for one that needs no network."""
+        return self._pipelines.get(Party.MODEL)
+
+    def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
+        """Return the stored answer to a request of any party, None where there is none."""
+        pipeline = self._pipelines.get(request.party)
+        return pipeline.stored.kept(entry, request) if pipeline and pipeline.stored else None
+
+    def require_key(self) -> None:
+        """Raise ``UsageError`` where the model has no key and nothing that it answered is stored."""
+        settings, model = self._context.settings, self._context.model
+        first_call = self.pipeline and self.pipeline.first_call
+        if not first_call or first_call.decided.is_set() or not isinstance(model, NeedsKey):
+            return
+        if self._store is not None and not settings.refresh and self._store.count() > 0:
+            return
+        try:
+            model.require_key()
+        except CallError as error:
+            raise UsageError(
+                f"no call was made: {error.cause}: {error.reason}\n"
+                f"{find_hint(error, settings)}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
+            ) from None
+
+    @property
+    def reused(self) -> int:
+        """The number of answers of the model under test that came from the store."""
+        return self.pipeline.stored.reused if self.pipeline and self.pipeline.stored else 0
+
+    @property
+    def kept(self) -> int | None:
+        """The number of answers of this run that are in the store; None where nothing is stored."""
+        if self._store is None:
+            return None
+        stored = [pipeline.stored for pipeline in self._pipelines.values() if pipeline.stored]
+        return self._store.count_written() + sum(each.reused for each in stored)
+
+    @property
+    def spent_usd(self) -> float | None:
+        """The dollars that all models have cost so far; None if no price is known."""
+        return self._budget.spent if self._context.prices else None
+
+    @property
+    def calls_of_others(self) -> Mapping[str, int]:
+        """The number of calls that each other party was asked, as far as it was asked at all."""
+        calls = {party: pipeline.calls for party, pipeline in self._pipelines.items()}
+        return {party: number for party, number in calls.items() if number and party is not Party.MODEL}
+
+    @property
+    def trouble(self) -> str | None:
+        """The reason why calls of any party are not answered, in words; None where all are."""
+        for party, pipeline in self._pipelines.items():
+            if trouble := pipeline.trouble:
+                return trouble if party is Party.MODEL else f"{party}: {trouble}"
+        return None
+
+
+@contextmanager
+def open_own_web(context: RunContext) -> Iterator[WebSearcher]:
+    """Open the web pages that suites bring along; their server starts with the first request."""
+    with closing(
+        OwnWeb(lambda: web_pages.read_pages([suite.web for suite in context.suites.values()]))
+    ) as web:
+        yield WebSearcher(web.open_sources, immediate=not context.waits)
