@@ -188,8 +188,8 @@ class _Export:
             self.records.append(replace(record, steps=priced))
             if not judged:
                 continue
-            answered = AnsweredEntry(entry, transcript, row["result"], *asked[entry.key])
-            failure = build_score_row(answered, self.folder, self.session.resources)
+            answer = AnsweredEntry(entry, transcript, row["result"], *asked[entry.key])
+            failure = build_score_row(answer, self.folder, self.session.resources)
             wrongs += [write_line(failure)] if failure else []
             if entry.variation:
                 right.setdefault(entry.variation.format.name, []).append(failure is None)

@@ -44,7 +44,7 @@ _BEGINNINGS = {
 
 
 def classify_answer(
-    failure: FailedEntry, wanted: int | None = None, compare: Compare | None = None
+    failure: FailedEntry, count: int | None = None, compare: Compare | None = None
 ) -> Divergence:
     """Find the class of an answer in which so many calls are wanted; without ``compare`` its code decides."""
     entry, transcript, answer = failure.entry, failure.transcript, failure.transcript.last
@@ -61,20 +61,20 @@ def classify_answer(
         return Divergence(AnswerClass.UNWANTED_CALL)
     # Corrected calls have the names of the docs.
     names = transcript.prompting.names if failure.profile is Profile.OFFICIAL else Names.DOTTED
-    made = len(reading.calls)
+    number = len(reading.calls)
     if not {call.name for call in reading.calls} <= {names.show_name(doc.name) for doc in entry.functions}:
         return Divergence(AnswerClass.UNKNOWN_FUNCTION)
-    if wanted not in (None, made):
-        return Divergence(AnswerClass.MISSING_CALL if made < wanted else AnswerClass.EXTRA_CALL)
+    if count not in (None, number):
+        return Divergence(AnswerClass.MISSING_CALL if number < count else AnswerClass.EXTRA_CALL)
     return compare(reading.calls, names) if compare else classify_code(failure.verdict)
 
 
 def classify_code(verdict: Failed) -> Divergence:
     """Find the class of a code; in SQL and in relevance the verdict has it, else that of a call."""
     beginnings = (each for begin, each in _BEGINNINGS.items() if verdict.code.startswith(begin))
-    found = _CODES.get(verdict.code) or next(beginnings, AnswerClass.UNEXPLAINED)
+    answer_class = _CODES.get(verdict.code) or next(beginnings, AnswerClass.UNEXPLAINED)
     parameter = verdict.details.get("parameter")
-    return Divergence(found, parameter=parameter if isinstance(parameter, str) else None)
+    return Divergence(answer_class, parameter=parameter if isinstance(parameter, str) else None)
 
 
 def _read_answer(failure: FailedEntry) -> Calls | Prose | Unreadable:

@@ -36,18 +36,18 @@ class AnsweredEntry:
     def format_calls(self, reading: Calls) -> list[object]:
         """Format calls as ``{name: {parameter: value}}``; in a text a nameless argument is ``null``."""
         is_text = self.transcript.prompting.syntax.startswith(("python", "verbose_xml"))
-        renamed = {"**": "null"} if is_text else {}
+        names = {"**": "null"} if is_text else {}
         return [
-            {call.name: {renamed.get(name, name): value for name, value in call.arguments.items()}}
+            {call.name: {names.get(name, name): value for name, value in call.arguments.items()}}
             for call in reading.calls
         ]
 
     def show_misdecoded(self) -> object:
         """Show a result that does not decode to calls: arguments that are no object, or a text."""
-        made = [part for part in self.transcript.last.tool_calls or () if isinstance(part, ToolCall)]
-        if not made:
+        calls = [part for part in self.transcript.last.tool_calls or () if isinstance(part, ToolCall)]
+        if not calls:
             return {} if self.entry.category.language is Language.JAVA else None
         return [
             {part.name: from_json(part.arguments) if isinstance(part.arguments, str) else part.arguments}
-            for part in made
+            for part in calls
         ]

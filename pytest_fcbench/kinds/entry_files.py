@@ -141,13 +141,13 @@ def list_errors(file: Field, suite: str, category: Category, world: World | None
             _make_entries(replace(file, value=rest.value), suite, category, world)
             break
         except FieldError as error:
-            news = [error, *error.others]
+            new_errors = [error, *error.others]
         texts = {*map(str, errors)}
-        errors += (each for each in news if not (str(each) in texts or rest.caused(each.keys)))
+        errors += (each for each in new_errors if not (str(each) in texts or rest.caused(each.keys)))
         # A file that this one uses has functions of the same numbers.
-        if any(each.path != file.path for each in news):
+        if any(each.path != file.path for each in new_errors):
             break
-        if not sum(map(rest.leave_out, {each.keys[:3] for each in news})):
+        if not sum(map(rest.leave_out, {each.keys[:3] for each in new_errors})):
             break
     return sorted(errors, key=lambda error: error.line)
 

@@ -93,9 +93,9 @@ class Kind(ABC):
         """Find what contradicts itself in the shape of an entry."""
         yield from ()
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a wrong answer for a score file; None for a right one. Needs ``score`` in its files."""
-        raise TypeError(f"{answered.entry.key} is in no score file")
+        raise TypeError(f"{answer.entry.key} is in no score file")
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the class of a failure and its place. Usually the answer and the code of its verdict tell."""

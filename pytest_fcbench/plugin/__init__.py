@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if is_used:
         from pytest_fcbench.plugin.plain_imports import import_plainly
 
-        with import_plainly(config.pluginmanager.rewrite_hook):
+        with import_plainly(getattr(config.pluginmanager, "rewrite_hook", None)):
             from pytest_fcbench.plugin.registration import register_benchmark
 
         register_benchmark(config, given, project)

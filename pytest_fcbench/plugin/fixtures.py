@@ -65,7 +65,7 @@ class BodyArguments:
             return
         # pytest has no public way to ask who defines a fixture; without this one it looks all up itself.
         known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", None)
-        if known is None and False:
+        if known is None:
             return
         replaced = {name for name, found in known.items() if found and name in found[-1].argnames}
         ours = {name: value for name, value in self._values.items() if name not in replaced}

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.budget import SAFE, Budget, Ledger, estimated_tokens
-from pytest_fcbench.dispatch.pipeline import Limits
+from pytest_fcbench.dispatch.pipeline import Limits, Payment, Pipeline, build_pipeline
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from tests.dispatch import clock
 from tests.dispatch.pipelines import LimitedModel
 from tests.factories import make_entry
@@ -68,6 +72,12 @@ class FakeModel:
         return outcome
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[AnswerStore]:
+    with closing(AnswerStore(tmp_path / "answers.sqlite")) as store:
+        yield store
+
+
 def make_failure(
     cause: str = "endpoint", *, transient: bool = True, retry_after_s: float | None = None
 ) -> CallError:
@@ -87,7 +97,7 @@ def make_numbered_entry(number: int = 0) -> Entry:
     return make_entry(entry_id=f"simple_python_{number}")
 
 
-async def ask_model(model: LimitedModel, number: int = 0, request: AskModel = REQUEST) -> Completion:
+async def ask_model(model: Pipeline, number: int = 0, request: AskModel = REQUEST) -> Completion:
     return await model.complete(make_numbered_entry(number), request)
 
 
@@ -1219,3 +1229,57 @@ def test_a_model_is_prepared_before_its_first_call_only() -> None:
 
     clock.run_coroutine(ask_twice())
     assert (fake.prepared, fake.starts) == (1, [100, 100])
+
+
+# The list of steps
+
+
+def test_what_is_stored_is_read_with_another_limit_later(store: AnswerStore) -> None:
+    fake = FakeModel([Completion(text="x" * 30)])
+
+    def ask_within(longest_read: int) -> Completion:
+        stored = StoredAnswers(store, {}, immediate=True)
+        pipeline = build_pipeline(
+            fake, Limits(), stored=stored, longest_read=longest_read, longest_stored=100
+        )
+        return clock.run_coroutine(ask_model(pipeline))
+
+    assert ask_within(10).fault is Fault.TOO_LARGE
+    assert ask_within(30).text == "x" * 30
+    assert len(fake.asked) == 1
+
+
+def test_what_is_too_long_to_be_stored_is_a_fault_in_the_store(store: AnswerStore) -> None:
+    fake = FakeModel([Completion(text="x" * 30)])
+    pipeline = build_pipeline(
+        fake,
+        Limits(),
+        stored=(stored := StoredAnswers(store, {}, immediate=True)),
+        longest_read=50,
+        longest_stored=20,
+    )
+    clock.run_coroutine(ask_model(pipeline))
+    kept = stored.kept(make_numbered_entry(), REQUEST)
+    assert kept is not None
+    assert kept.fault is Fault.TOO_LARGE
+
+
+def test_what_is_stored_takes_no_turn_and_no_money(store: AnswerStore) -> None:
+    fake = FakeModel([make_failure()])
+    pipeline = build_pipeline(
+        fake,
+        Limits(rpm=1),
+        Ledger(DEAR, budget=Budget(100), max_tokens=4),
+        StoredAnswers(store, {}, immediate=True),
+        preflight=True,
+    )
+    clock.run_coroutine(ask_model(pipeline))
+    (payment,) = (step for step in pipeline.steps if isinstance(step, Payment))
+    spent = payment.ledger.budget.spent
+    assert clock.run_coroutine(ask_model(pipeline)) == ANSWER
+    assert (pipeline.calls, payment.ledger.budget.spent) == (2, spent)
+    assert pipeline.notes == (
+        "a note",
+        "1 of 2 calls were retries",
+        "1 answers were reused from answers.sqlite",
+    )

@@ -182,6 +182,12 @@ def test_no_file_where_no_entry_ran(project: Project) -> None:
     assert "JSON report" not in result.stdout.str()
 
 
+def test_a_verbose_run_says_once_where_the_report_was_saved(project: Project) -> None:
+    result = project.run("benchmarks", "--fcbench-category=parallel", "--fcbench-limit=1", "-n", "0", "-v")
+    assert "report saved to: " in result.stdout.str()
+    result.stdout.no_fnmatch_line("*report auto-save skipped*")
+
+
 def test_the_file_goes_where_it_is_told(project: Project) -> None:
     project.run("--fcbench-category=multiple", "--fcbench-scorecard=out/card.json")
     assert (project.path / "out/card.json").exists()

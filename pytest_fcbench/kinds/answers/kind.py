@@ -24,9 +24,9 @@ class AnswersKind(Kind):
         """Judge the final answer."""
         return verdict.judge(entry, transcript)
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a wrong final answer."""
-        return describe_wrong_answer(answered)
+        return describe_wrong_answer(answer)
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls that lead to the answer, step by step; none where only the answer is known."""

@@ -21,21 +21,21 @@ from pytest_fcbench.kinds.calls.truth import list_expected_calls
 
 def classify_calls(failure: FailedEntry) -> Divergence:
     """Find the class of an answer. The entry must expect calls."""
-    expected = list_expected_calls(failure.entry)
+    right_calls = list_expected_calls(failure.entry)
 
     def blame_first_misfit(calls: Sequence[Call], names: Names) -> Divergence:
         comparison = CallComparison(failure.entry, names, failure.profile)
-        partner = comparison.find_partners(expected, calls)
-        for place, wanted in enumerate(expected):
-            made = calls[partner[place]]
-            verdict = comparison.match_call(wanted, made)
+        partner = comparison.find_partners(right_calls, calls)
+        for place, right_call in enumerate(right_calls):
+            call = calls[partner[place]]
+            verdict = comparison.match_call(right_call, call)
             if isinstance(verdict, Failed):
                 misfit = classify_code(verdict)
                 name = misfit.parameter or ""
                 # A parameter whose only accepted value is "" has to be left out.
-                if name in made.arguments and wanted.accepted.get(name) == [""]:
+                if name in call.arguments and right_call.accepted.get(name) == [""]:
                     return replace(misfit, failure=AnswerClass.INVENTED_ARGUMENT)
                 return misfit
         return Divergence(AnswerClass.UNEXPLAINED)
 
-    return classify_answer(failure, len(expected), blame_first_misfit)
+    return classify_answer(failure, len(right_calls), blame_first_misfit)

@@ -34,9 +34,9 @@ class CallsKind(Kind):
         """Judge the calls of the last answer."""
         return verdict.judge(entry, transcript)
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe calls that are wrong as they are written."""
-        return describe_wrong_calls(answered)
+        return describe_wrong_calls(answer)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find what is wrong with the first call that does not fit."""

@@ -8,33 +8,33 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.calls import official
 
 
-def describe_wrong_calls(answered: AnsweredEntry) -> OfficialRow | None:
+def describe_wrong_calls(answer: AnsweredEntry) -> OfficialRow | None:
     """Describe wrong calls; None for right ones. The entry must expect calls."""
-    reading = answered.read_calls()
-    verdict = official.match_calls(answered.entry, reading, answered.transcript.prompting.names)
+    reading = answer.read_calls()
+    verdict = official.match_calls(answer.entry, reading, answer.transcript.prompting.names)
     if not isinstance(verdict, Failed):
         return None
-    raw: dict[str, object] = {"model_result_raw": answered.result}
+    raw: dict[str, object] = {"model_result_raw": answer.result}
     if isinstance(reading, Calls):
-        raw["model_result_decoded"] = answered.format_calls(reading)
+        raw["model_result_decoded"] = answer.format_calls(reading)
     elif reading.code == WRONG_FORMAT:
         raw = {
-            "model_result_raw": str(answered.result),
-            "model_result_decoded": str(answered.show_misdecoded()),
+            "model_result_raw": str(answer.result),
+            "model_result_decoded": str(answer.show_misdecoded()),
         }
     errors: list[object] = [verdict.reason]
-    misses, decoded = verdict.details.get("misses"), raw.get("model_result_decoded")
-    right = answered.possible_answer
+    misses, calls = verdict.details.get("misses"), raw.get("model_result_decoded")
+    right = answer.possible_answer
     # Where no call matches an expected one, official code also lists the error of each remaining call.
-    if isinstance(misses, list) and isinstance(decoded, list) and isinstance(right, list):
-        expected = right[int(str(verdict.details["expected"]))]
+    if isinstance(misses, list) and isinstance(calls, list) and isinstance(right, list):
+        right_call = right[int(str(verdict.details["expected"]))]
         errors += [
             {
                 f"Model Result Index {miss['found']}": {
                     "sub_error": [miss["reason"]],
                     "sub_error_type": miss["code"],
-                    "model_output_item": decoded[miss["found"]],
-                    "possible_answer_item": expected,
+                    "model_output_item": calls[miss["found"]],
+                    "possible_answer_item": right_call,
                 }
             }
             for miss in misses
@@ -42,7 +42,7 @@ def describe_wrong_calls(answered: AnsweredEntry) -> OfficialRow | None:
     return {
         "error": errors,
         "error_type": verdict.code,
-        "prompt": answered.prompt,
+        "prompt": answer.prompt,
         **raw,
-        "possible_answer": answered.possible_answer,
+        "possible_answer": answer.possible_answer,
     }

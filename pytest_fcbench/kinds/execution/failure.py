@@ -13,10 +13,10 @@ from pytest_fcbench.kinds.kind import RightCalls
 
 def classify_results(failure: FailedEntry, right: RightCalls) -> Divergence:
     """Find the class of an answer, given the calls of a right one."""
-    wanted = [call.name for steps in right for calls in steps for call in calls]
+    functions = [call.name for steps in right for calls in steps for call in calls]
 
     def compare_functions(calls: Sequence[Call], names: Names) -> Divergence:
-        is_right = sorted(map(names.show_name, wanted)) == sorted(call.name for call in calls)
+        is_right = sorted(map(names.show_name, functions)) == sorted(call.name for call in calls)
         return Divergence(AnswerClass.WRONG_RESULT if is_right else AnswerClass.WRONG_FUNCTION)
 
-    return classify_answer(failure, len(wanted), compare_functions)
+    return classify_answer(failure, len(functions), compare_functions)

@@ -30,9 +30,9 @@ class ExecutionKind(Kind):
         """Judge the last answer by what its calls return."""
         return verdict.judge(entry, transcript, resources.execute)
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe calls that return what is wrong."""
-        return describe_wrong_results(answered, resources.execute)
+        return describe_wrong_results(answer, resources.execute)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find whether the right functions were called."""

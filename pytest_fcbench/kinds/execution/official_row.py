@@ -11,15 +11,15 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.execution import verdict as execution
 
 
-def describe_wrong_results(answered: AnsweredEntry, execute: Execute) -> OfficialRow | None:
+def describe_wrong_results(answer: AnsweredEntry, execute: Execute) -> OfficialRow | None:
     """Describe calls that return what is wrong; None for right ones. The entry must expect results."""
     # The error of a call is a text like any other in a result file.
-    read = replace(answered.transcript.last, fault=None)
-    transcript = replace(answered.transcript, turns=((Step(read),),))
-    verdict = execution.judge(answered.entry, transcript, execute).official
+    read = replace(answer.transcript.last, fault=None)
+    transcript = replace(answer.transcript, turns=((Step(read),),))
+    verdict = execution.judge(answer.entry, transcript, execute).official
     if not isinstance(verdict, Failed):
         return None
-    decoded = (
+    calls = (
         {}
         if verdict.code.endswith(":decoder_failed")
         else {"model_result_decoded": list(execution.read_official_calls(transcript))}
@@ -27,8 +27,8 @@ def describe_wrong_results(answered: AnsweredEntry, execute: Execute) -> Officia
     return {
         "error": [verdict.reason],
         "error_type": verdict.code,
-        "prompt": answered.prompt,
-        "model_result_raw": answered.result,
-        **decoded,
-        "possible_answer": answered.possible_answer,
+        "prompt": answer.prompt,
+        "model_result_raw": answer.result,
+        **calls,
+        "possible_answer": answer.possible_answer,
     }

@@ -28,9 +28,9 @@ class RelevanceKind(Kind):
         """Judge whether the last answer rightly calls a function or none."""
         return verdict.judge(entry, transcript)
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a call where no function fits, or its lack where some does."""
-        return describe_wrong_relevance(answered)
+        return describe_wrong_relevance(answer)
 
     def answer_rightly(self, entry: Entry, request: AskModel) -> RightAnswer:
         """Call the first function where any will do, and none elsewhere."""

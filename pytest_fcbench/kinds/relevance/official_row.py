@@ -9,21 +9,21 @@ from pytest_fcbench.kinds.relevance.truth import NoCall
 from pytest_fcbench.kinds.relevance.verdict import judge_reading
 
 
-def describe_wrong_relevance(answered: AnsweredEntry) -> OfficialRow | None:
+def describe_wrong_relevance(answer: AnsweredEntry) -> OfficialRow | None:
     """Describe a call where no function fits, or its lack where some does; None for a right answer."""
-    reading = answered.read_calls()
-    verdict = judge_reading(reading, forbidden=isinstance(answered.entry.expectation, NoCall))
+    reading = answer.read_calls()
+    verdict = judge_reading(reading, forbidden=isinstance(answer.entry.expectation, NoCall))
     if not isinstance(verdict, Failed):
         return None
-    decoded: object = None
+    calls: object = None
     if isinstance(reading, Calls):
-        decoded = answered.format_calls(reading)
+        calls = answer.format_calls(reading)
     elif reading.code == WRONG_FORMAT:
-        decoded = answered.show_misdecoded()
+        calls = answer.show_misdecoded()
     return {
-        "prompt": answered.prompt,
-        "model_result": answered.result,
-        "decoded_result": decoded,
+        "prompt": answer.prompt,
+        "model_result": answer.result,
+        "decoded_result": calls,
         "error": [verdict.reason],
         "error_type": verdict.code,
     }

@@ -23,31 +23,35 @@ def recall_calls(failure: FailedEntry) -> Sides:
     entry, transcript = failure.entry, failure.transcript
     assert entry.scene
     assert entry.scene.server
-    made: Made = [[step.calls for step in steps] for steps in transcript.turns]
-    expected: Made = [[calls] for calls in list_expected_turns(entry)]
+    model_turns: Made = [[step.calls for step in steps] for steps in transcript.turns]
+    right_turns: Made = [[calls] for calls in list_expected_turns(entry)]
     sides = []
-    for side, turns in zip(open_sides(entry, entry.scene.server, transcript), (made, expected), strict=True):
-        found: list[list[CallMade]] = []
+    for side, turns in zip(
+        open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
+    ):
+        calls_by_turn: list[list[CallMade]] = []
         # Requests name all calls before them, so that the answers are found in this order only.
         before = side.read_state()
-        for steps, _ in zip(turns, expected, strict=False):
+        for steps, _ in zip(turns, right_turns, strict=False):
             calls: list[CallMade] = []
             for texts in steps:
-                returned = iter(side.perform_step(texts))
+                results = iter(side.perform_step(texts))
                 for text, call in zip(texts, side.calls.read_calls(texts), strict=True):
-                    value = next(returned) if isinstance(call, Call) else call
+                    value = next(results) if isinstance(call, Call) else call
                     result = value if isinstance(value, str) else json.dumps(value)
                     read = drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
                     calls.append(CallMade(text, read, result, is_change=False))
             after = side.read_state()
-            changed = after != before
-            found.append([replace(each, is_change=changed and not each.has_failed) for each in calls])
+            is_change = after != before
+            calls_by_turn.append(
+                [replace(each, is_change=is_change and not each.has_failed) for each in calls]
+            )
             before = after
-        sides.append(found)
+        sides.append(calls_by_turn)
     looks = {
         each.call.name
-        for found in sides
-        for calls in found
+        for calls_by_turn in sides
+        for calls in calls_by_turn
         if not any(other.is_change for other in calls)
         for each in calls
         if not each.has_failed
@@ -55,8 +59,8 @@ def recall_calls(failure: FailedEntry) -> Sides:
     model, truth = (
         [
             tuple(replace(c, is_change=c.is_change and c.call.name not in looks) for c in calls)
-            for calls in found
+            for calls in calls_by_turn
         ]
-        for found in sides
+        for calls_by_turn in sides
     )
     return list(zip(model, truth, strict=False))

@@ -47,33 +47,33 @@ _FAULTS = {
 def classify_conversation(failure: FailedEntry, carry_out: CarryOut) -> Divergence:
     """Find the class of a conversation, and where it went wrong. The entry must have a trajectory."""
     transcript, verdict = failure.transcript, failure.verdict
-    fault, ended = transcript.last.fault, len(transcript.turns)
+    fault, length = transcript.last.fault, len(transcript.turns)
     if fault is Fault.OTHER_TURNS:
         was_stopped = len(transcript.turns[-1]) >= MOST_STEPS
-        return Divergence(FailureClass.STEP_LIMIT if was_stopped else FailureClass.OTHER_TURNS, ended)
+        return Divergence(FailureClass.STEP_LIMIT if was_stopped else FailureClass.OTHER_TURNS, length)
     if fault is not None:
-        return Divergence(_FAULTS.get(fault, FailureClass.INFERENCE_ERROR), ended)
-    blamed = verdict.details.get("turn")
+        return Divergence(_FAULTS.get(fault, FailureClass.INFERENCE_ERROR), length)
+    blamed_turn = verdict.details.get("turn")
     # A turn that was stopped at the limit of steps is the last: a turn is missing, or its last step calls.
-    if ended < len(list_expected_turns(failure.entry)) or (
-        blamed == ended and transcript.turns[-1][-1].calls
+    if length < len(list_expected_turns(failure.entry)) or (
+        blamed_turn == length and transcript.turns[-1][-1].calls
     ):
         calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
         most_frequent = max(calls, key=calls.__getitem__, default=None)
-        return Divergence(FailureClass.STEP_LIMIT, ended, found=most_frequent)
+        return Divergence(FailureClass.STEP_LIMIT, length, found=most_frequent)
     turns = _compare_turns(failure, carry_out(failure))
     order = list(range(1, len(turns) + 1))
-    if isinstance(blamed, int) and blamed in order:
-        start = blamed
+    if isinstance(blamed_turn, int) and blamed_turn in order:
+        start = blamed_turn
         # Officially a turn without expected calls is not checked, so its calls show in a later verdict.
         while start > 1 and not turns[start - 2].truth:
             start -= 1
-        order = order[start - 1 : blamed] + order[: start - 1]
+        order = order[start - 1 : blamed_turn] + order[: start - 1]
         # That nothing was called is then no consequence of what came before.
-        if verdict.code == _NOTHING_CALLED and turns[blamed - 1].is_unreadable:
-            order = [blamed, *order]
+        if verdict.code == _NOTHING_CALLED and turns[blamed_turn - 1].is_unreadable:
+            order = [blamed_turn, *order]
     for number in order:
-        is_blamed = number == blamed
+        is_blamed = number == blamed_turn
         differs = is_blamed and verdict.code in _STATE_DIFFERS
         if divergence := turns[number - 1].find_divergence(turns, is_blamed=is_blamed, in_state=differs):
             return divergence

@@ -30,9 +30,9 @@ class StateKind(Kind):
         """Judge a conversation by what its calls changed and returned."""
         return verdict.judge(entry, transcript, resources.fresh)
 
-    def describe_official_failure(self, answered: AnsweredEntry, resources: Resources) -> OfficialRow | None:
+    def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a conversation whose calls had a wrong effect."""
-        return describe_wrong_conversation(answered, resources.fresh)
+        return describe_wrong_conversation(answer, resources.fresh)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the call that the conversation failed for."""

@@ -12,25 +12,25 @@ from pytest_fcbench.kinds.state.truth import Trajectory
 from pytest_fcbench.kinds.state.verdict import Fresh
 
 
-def describe_wrong_conversation(answered: AnsweredEntry, fresh: Fresh) -> OfficialRow | None:
+def describe_wrong_conversation(answer: AnsweredEntry, fresh: Fresh) -> OfficialRow | None:
     """Describe a wrong conversation; None for a right one. The entry must have a trajectory."""
-    entry, transcript = answered.entry, answered.transcript
+    entry, transcript = answer.entry, answer.transcript
     verdict = state.judge(entry, transcript, fresh).official
     if not isinstance(verdict, Failed):
         return None
     error: dict[str, object] = {"error_message": verdict.reason, "error_type": verdict.code}
-    results: dict[str, object] = {"model_result": answered.result}
+    results: dict[str, object] = {"model_result": answer.result}
     if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
         error["error_message"] = [verdict.reason]
     else:
         made = state.list_calls(transcript)
-        results = {"model_result_raw": answered.result, "model_result_decoded": made}
+        results = {"model_result_raw": answer.result, "model_result_decoded": made}
         error |= _describe_turn(verdict, entry, made, fresh)
     return {
         "error": error,
-        "prompt": answered.prompt,
+        "prompt": answer.prompt,
         **results,
-        "possible_answer": answered.possible_answer,
+        "possible_answer": answer.possible_answer,
         "inference_log": "",
     }
 

@@ -59,14 +59,14 @@ class Header:
         return row | {name: header.row for name, header in self.formats.items()}
 
 
-def build_score_row(answered: AnsweredEntry, model: str, resources: Resources) -> dict[str, object] | None:
+def build_score_row(answer: AnsweredEntry, model: str, resources: Resources) -> dict[str, object] | None:
     """Build the line on an answer that is officially wrong; None for a right one.
 
     Its kind must have score files. The content of the result file is judged, in which the error of a call is
     a text like any other.
     """
-    entry = answered.entry
-    failure = find_kind(entry).describe_official_failure(answered, resources)
+    entry = answer.entry
+    failure = find_kind(entry).describe_official_failure(answer, resources)
     head = {"id": entry.id, "model_name": model, "test_category": entry.category.name, "valid": False}
     return None if failure is None else {**head, **failure}
 
