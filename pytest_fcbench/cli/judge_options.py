@@ -42,13 +42,13 @@ JUDGE_OPTIONS = (
 """Options of a run that set the endpoint of a judge and the limits of its calls."""
 
 
-def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settings | None:
+def load_judge_settings(arguments: argparse.Namespace, **instead: object) -> Settings | None:
     """Load the settings of the judge that was named, if any; ``instead`` overrides options.
 
     Raises ``UsageError``.
     """
-    options = add_environment({**collect_run_options(chosen), **instead}, of_judge=True)
-    if judge := build_judge_settings(options, find_config(chosen.config), find_project()):
+    options = add_environment({**collect_run_options(arguments), **instead}, of_judge=True)
+    if judge := build_judge_settings(options, find_config(arguments.config), find_project()):
         check_judge(judge)
     return judge
 
@@ -79,8 +79,8 @@ def ask_judge(
         with show_progress(session.progress):
             answers = list(map(read_answer, questions))
         progress = session.progress()
-        spent = "" if progress.usd is None else f", ${progress.usd:.4f}"
-        notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
+        cost = "" if progress.usd is None else f", ${progress.usd:.4f}"
+        notes = [f"{role} {judge.label}: calls {progress.calls}{cost}"]
         return answers, notes + [f"note: {note}" for note in session.notes]
     except KeyboardInterrupt:
         raise FcbenchError("interrupted; stored answers are reused when you run the command again") from None
@@ -96,11 +96,11 @@ def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequenc
     yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"
     yield ""
     table = agreement.table
-    used = [label for label in labels if any(label in pair for pair in table)]
+    used_labels = [label for label in labels if any(label in pair for pair in table)]
     yield f"{one} down, {other} across"
-    yield f"{'':<24}{''.join(f'{label:>20}' for label in used)}"
-    for row in used:
-        yield f"{row:<24}{''.join(f'{table.get((row, column), 0):>20}' for column in used)}"
+    yield f"{'':<24}{''.join(f'{label:>20}' for label in used_labels)}"
+    for row in used_labels:
+        yield f"{row:<24}{''.join(f'{table.get((row, column), 0):>20}' for column in used_labels)}"
     if agreement.different:
         yield ""
         yield f"different ({len(agreement.different)})"

@@ -58,13 +58,13 @@ def load_command(name: str) -> Command:
     return cast("Command", import_module(f"{commands.__name__}.{module_name}"))
 
 
-def declare_commands(declared: argparse._SubParsersAction[P], names: Sequence[str] = ()) -> None:
+def declare_commands(subparsers: argparse._SubParsersAction[P], names: Sequence[str] = ()) -> None:
     """Declare the commands of these names; all if none is given."""
     for name in names or find_command_names():
         command = load_command(name)
         description = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         examples = "\n  ".join(command.EXAMPLES)
-        parser = declared.add_parser(
+        parser = subparsers.add_parser(
             name,
             help=command.HELP,
             description=description,
@@ -84,8 +84,8 @@ def _declare_switches(parser: argparse.ArgumentParser, default: bool | str) -> N
     parser.add_argument(
         "-v", "--verbose", action="store_true", default=default, help="print the traceback of an error too"
     )
-    for nested in (each for each in parser._actions if isinstance(each, argparse._SubParsersAction)):
-        for action in nested.choices.values():
+    for subparsers in (each for each in parser._actions if isinstance(each, argparse._SubParsersAction)):
+        for action in subparsers.choices.values():
             # What stands before the action would be overwritten by a default.
             _declare_switches(action, argparse.SUPPRESS)
 
@@ -156,10 +156,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     outlets = {name: _open_outlet(name) for name in ("stdout", "stderr")}
     try:
-        with _take_end_signals() as received:
+        with _take_end_signals() as received_signals:
             return _run_named_command(words)
     except KeyboardInterrupt:
-        number = received[0] if received else signal.SIGINT
+        number = received_signals[0] if received_signals else signal.SIGINT
         print(f"fcbench: ended by {signal.Signals(number).name}", file=sys.stderr)
         return 128 + number
     finally:
@@ -173,21 +173,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 @contextmanager
 def _take_end_signals() -> Iterator[Sequence[int]]:
     """End a command on SIGTERM and SIGHUP as on Ctrl-C, so that it ends what it started; yield what came."""
-    received: list[int] = []
+    received_signals: list[int] = []
 
     def interrupt(number: int, frame: object) -> NoReturn:
-        received.append(number)
+        received_signals.append(number)
         raise KeyboardInterrupt
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     is_main = threading.current_thread() is threading.main_thread()
-    taken = [each for each in numbers if is_main and signal.getsignal(each) == signal.SIG_DFL]
-    for number in taken:
+    handled_signals = [each for each in numbers if is_main and signal.getsignal(each) == signal.SIG_DFL]
+    for number in handled_signals:
         signal.signal(number, interrupt)
     try:
-        yield received
+        yield received_signals
     finally:
-        for number in taken:
+        for number in handled_signals:
             signal.signal(number, signal.SIG_DFL)
 
 
@@ -224,22 +224,22 @@ def _run_named_command(words: Sequence[str]) -> int:
     # Only the command that is named is imported, for the version a small one: all take half a second.
     any_command = ["completion"] if words[:1] in (["-V"], ["--version"]) else []
     parser = make_parser([name for name in find_command_names() if words[:1] == [name]] or any_command)
-    chosen, unknown = parser.parse_known_args(words)
+    arguments, unknown = parser.parse_known_args(words)
     if unknown:
         program = f"fcbench {words[0]}"
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
-    if not chosen.quiet and words[0] not in _WITHOUT_PROJECT and (project := find_project()) != Path():
+    if not arguments.quiet and words[0] not in _WITHOUT_PROJECT and (project := find_project()) != Path():
         print(f"fcbench: in the project {project.resolve()} ({project / FILE})", file=sys.stderr)
     try:
-        with Path(os.devnull).open("w") as sink, redirect_stdout(sink if chosen.quiet else sys.stdout):
-            code: int = chosen.run(chosen)
+        with Path(os.devnull).open("w") as sink, redirect_stdout(sink if arguments.quiet else sys.stdout):
+            code: int = arguments.run(arguments)
     except UsageError as error:
-        if chosen.verbose:
+        if arguments.verbose:
             print_exc()
         parser.exit(USAGE_ERROR, f"fcbench {words[0]}: error: {drop_option_prefix(str(error))}\n")
     except FcbenchError as error:
-        if chosen.verbose:
+        if arguments.verbose:
             print_exc()
         print(f"fcbench: {error}", file=sys.stderr)
         return 1

@@ -53,11 +53,13 @@ def require_other_file(to: Path, sources: Iterable[Path]) -> None:
         raise UsageError(f"--output={to}: this scorecard is also an input; name another file")
 
 
-def require_known_endings(option: str, files: Iterable[Path], known: Collection[str]) -> None:
+def require_known_endings(option: str, files: Iterable[Path], known_endings: Collection[str]) -> None:
     """Raise ``UsageError`` for a file with another ending."""
     for file in files:
-        if file.suffix not in known:
-            raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, known)}")
+        if file.suffix not in known_endings:
+            raise UsageError(
+                f"{option}={file}: {describe_unknown_name('ending', file.suffix, known_endings)}"
+            )
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:
@@ -83,23 +85,23 @@ def declare_table_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choose_format(chosen: argparse.Namespace) -> str:
+def choose_format(arguments: argparse.Namespace) -> str:
     """Return the format of ``--format``, or that of the file's ending."""
-    ending = chosen.to.suffix.lower() if chosen.to else ""
+    ending = arguments.to.suffix.lower() if arguments.to else ""
     # A device or a pipe has no ending.
-    if not chosen.format and ending not in ("", ".txt", *_FORMAT_BY_ENDING):
+    if not arguments.format and ending not in ("", ".txt", *_FORMAT_BY_ENDING):
         raise UsageError(
-            f"--output={chosen.to}: unknown ending {ending!r}; use one of {', '.join(_FORMAT_BY_ENDING)} and "
+            f"--output={arguments.to}: unknown ending {ending!r}; use one of {', '.join(_FORMAT_BY_ENDING)} and "
             ".txt, or name the format with --format"
         )
-    return str(chosen.format or _FORMAT_BY_ENDING.get(ending, "text"))
+    return str(arguments.format or _FORMAT_BY_ENDING.get(ending, "text"))
 
 
 def render_tables(
-    chosen: argparse.Namespace, form: str, title: str, tables: Sequence[Table]
+    arguments: argparse.Namespace, form: str, title: str, tables: Sequence[Table]
 ) -> Iterator[str]:
     """Render tables in a format; as text on a terminal in its width."""
-    if form == "text" and chosen.to is None:
+    if form == "text" and arguments.to is None:
         return render_texts(tables, find_width())
     return FORMATS[form](title, tables)
 
@@ -109,10 +111,10 @@ def find_width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:
+def choose_profile(arguments: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:
     """Return the profile of ``--profile``, or that of the runs if they agree."""
-    if chosen.profile:
-        return Profile(chosen.profile)
+    if arguments.profile:
+        return Profile(arguments.profile)
     profiles = {card.facts.profile for card in cards}
     return profiles.pop() if len(profiles) == 1 else Profile.OFFICIAL
 
@@ -132,11 +134,11 @@ def split_names(values: Sequence[str] | None) -> list[str]:
     return [name.strip() for value in values or () for name in value.split(",")]
 
 
-def print_or_write(chosen: argparse.Namespace, lines: Iterable[str], cards: Sequence[Scorecard]) -> None:
+def print_or_write(arguments: argparse.Namespace, lines: Iterable[str], cards: Sequence[Scorecard]) -> None:
     """Print lines, or write them to the file that ``--to`` names."""
-    if chosen.to is None:
+    if arguments.to is None:
         for line in lines:
             print(line)
     else:
-        require_other_file(chosen.to, (card.path for card in cards))
-        write_and_report(chosen.to, "".join(f"{line}\n" for line in lines))
+        require_other_file(arguments.to, (card.path for card in cards))
+        write_and_report(arguments.to, "".join(f"{line}\n" for line in lines))

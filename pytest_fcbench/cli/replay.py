@@ -20,12 +20,14 @@ from pytest_fcbench.suites.suite import Suite
 
 
 @contextmanager
-def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Iterator[Session]:
+def open_replay(
+    arguments: argparse.Namespace, card: Scorecard, records: Sequence[Record]
+) -> Iterator[Session]:
     """Open a run over the suites of these Records that replays the answers of the scorecard.
 
     Raises ``UsageError`` if a suite is unknown or the scorecard holds no answers.
     """
-    suites = find_suites(card, records, find_openers(chosen))
+    suites = find_suites(card, records, find_openers(arguments))
     if not any(record.turns for record in records):
         hint = (
             ""
@@ -33,20 +35,22 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
             else "; a baseline contains only verdicts, so give the scorecard from which it was made"
         )
         raise UsageError(f"{card.path}: contains no answers{hint}")
-    settings = load_settings(chosen, suites[0], f"replay:{card.path}")
+    settings = load_settings(arguments, suites[0], f"replay:{card.path}")
     trials = count_trials(card.records)
     # The scorecard knows its own mode, names and syntax; today's options could contradict them.
-    replayed = replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials)
-    with closing(Session(RunContext(replayed))) as session:
+    replay_settings = replace(
+        settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials
+    )
+    with closing(Session(RunContext(replay_settings))) as session:
         yield session
 
 
-def find_suites(card: Scorecard, records: Sequence[Record], known: Collection[str]) -> Sequence[str]:
+def find_suites(card: Scorecard, records: Sequence[Record], known_suites: Collection[str]) -> Sequence[str]:
     """Return the names of the suites of these Records. Raises ``UsageError`` if one is unknown."""
     suites = sorted({record.suite for record in records})
     for suite in suites:
-        if suite not in known:
-            raise UsageError(f"{card.path}: {describe_unknown_suite(suite, known)}")
+        if suite not in known_suites:
+            raise UsageError(f"{card.path}: {describe_unknown_suite(suite, known_suites)}")
     return suites
 
 

@@ -44,7 +44,7 @@ class Written:
 
 
 def write_report(
-    to: Path, paths: Sequence[Path], chosen: argparse.Namespace, against: Path | None, profile: str | None
+    to: Path, paths: Sequence[Path], arguments: argparse.Namespace, against: Path | None, profile: str | None
 ) -> Written:
     """Write the report about scorecards; a single one is compared with ``against``.
 
@@ -58,13 +58,15 @@ def write_report(
             size += len(piece.encode())
             yield piece
 
-    with ExitStack() as opened:
-        cards = [scorecard_files.open_scorecard(path, opened) for path in paths]
-        shown = Profile(profile or cards[0].facts.profile)
-        known = _SuiteKnowledge(cards, chosen, shown)
+    with ExitStack() as stack:
+        cards = [scorecard_files.open_scorecard(path, stack) for path in paths]
+        page_profile = Profile(profile or cards[0].facts.profile)
+        suite_knowledge = _SuiteKnowledge(cards, arguments, page_profile)
         before = None if against is None else scorecard_files.load_outlines(against)
-        write_file(to, count_bytes(generate_report(cards, known, shown, before)))
-    return Written(len({record.entry for card in cards for record in card.records}), size, known.notes)
+        write_file(to, count_bytes(generate_report(cards, suite_knowledge, page_profile, before)))
+    return Written(
+        len({record.entry for card in cards for record in card.records}), size, suite_knowledge.notes
+    )
 
 
 class _SuiteKnowledge:
@@ -114,17 +116,17 @@ class _SuiteKnowledge:
         entry = self._entries.get(key)
         if entry is None:
             return SuiteInfo()
-        done: dict[tuple[int, str], Done] = {}
+        executions: dict[tuple[int, str], Done] = {}
         explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
         for place, record in records:
-            if returned := _repeat_calls(entry, record, self._contexts[record.suite]):
-                done[place, record.item_id] = returned
+            if execution := _repeat_calls(entry, record, self._contexts[record.suite]):
+                executions[place, record.item_id] = execution
             for profile in self._profiles:
                 if explanation := explain_record(entry, record, profile):
                     explanations[place, record.item_id] = profile, explanation
                     break
         truths = {key: find_kind(entry).describe_truth(entry)}
-        return SuiteInfo({key: entry}, done, explanations=explanations, truths=truths)
+        return SuiteInfo({key: entry}, executions, explanations=explanations, truths=truths)
 
     def _load_part(self, name: str, category: str) -> Mapping[str, Entry]:
         """Load the entries of a category by key; none where that is not possible."""
@@ -132,11 +134,12 @@ class _SuiteKnowledge:
         if name not in self._contexts:
             return {}
         suite = self._contexts[name].suites[name]
-        found = (each for each in suite.categories if each.name == category)
+        matching_categories = (each for each in suite.categories if each.name == category)
         try:
             # A shard is not kept by its suite, as all that is loaded otherwise.
             parts = (
-                suite.load_shard(each, _WHOLE) if suite.load_shard else suite.load(each) for each in found
+                suite.load_shard(each, _WHOLE) if suite.load_shard else suite.load(each)
+                for each in matching_categories
             )
             return {entry.key: entry for part in parts for entry in part}
         except (SuiteError, PackError) as error:

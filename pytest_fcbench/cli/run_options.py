@@ -35,35 +35,35 @@ WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""
 """Values by which settings need no keys, for commands that ask no model."""
 
 
-def find_config(given: str | None = None) -> Path | None:
+def find_config(config_option: str | None = None) -> Path | None:
     """Return the configuration file of the project. Raises ``UsageError`` if one was named and is missing."""
-    return find_config_file(find_project(), given)
+    return find_config_file(find_project(), config_option)
 
 
-def find_project_suites(given: str | None = None) -> tuple[Mapping[str, Path], Mapping[str, Path]]:
+def find_project_suites(config_option: str | None = None) -> tuple[Mapping[str, Path], Mapping[str, Path]]:
     """Return the suites that the configuration file names, and those that only lie in the project's folder.
 
     The registry knows the latter of the working folder. Raises ``UsageError``.
     """
     project = find_project()
     nearby = {} if project == Path() else find_nearby_suites(project)
-    return find_own_suites(find_config(given)), nearby
+    return find_own_suites(find_config(config_option)), nearby
 
 
-def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
+def find_openers(arguments: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
     """Return how to open each suite, those of the project included. Raises ``UsageError``."""
-    named, nearby = find_project_suites(getattr(chosen, "config", None))
-    return list_openers({**nearby, **named})
+    named_suites, nearby = find_project_suites(getattr(arguments, "config", None))
+    return list_openers({**nearby, **named_suites})
 
 
-def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
+def open_suite_at(arguments: argparse.Namespace, place: str) -> Suite:
     """Open a suite by its name or its path. Raises ``FcbenchError``."""
-    name, own = _resolve_suite(chosen, place)
+    name, own = _resolve_suite(arguments, place)
     # Not the other way round: what lies nearby does not hide what fcbench.yaml names.
-    known = {**list_openers(own), **find_openers(chosen)}
-    if name not in known:
-        raise UsageError(describe_unknown_suite(name, known))
-    return known[name](find_cache_folder())
+    openers = {**list_openers(own), **find_openers(arguments)}
+    if name not in openers:
+        raise UsageError(describe_unknown_suite(name, openers))
+    return openers[name](find_cache_folder())
 
 
 def list_own_categories(suite: Suite) -> list[Category]:
@@ -79,17 +79,17 @@ def describe_size(suite: Suite) -> str:
     return text if usual in (0, sum(sizes.values())) else f"{text}, {usual:,} of them run by default"
 
 
-def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
+def describe_unknown_suite(name: str, known_names: Iterable[str]) -> str:
     """Say that the project has no suite of that name, and how to use one of a team's own."""
-    return registry.describe_unknown_suite(name, known, find_project())
+    return registry.describe_unknown_suite(name, known_names, find_project())
 
 
-def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
+def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
     """Return the name of a suite, and its path by name if it is none of the installed ones."""
     path = Path(place)
     # A name goes before a path, so that a folder called bfcl does not hide the suite.
-    named, nearby = find_project_suites(chosen.config)
-    if place in SUITES or place in named:
+    named_suites, nearby = find_project_suites(arguments.config)
+    if place in SUITES or place in named_suites:
         return place, {}
     if place in nearby:
         return place, {place: nearby[place]}
@@ -115,9 +115,9 @@ def declare_run_options(
             )
 
 
-def collect_run_options(chosen: argparse.Namespace) -> Mapping[str, object]:
+def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:
     """Return the value of each option of a run, None for those that were not given."""
-    return {option.key: getattr(chosen, option.key, None) for option in OPTIONS}
+    return {option.key: getattr(arguments, option.key, None) for option in OPTIONS}
 
 
 def spell_run_options(options: Mapping[str, object]) -> list[str]:
@@ -130,44 +130,46 @@ def spell_run_options(options: Mapping[str, object]) -> list[str]:
     return words
 
 
-def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: str | None = None) -> Settings:
+def load_settings(
+    arguments: argparse.Namespace, suite: str | None = None, model: str | None = None
+) -> Settings:
     """Load the settings of fcbench.yaml and the command line, for a command that asks no model.
 
     ``suite``, a name or a path, and ``model`` override options. Raises ``UsageError``.
     """
-    options = dict(collect_run_options(chosen))
+    options = dict(collect_run_options(arguments))
     own: Mapping[str, Path] = {}
     if suite is not None:
-        name, own = _resolve_suite(chosen, suite)
+        name, own = _resolve_suite(arguments, suite)
         options["suite"] = [name]
     if model is not None:
         options["model"] = model
     options = {**add_environment(options), **WITHOUT_KEYS}
-    return build_project_settings(options, chosen.config, own)
+    return build_project_settings(options, arguments.config, own)
 
 
 def build_project_settings(
-    options: Mapping[str, object], config: str | None, pointed: Mapping[str, Path] = MappingProxyType({})
+    options: Mapping[str, object], config: str | None, suite_paths: Mapping[str, Path] = MappingProxyType({})
 ) -> Settings:
     """Build the settings of the project from options by key; its store and runs lie in its folder.
 
-    ``pointed`` are suites that replace the named ones. Raises ``UsageError``.
+    ``suite_paths`` are suites that replace the named ones. Raises ``UsageError``.
     """
-    return build_settings(options, find_config(config), find_project(), pointed)
+    return build_settings(options, find_config(config), find_project(), suite_paths)
 
 
-def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:
+def require_at_least(least: int, arguments: argparse.Namespace, *names: str) -> None:
     """Raise ``UsageError`` if one of these options is given and smaller."""
     for name in names:
-        if (value := getattr(chosen, name)) is not None and value < least:
+        if (value := getattr(arguments, name)) is not None and value < least:
             raise UsageError(f"--{name}={value}: must be {least} or more")
 
 
-def parse_suite_name(chosen: argparse.Namespace) -> str:
+def parse_suite_name(arguments: argparse.Namespace) -> str:
     """Return the suite that the argument ``start``, a ``suite:id``, names. Raises ``UsageError``."""
-    suite, _, entry = chosen.start.partition(":")
-    known = find_openers(chosen)
-    if not entry or suite not in known:
-        problem = describe_unknown_suite(suite, known)
-        raise UsageError(f"{chosen.start!r}: {problem} Name an entry as suite:id.")
+    suite, _, entry = arguments.start.partition(":")
+    openers = find_openers(arguments)
+    if not entry or suite not in openers:
+        problem = describe_unknown_suite(suite, openers)
+        raise UsageError(f"{arguments.start!r}: {problem} Name an entry as suite:id.")
     return str(suite)

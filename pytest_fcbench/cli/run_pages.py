@@ -52,10 +52,10 @@ class RunPages:
         if not 1 <= len(names) <= MOST_SERIES:
             raise UsageError(f"{len(names)} runs: choose 1 to {MOST_SERIES}")
         # By the names that there are, so that no other file can be asked for.
-        known = {run.name: run.path for run in reversed(list_runs(self._folder))}
-        if unknown := [name for name in names if name not in known]:
-            raise UsageError(describe_unknown_name("run", unknown[0], known))
-        return [path for name, path in known.items() if name in names]
+        paths_by_name = {run.name: run.path for run in reversed(list_runs(self._folder))}
+        if unknown := [name for name in names if name not in paths_by_name]:
+            raise UsageError(describe_unknown_name("run", unknown[0], paths_by_name))
+        return [path for name, path in paths_by_name.items() if name in names]
 
     def _write_report(self, paths: Sequence[Path]) -> Path:
         """Return the report about runs, which do not change once they are kept."""

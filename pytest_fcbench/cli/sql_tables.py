@@ -46,17 +46,19 @@ def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) 
         trial = try_calls(entry, sql.get_expected_call(entry), call)
     except NoStatement:
         return
-    (statement, expected), found = trial.expected[0], trial.found
+    (statement, expected_outcome), found_outcome = trial.expected[0], trial.found
     answer = trial.answer.sql if isinstance(trial.answer, Statement) else f"no statement: {trial.answer}"
     yield from ("", f"expected  {statement.sql}", f"found     {answer}")
-    if isinstance(found, NoStatement):
+    if isinstance(found_outcome, NoStatement):
         return
-    if expected.rows or found.rows:
-        yield from _render_beside("rows", _render_rows(expected.rows), _render_rows(found.rows), full=full)
-    if has_same_state(expected, found):
+    if expected_outcome.rows or found_outcome.rows:
+        yield from _render_beside(
+            "rows", _render_rows(expected_outcome.rows), _render_rows(found_outcome.rows), full=full
+        )
+    if has_same_state(expected_outcome, found_outcome):
         return
-    for name in sorted({*expected.state, *found.state}):
-        one, other = expected.state.get(name), found.state.get(name)
+    for name in sorted({*expected_outcome.state, *found_outcome.state}):
+        one, other = expected_outcome.state.get(name), found_outcome.state.get(name)
         if one != other:
             only = _render_difference(one, other), _render_difference(other, one)
             yield from _render_beside(f"differences in table {name} afterwards", *only, full=full)
@@ -80,9 +82,11 @@ def _render_cell(value: object) -> str:
     return "NULL" if value is None else str(value)
 
 
-def _render_beside(title: str, expected: Sequence[str], found: Sequence[str], *, full: bool) -> Iterator[str]:
-    rows = list(zip_longest(expected, found, fillvalue=""))
-    title = f"{title} ({len(expected)} and {len(found)})"
+def _render_beside(
+    title: str, expected_lines: Sequence[str], found_lines: Sequence[str], *, full: bool
+) -> Iterator[str]:
+    rows = list(zip_longest(expected_lines, found_lines, fillvalue=""))
+    title = f"{title} ({len(expected_lines)} and {len(found_lines)})"
     yield from _render_table(title, ("expected", "found"), rows, full=full)
 
 
@@ -91,7 +95,11 @@ def _render_table(
 ) -> Iterator[str]:
     """Render a table; unless it is shown in full, only the first rows, with long cells shortened."""
     widest, most = (_WIDEST_IN_FULL, None) if full else (_WIDEST, _MOST_ROWS)
-    kept = [tuple(shorten_text(cell, widest) for cell in row) for row in rows[:most]]
-    more = (f"and {len(rows) - len(kept):,} more rows; --full shows all",) if len(kept) < len(rows) else ()
+    shown_rows = [tuple(shorten_text(cell, widest) for cell in row) for row in rows[:most]]
+    more = (
+        (f"and {len(rows) - len(shown_rows):,} more rows; --full shows all",)
+        if len(shown_rows) < len(rows)
+        else ()
+    )
     yield ""
-    yield from render_text(Table(title, columns, tuple(kept), more, left=frozenset(columns)))
+    yield from render_text(Table(title, columns, tuple(shown_rows), more, left=frozenset(columns)))

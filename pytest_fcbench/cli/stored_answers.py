@@ -38,69 +38,71 @@ def declare_source_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_stored_answers(
-    chosen: argparse.Namespace, source: str, unused: Counter[str]
+    arguments: argparse.Namespace, source: str, unused_counts: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the conversations whose entries passed, each as a line with its place.
 
-    ``unused`` counts the entries of which there is none, by the reason. Raises ``UsageError``.
+    ``unused_counts`` counts the entries of which there is none, by the reason. Raises ``UsageError``.
     """
-    opened = _open_scorecard if source.startswith(SCORECARD) else _open_store
-    with opened(chosen, source.partition(":")[2], unused) as (session, entries):
+    opener = _open_scorecard if source.startswith(SCORECARD) else _open_store
+    with opener(arguments, source.partition(":")[2], unused_counts) as (session, entries):
         profile = session.context.settings.profile
         for entry in entries:
             if obstacle := find_obstacle(entry):
-                unused[obstacle] += 1
+                unused_counts[obstacle] += 1
                 continue
             try:
                 transcript = session.transcript(entry)
                 verdict = session.judge(entry, transcript).select_profile(profile)
             except NotScoredError:
                 # Also where an earlier run asked in another way than the options say.
-                unused["no stored answer"] += 1
+                unused_counts["no stored answer"] += 1
                 continue
             if isinstance(verdict, Passed):
                 yield f"{source}: {entry.key}", f"{json.dumps(write_chat(entry, transcript))}\n".encode()
             else:
-                unused[f"not passed ({profile} profile)"] += 1
+                unused_counts[f"not passed ({profile} profile)"] += 1
 
 
 @contextmanager
 def _open_scorecard(
-    chosen: argparse.Namespace, name: str, unused: Counter[str]
+    arguments: argparse.Namespace, name: str, unused_counts: Counter[str]
 ) -> Iterator[tuple[Session, Sequence[Entry]]]:
     """Open a replay of the first trials of a scorecard. Raises ``UsageError``."""
     card = scorecard_files.load_scorecard(resolve_scorecard(name))
     records = [record for record in card.records if record.trial in (None, 1)]
-    answered = [record for record in records if record.turns]
-    with open_replay(chosen, card, records) as session:
-        known = load_entries_of(session.context, records)
+    answered_records = [record for record in records if record.turns]
+    with open_replay(arguments, card, records) as session:
+        entries_by_id = load_entries_of(session.context, records)
         entries = [
-            replace(known[record.entry], trial=record.trial) for record in answered if record.entry in known
+            replace(entries_by_id[record.entry], trial=record.trial)
+            for record in answered_records
+            if record.entry in entries_by_id
         ]
-        unused["no stored answer"] += len(records) - len(answered)
-        unused["no longer in the suite"] += len(answered) - len(entries)
+        unused_counts["no stored answer"] += len(records) - len(answered_records)
+        unused_counts["no longer in the suite"] += len(answered_records) - len(entries)
         yield session, entries
 
 
 @contextmanager
 def _open_store(
-    chosen: argparse.Namespace, path: str, unused: Counter[str]
+    arguments: argparse.Namespace, path: str, unused_counts: Counter[str]
 ) -> Iterator[tuple[Session, Sequence[Entry]]]:
     """Open an offline run of a model over the entries that it has answered. Raises ``UsageError``."""
-    for option, value in (("--suite", chosen.answered), ("--model", chosen.model)):
+    for option, value in (("--suite", arguments.answered), ("--model", arguments.model)):
         if value is None:
             raise UsageError(f"{STORE}{path}: add {option} to say whose answers are meant, and to what")
-    settings = replace(load_settings(chosen, chosen.answered), store=Path(path), offline=True)
+    settings = replace(load_settings(arguments, arguments.answered), store=Path(path), offline=True)
     # Most stores have answers to a part of the entries; the others need no conversation to be missing.
     with closing(AnswerStore(Path(path), new=False)) as store:
-        found = {kept.entry for kept in store.kept(settings.model)}
+        answered_ids = {answer.entry for answer in store.kept(settings.model)}
     with closing(Session(RunContext(settings))) as session:
         entries = list(load_entries(session.context.suites.values()).values())
-        answered = [entry for entry in entries if entry.item_id in found]
-        if not answered:
+        answered_entries = [entry for entry in entries if entry.item_id in answered_ids]
+        if not answered_entries:
             raise UsageError(
-                f"{path}: has no answer of {settings.label} to {chosen.answered}; "
+                f"{path}: has no answer of {settings.label} to {arguments.answered}; "
                 f"'fcbench store list --store={path}' shows what it has"
             )
-        unused["no stored answer"] += len(entries) - len(answered)
-        yield session, answered
+        unused_counts["no stored answer"] += len(entries) - len(answered_entries)
+        yield session, answered_entries

@@ -73,17 +73,21 @@ class Layers:
     def find_all(self, key: str) -> list[Given]:
         """Return all values of an option from the strongest layer that has any."""
         option = BY_KEY[key]
-        given = self.command_line.get(key)
-        if given is not None:
-            values = given if isinstance(given, (list, tuple)) else [given]
-            kind = EnvironmentText if isinstance(given, EnvironmentText) else str
+        raw_value = self.command_line.get(key)
+        if raw_value is not None:
+            values = raw_value if isinstance(raw_value, (list, tuple)) else [raw_value]
+            kind = EnvironmentText if isinstance(raw_value, EnvironmentText) else str
             texts = [text for value in values for text in _split_names(option, str(value))]
             return [Given(option, kind(text), None) for text in texts]
         # Only the command line and the top level name a profile; its own "model" is the model's id.
-        found = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
-        if found is None:
+        file_field = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
+        if file_field is None:
             return []
-        items = list(found.elements()) if option.repeatable and isinstance(found.value, list) else [found]
+        items = (
+            list(file_field.elements())
+            if option.repeatable and isinstance(file_field.value, list)
+            else [file_field]
+        )
         if "on" in option.choices:
             # Without quotes these words are truth values in YAML.
             items = [
@@ -101,27 +105,27 @@ class Layers:
 
     def find_text(self, key: str) -> str | None:
         """Return the first value of an option as it was written."""
-        given = self.find_first(key)
-        return given.text if given else None
+        option_value = self.find_first(key)
+        return option_value.text if option_value else None
 
     def find_choices(self, key: str, valid: Sequence[str]) -> list[str]:
         """Return all values of an option, each of which must be valid. Raises ``UsageError``."""
-        found = self.find_all(key)
-        for given in found:
-            if given.text not in valid:
-                raise given.error(describe_unknown_name(key, given.text, valid))
-        return [given.text for given in found]
+        option_values = self.find_all(key)
+        for option_value in option_values:
+            if option_value.text not in valid:
+                raise option_value.error(describe_unknown_name(key, option_value.text, valid))
+        return [option_value.text for option_value in option_values]
 
     def is_on(self, key: str) -> bool:
         """Tell whether a switch is on. Raises ``UsageError``."""
         if self.command_line.get(key) is not None:
             return bool(self.command_line[key])
-        found = self.top.get(key)
-        if found is None:
+        file_field = self.top.get(key)
+        if file_field is None:
             return False
-        if not isinstance(found.value, bool):
-            raise UsageError(str(found.error("must be true or false")))
-        return found.value
+        if not isinstance(file_field.value, bool):
+            raise UsageError(str(file_field.error("must be true or false")))
+        return file_field.value
 
 
 def _split_names(option: Option, text: str) -> list[str]:
@@ -135,8 +139,10 @@ def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[st
     with raise_usage_errors():
         content = read_yaml(file)
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
-        named = top["models"].members() if "models" in top else {}
-        profiles = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in named.items()}
+        profile_fields = top["models"].members() if "models" in top else {}
+        profiles = {
+            name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profile_fields.items()
+        }
         # Read for its errors only: a wrong date is a wrong file, also in a run that needs no dates.
         for profile in profiles.values():
             read_release_date(profile)

@@ -61,15 +61,15 @@ def add_environment(command_line: Mapping[str, object], *, of_judge: bool = Fals
 
     ``of_judge`` leaves out those that describe the model under test. Raises ``UsageError``.
     """
-    added = dict(command_line)
+    options = dict(command_line)
     for option in OPTIONS:
         text = os.environ.get(option.variable)
-        meant = option.of_judge or option.key in _JUDGE_OPTIONS.values() or not of_judge
-        if text and meant and command_line.get(option.key) is None:
+        is_meant = option.of_judge or option.key in _JUDGE_OPTIONS.values() or not of_judge
+        if text and is_meant and command_line.get(option.key) is None:
             if option.switch and text.lower() not in _SWITCH_WORDS:
                 raise UsageError(f"{option.variable}={escape_controls(text)}: must be true or false")
-            added[option.key] = _SWITCH_WORDS[text.lower()] if option.switch else EnvironmentText(text)
-    return added
+            options[option.key] = _SWITCH_WORDS[text.lower()] if option.switch else EnvironmentText(text)
+    return options
 
 
 _SWITCH_WORDS = {
@@ -78,16 +78,18 @@ _SWITCH_WORDS = {
 }
 
 
-def find_config_file(root: Path, given: str | None) -> Path | None:
+def find_config_file(root: Path, config_option: str | None) -> Path | None:
     """Return the configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
     # A named file must exist; without the usual one there is simply no configuration.
     option = BY_KEY["config"]
     name = option.flag
-    if given is None and (given := os.environ.get(option.variable) or None):
+    if config_option is None and (config_option := os.environ.get(option.variable) or None):
         name = option.variable
-    path = root / FILE if given is None else Path(given)
-    if given is not None and not path.is_file():
-        raise UsageError(f"{name}={given}: no such file; name a configuration file, or leave the option out")
+    path = root / FILE if config_option is None else Path(config_option)
+    if config_option is not None and not path.is_file():
+        raise UsageError(
+            f"{name}={config_option}: no such file; name a configuration file, or leave the option out"
+        )
     return path if path.is_file() else None
 
 
@@ -95,11 +97,11 @@ def build_settings(
     command_line: Mapping[str, object],
     file: Path | None,
     root: Path = Path(),
-    pointed: Mapping[str, Path] = MappingProxyType({}),
+    suite_paths: Mapping[str, Path] = MappingProxyType({}),
 ) -> Settings:
     """Read the settings from options of the command line (by key, None where not given) and a file.
 
-    The store lies in ``root`` unless another is named. ``pointed`` are suites that replace the named ones.
+    The store lies in ``root`` unless another is named. ``suite_paths`` are suites that replace the named ones.
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """
@@ -108,7 +110,7 @@ def build_settings(
     # The judge has settings of its own, so the model's options on the command line must not reach it.
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
     judge = build_judge_settings(of_judge, file, root)
-    return _read_settings(Layers(command_line, profile, top, pointed, root), judge=judge)
+    return _read_settings(Layers(command_line, profile, top, suite_paths, root), judge=judge)
 
 
 def build_judge_settings(
@@ -151,7 +153,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
     """Read the settings under which a model is asked in its role: as the model of a run or as its judge."""
     key_option = "api_key_env" if role == "model" else f"{role}_api_key_env"
     name = str(values.read_value(layers, BY_KEY["model"]))
-    derived: dict[str, Any] = {
+    derived_values: dict[str, Any] = {
         "model": layers.profile["model"].text() if layers.profile else name,
         "label": name,
         "flags": _FLAGS[role],
@@ -168,9 +170,9 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "cache": find_cache_folder(),
     }
     read: dict[str, Any] = {
-        each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived
+        each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived_values
     }
-    settings = Settings(**derived, **read)
+    settings = Settings(**derived_values, **read)
     # Checked here and not where each option is read: it is a rule about several of them.
     if settings.offline and (settings.refresh or settings.store is None):
         raise UsageError(
@@ -200,8 +202,10 @@ def read_release_dates(file: Path | None) -> Mapping[str, date]:
 
 def read_profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
     """Return the model profiles of a file by name, each with its values as text. Raises ``UsageError``."""
-    _, found = read_file_layers(file)
-    return {name: {key: str(each.value) for key, each in profile.items()} for name, profile in found.items()}
+    _, profiles = read_file_layers(file)
+    return {
+        name: {key: str(each.value) for key, each in profile.items()} for name, profile in profiles.items()
+    }
 
 
 def find_own_suites(file: Path | None) -> Mapping[str, Path]:

@@ -431,8 +431,8 @@ class Settings:
     @property
     def parameters(self) -> Mapping[str, object]:
         """The parameters that go into every request beside messages and tools."""
-        named = {each.key: getattr(self, each.name) for each in OPTIONS if each.in_request}
-        return {key: value for key, value in named.items() if value is not None} | dict(self.param)
+        values_by_key = {each.key: getattr(self, each.name) for each in OPTIONS if each.in_request}
+        return {key: value for key, value in values_by_key.items() if value is not None} | dict(self.param)
 
     def __repr__(self) -> str:
         # pytest shows the values of variables with ``--showlocals``; parameters can hold keys.
@@ -452,12 +452,12 @@ class Settings:
 def read_declarations(settings: type[Settings]) -> Iterator[Option]:
     """Yield the options that the fields of a class declare."""
     for each in fields(settings):
-        if declared := each.metadata.get("option"):
+        if declaration := each.metadata.get("option"):
             # Annotations are texts here (``from __future__ import annotations``): no type is imported.
             yield replace(
-                declared,
+                declaration,
                 name=each.name,
-                key=declared.key or each.name,
+                key=declaration.key or each.name,
                 type=str(each.type).removesuffix(" | None"),
                 optional=str(each.type).endswith(" | None"),
             )

@@ -47,17 +47,17 @@ def _read_text(layers: Layers, option: Option) -> str | None:
 
 
 def _read_path(layers: Layers, option: Option) -> Path | None:
-    given = layers.find_first(option.key)
-    if given and given.text:
-        return None if option.default is not None and _is_none(given.text) else _locate(given)
+    option_value = layers.find_first(option.key)
+    if option_value and option_value.text:
+        return None if option.default is not None and _is_none(option_value.text) else _locate(option_value)
     return None if option.default is None else layers.root / option.default
 
 
-def _locate(given: Given) -> Path:
+def _locate(option_value: Given) -> Path:
     """Return the path that a value means: of the file, relative to its folder."""
-    folder = given.field.path.parent if given.field else Path()
+    folder = option_value.field.path.parent if option_value.field else Path()
     # As it was written wherever that means the same, because messages show it.
-    return Path(given.text) if folder.absolute() == Path.cwd() else folder / given.text
+    return Path(option_value.text) if folder.absolute() == Path.cwd() else folder / option_value.text
 
 
 def _is_none(text: str | None) -> bool:
@@ -68,22 +68,22 @@ def _is_none(text: str | None) -> bool:
 def _read_number(layers: Layers, option: Option) -> float | None:
     """Read a number; a whole one where the type of the option is ``int``."""
     whole = option.type == "int"
-    given = layers.find_first(option.key)
-    if given is None:
+    option_value = layers.find_first(option.key)
+    if option_value is None:
         if option.default is None:
             return None
         return int(option.default) if whole else float(option.default)
     try:
-        number = float(given.text)
+        number = float(option_value.text)
     except ValueError:
-        raise given.error("must be a number") from None
+        raise option_value.error("must be a number") from None
     # ``float`` reads "inf" and "nan" too.
     if not 0 <= number < float("inf"):
-        raise given.error("must be a number, 0 or more")
+        raise option_value.error("must be a number, 0 or more")
     if whole and not number.is_integer():
-        raise given.error("must be a whole number")
+        raise option_value.error("must be a whole number")
     if option.positive and not number:
-        raise given.error("must be 1 or more" if whole else "must be more than 0")
+        raise option_value.error("must be 1 or more" if whole else "must be more than 0")
     return int(number) if whole else number
 
 
@@ -113,31 +113,31 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     """Read the names of the suites; suites given by path replace those that are named."""
     if layers.pointed:
         return tuple(layers.pointed)
-    if given := layers.find_all("entry"):
+    if entry_values := layers.find_all("entry"):
         # Each id begins with its suite.
-        known, found = (*SUITES, *layers.own_suites), []
-        for each in given:
+        known_names, suite_names = (*SUITES, *layers.own_suites), []
+        for each in entry_values:
             suite, colon, _ = each.text.partition(":")
             if not colon:
                 raise each.error("must be a suite and an id such as core:parallel_3")
-            if suite not in known:
-                raise each.error(describe_unknown_suite(suite, known))
-            found.append(suite)
-        return tuple(dict.fromkeys(found))
+            if suite not in known_names:
+                raise each.error(describe_unknown_suite(suite, known_names))
+            suite_names.append(suite)
+        return tuple(dict.fromkeys(suite_names))
     if not layers.find_first(option.key):
         # The names of all suites would take a search of the installed distributions.
         return tuple(layers.own_suites) or (str(option.default),)
-    known = (*SUITES, *layers.own_suites)
-    named = layers.find_all(option.key)
-    for each in named:
-        if each.text not in known:
-            raise each.error(describe_unknown_suite(each.text, known))
-    return tuple(each.text for each in named)
+    known_names = (*SUITES, *layers.own_suites)
+    suite_values = layers.find_all(option.key)
+    for each in suite_values:
+        if each.text not in known_names:
+            raise each.error(describe_unknown_suite(each.text, known_names))
+    return tuple(each.text for each in suite_values)
 
 
 def _read_entries(layers: Layers, option: Option) -> tuple[str, ...]:
     """Read the ids of entries; whether there is such an entry is known when its suite is read."""
-    return tuple(given.text for given in layers.find_all(option.key))
+    return tuple(option_value.text for option_value in layers.find_all(option.key))
 
 
 def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
@@ -154,28 +154,30 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
     every category that they can have.
     """
-    unvaried = tuple(c for c in CATEGORIES.values() if not c.varies_others)
+    plain_categories = tuple(c for c in CATEGORIES.values() if not c.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
         names = [text.partition(":")[2] for text in ids]
-        found = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
+        categories = [
+            c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)
+        ]
         # An id that begins with no category can be of any.
-        told = all(any(name.startswith(f"{c.name}_") for c in found) for name in names)
-        return tuple(found) if told else unvaried
-    chosen: set[str] = set()
-    given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
-    for name in given.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
-        chosen |= set(SELECTIONS.get(name, ())) or {name}
-    if not chosen and not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS):
-        return unvaried
-    return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
+        all_known = all(any(name.startswith(f"{c.name}_") for c in categories) for name in names)
+        return tuple(categories) if all_known else plain_categories
+    chosen_names: set[str] = set()
+    option_layers = Layers(layers.command_line, {}, {}) if layers.pointed else layers
+    for name in option_layers.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
+        chosen_names |= set(SELECTIONS.get(name, ())) or {name}
+    if not chosen_names and not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS):
+        return plain_categories
+    return tuple(c for name, c in CATEGORIES.items() if (name in chosen_names if chosen_names else c.scored))
 
 
 def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:
     labels: dict[str, str] = {}
-    for given in layers.find_all(option.key):
-        key, equals, value = given.text.partition("=")
+    for option_value in layers.find_all(option.key):
+        key, equals, value = option_value.text.partition("=")
         if not (equals and key.strip() and value.strip()):
-            raise given.error("must be KEY=VALUE, for example branch=main")
+            raise option_value.error("must be KEY=VALUE, for example branch=main")
         labels[key.strip()] = value.strip()
     return labels
 
@@ -185,12 +187,12 @@ def _read_gate(layers: Layers, option: Option) -> tuple[GateRule, ...]:
     gate: list[GateRule] = []
     texts = layers.find_all(option.key)
     suites = (*SUITES, *layers.own_suites) if texts else ()
-    for given in texts:
+    for option_value in texts:
         try:
-            gate.append(rules.parse_rule(given.text, suites))
+            gate.append(rules.parse_rule(option_value.text, suites))
         except UsageError as error:
             # The message names the rule already; for one of the file its line is still to be said.
-            raise given.error(str(error)) if given.field else error from None
+            raise option_value.error(str(error)) if option_value.field else error from None
     comparing = next((rule for rule in gate if rule.needs_baseline), None)
     if comparing and not layers.find_first("baseline"):
         raise UsageError(
@@ -207,23 +209,25 @@ def _read_gate(layers: Layers, option: Option) -> tuple[GateRule, ...]:
 
 
 def _read_shard(layers: Layers, option: Option) -> Shard | None:
-    if (given := layers.find_first(option.key)) is None:
+    if (option_value := layers.find_first(option.key)) is None:
         return None
     try:
-        return Shard.parse(given.text)
+        return Shard.parse(option_value.text)
     except ValueError as error:
-        raise given.error(str(error)) from None
+        raise option_value.error(str(error)) from None
 
 
 def _read_search(layers: Layers, option: Option) -> str:
     """Read who searches, by name, or the file of a recording."""
-    given = layers.find_first(option.key)
-    if given is None:
+    option_value = layers.find_first(option.key)
+    if option_value is None:
         return str(option.default)
-    kind, _, path = given.text.partition(":")
-    if not (kind == "recorded" and path) and given.text not in option.choices:
-        raise given.error(describe_unknown_name("search", given.text, (*option.choices, "recorded:FILE")))
-    return given.text
+    kind, _, path = option_value.text.partition(":")
+    if not (kind == "recorded" and path) and option_value.text not in option.choices:
+        raise option_value.error(
+            describe_unknown_name("search", option_value.text, (*option.choices, "recorded:FILE"))
+        )
+    return option_value.text
 
 
 _OWN_RATES = ("cached", "cache_write", "reasoning")
@@ -260,8 +264,8 @@ def read_price(layers: Layers, *names: str) -> Price | None:
 
 def list_chosen_parameters(layers: Layers) -> frozenset[str]:
     """List the names of the parameters of requests that some layer gives."""
-    named = {option.key for option in OPTIONS if option.in_request and layers.find_first(option.key)}
-    return frozenset(named | _read_parameters(layers, BY_KEY["param"]).keys())
+    option_keys = {option.key for option in OPTIONS if option.in_request and layers.find_first(option.key)}
+    return frozenset(option_keys | _read_parameters(layers, BY_KEY["param"]).keys())
 
 
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
@@ -272,14 +276,14 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
         Layers({}, layers.profile, {}),
         Layers(layers.command_line, {}, {}),
     ):
-        for named in OPTIONS:
-            if named.in_request and layer.find_first(named.key):
-                parameters.pop(named.key, None)
+        for request_option in OPTIONS:
+            if request_option.in_request and layer.find_first(request_option.key):
+                parameters.pop(request_option.key, None)
         if field := layer.profile.get("param") or layer.top.get("param"):
             with raise_usage_errors():
                 parameters |= {name: member.value for name, member in field.members().items()}
-        given = layer.command_line.get("param")
-        for text in given if isinstance(given, list) else ():
+        texts = layer.command_line.get("param")
+        for text in texts if isinstance(texts, list) else ():
             name, equals, value = text.partition("=")
             if not equals or not name:
                 raise UsageError(

@@ -20,10 +20,10 @@ def bound_answer(completion: Completion, longest: int) -> Completion:
     if length <= longest:
         return completion
     begins = (completion.text or "")[:_KEPT]
-    told = f"the answer has {length:,} characters, and at most {longest:,} are read"
+    summary = f"the answer has {length:,} characters, and at most {longest:,} are read"
     return replace(
         completion,
-        text=f"{told}; it begins {begins!r}" if begins else told,
+        text=f"{summary}; it begins {begins!r}" if begins else summary,
         tool_calls=None,
         reasoning=None,
         refusal=None,

@@ -214,11 +214,11 @@ class Dispatcher:
                 raise _make_not_held_error(before, failure)
         return run_through(self._converse_with_model(entry))
 
-    def run_ahead_until(self, decided: threading.Event) -> None:
-        """Start conversations without a limit until ``decided`` is set or nothing expected is left."""
-        self._ahead_until = decided
+    def run_ahead_until(self, decision: threading.Event) -> None:
+        """Start conversations without a limit until ``decision`` is set or nothing expected is left."""
+        self._ahead_until = decision
         self._wake()
-        while not decided.wait(_INTERRUPTIBLE_AFTER_S):
+        while not decision.wait(_INTERRUPTIBLE_AFTER_S):
             pass
         self._ahead_until = None
 
@@ -230,10 +230,10 @@ class Dispatcher:
     def finished(self) -> tuple[int, int]:
         """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
-            ended = [
+            failures = [
                 job.has_failed for job in self._jobs.values() if job.stage in _OVER and not job.is_earlier
             ]
-        return len(ended) - sum(ended), sum(ended)
+        return len(failures) - sum(failures), sum(failures)
 
     def find_earlier(self) -> Mapping[str, Transcript]:
         """Return the finished conversations that others continue and no test body asks for, by item id."""
@@ -249,11 +249,11 @@ class Dispatcher:
             if not self._closed:
                 self._loop.call_soon_threadsafe(self._start_more)
 
-    def _start_more(self, ended: asyncio.Task[None] | None = None) -> None:
+    def _start_more(self, last_task: asyncio.Task[None] | None = None) -> None:
         """Start conversations within the cap and the look-ahead, again when one ended. Runs on the loop."""
         with self._lock:
-            if ended:
-                self._tasks.discard(ended)
+            if last_task:
+                self._tasks.discard(last_task)
             while (
                 not (self._closed or self._halted)
                 and len(self._tasks) < self._concurrency
@@ -262,8 +262,8 @@ class Dispatcher:
                 task = self._loop.create_task(self._run(job))
                 self._tasks.add(task)
                 task.add_done_callback(self._start_more)
-            if (decided := self._ahead_until) and not self._tasks:
-                decided.set()
+            if (decision := self._ahead_until) and not self._tasks:
+                decision.set()
 
     def _take_next(self) -> _Job | None:
         """Take the conversation to start next: one that is waited for, else an expected one."""
@@ -375,16 +375,16 @@ class Dispatcher:
         self._halted = True
         if self._made is None or self._made.is_closed():
             return
-        halted = threading.Event()
+        cancellation = threading.Event()
 
         def cancel_tasks() -> None:
             for task in self._tasks:
                 task.cancel()
-            halted.set()
+            cancellation.set()
 
         self._made.call_soon_threadsafe(cancel_tasks)
         # Not longer: the loop itself may wait for a lock that the interrupted code holds.
-        halted.wait(_HALT_S)
+        cancellation.wait(_HALT_S)
 
     def close(self) -> None:
         """Start nothing more, cancel what is in flight and what is still expected, end the loop."""
@@ -420,8 +420,8 @@ def _wait_for(answer: Future[Transcript], within_s: float | None) -> Transcript:
     wait could outlast Ctrl-C by minutes: it is cut into short ones.
     """
     ends_at = math.inf if within_s is None else time.monotonic() + within_s
-    while not answer.done() and (left := ends_at - time.monotonic()) > 0:
-        wait([answer], min(left, _INTERRUPTIBLE_AFTER_S))
+    while not answer.done() and (left_s := ends_at - time.monotonic()) > 0:
+        wait([answer], min(left_s, _INTERRUPTIBLE_AFTER_S))
     return answer.result(0)
 
 

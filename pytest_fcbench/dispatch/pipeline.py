@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
@@ -75,14 +75,14 @@ class Pipeline:
         return self._find_step(FirstCall)
 
     @property
-    def stored(self) -> StoredAnswers | None:
+    def stored_answers(self) -> StoredAnswers | None:
         """The step that stores answers, if any."""
         return self._find_step(StoredAnswers)
 
     @property
     def calls(self) -> int:
         """The number of calls made, including those that failed; 0 where none are counted."""
-        return timed.calls if (timed := self._find_step(TimedCalls)) else 0
+        return step.calls if (step := self._find_step(TimedCalls)) else 0
 
     def _find_step(self, kind: type[_Step]) -> _Step | None:
         return next((step for step in self.steps if isinstance(step, kind)), None)
@@ -117,7 +117,7 @@ def build_pipeline(
     model: Responder,
     limits: Limits,
     ledger: Ledger | None = None,
-    stored: StoredAnswers | None = None,
+    stored_answers: StoredAnswers | None = None,
     *,
     preflight: bool = False,
     longest_read: int | None = None,
@@ -129,12 +129,12 @@ def build_pipeline(
     steps: Sequence[PipelineStep | None] = [
         # In front of the store: what is in there can be judged with another limit later.
         LengthLimit(longest_read) if longest_read else None,
-        stored,
+        stored_answers,
         # What is longer is not kept: many such answers at once would take gigabytes.
         LengthLimit(longest_stored) if longest_stored else None,
         first_call,
         RefusalLimit(),
-        Retries(limits, first_call.decided, rate_limit.hold_calls, timed_calls),
+        Retries(limits, first_call, rate_limit, timed_calls),
         Payment(ledger or Ledger()),
         # Not as a part of the call, or the time of imports would be part of the first answer's.
         Preparation(model),
@@ -306,14 +306,10 @@ class Retries(PipelineStep):
     """
 
     def __init__(
-        self,
-        limits: Limits,
-        decided: threading.Event,
-        hold_calls: Callable[[float], None],
-        timed_calls: TimedCalls,
+        self, limits: Limits, first_call: FirstCall, rate_limit: RateLimit, timed_calls: TimedCalls
     ) -> None:
-        self._limits, self._decided = limits, decided
-        self._hold_calls, self._timed_calls = hold_calls, timed_calls
+        self._limits, self._first_call = limits, first_call
+        self._rate_limit, self._timed_calls = rate_limit, timed_calls
         self._pauses: dict[object, Pause] = {}
         self._signs_of_life = 0
         self._down = False
@@ -341,7 +337,7 @@ class Retries(PipelineStep):
             try:
                 completion = await ask(entry, request)
             except CallError as error:
-                self._timed_calls.retried += attempt > 1
+                self._timed_calls.retries += attempt > 1
                 pause_s = error.retry_after_s
                 is_too_long = pause_s is not None and pause_s > self._limits.max_pause_s
                 if is_too_long:
@@ -358,7 +354,7 @@ class Retries(PipelineStep):
                 )
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 # The preflight reports a wrong address early, so such a first call is not repeated.
-                is_wrong_address = error.cause in _WRONG_ADDRESS and not self._decided.is_set()
+                is_wrong_address = error.cause in _WRONG_ADDRESS and not self._first_call.decided.is_set()
                 # An endpoint that refuses a request for good has at least read it.
                 if not error.transient:
                     self._note_sign_of_life()
@@ -368,7 +364,7 @@ class Retries(PipelineStep):
                     has_paused_longest, pause_s = True, self._limits.max_pause_s
                 elif error.cause == "rate_limit" and pause_s is not None:
                     # The endpoint speaks to all calls, not to this one.
-                    self._hold_calls(pause_s)
+                    self._rate_limit.hold_calls(pause_s)
                 wait_s = backoff(attempt, pause_s, self._random)
                 self._pauses[(pause := object())] = Pause(error.cause, attempt, time.monotonic() + wait_s)
                 try:
@@ -376,7 +372,7 @@ class Retries(PipelineStep):
                 finally:
                     del self._pauses[pause]
             else:
-                self._timed_calls.retried += attempt > 1
+                self._timed_calls.retries += attempt > 1
                 self._note_sign_of_life()
                 if not failures:
                     return completion
@@ -403,7 +399,7 @@ class Payment(PipelineStep):
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:
         """Ask where the budget allows it. Raises ``NotScoredError``."""
-        promised = await self.ledger.promise(request)
+        promise = await self.ledger.promise(request)
         paid_for = None
         try:
             paid_for = await ask(entry, request)
@@ -414,7 +410,7 @@ class Payment(PipelineStep):
                 paid_for = Completion()
             raise
         finally:
-            await self.ledger.settle(promised, paid_for)
+            await self.ledger.settle(promise, paid_for)
 
 
 @dataclass
@@ -480,13 +476,13 @@ class RateLimit(PipelineStep):
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())
             self._tokens.reserve(_now(), tokens)
-        started = _now()
+        start_s = _now()
         completion = await ask(entry, request)
-        took_s = _now() - started
+        took_s = _now() - start_s
         self._mean_s = took_s if self._mean_s is None else self._mean_s + _MEMORY * (took_s - self._mean_s)
         if self.limits.tpm:
-            used = (completion.input_tokens or tokens) + (completion.output_tokens or 0)
-            self._tokens.correct(used - tokens)
+            token_count = (completion.input_tokens or tokens) + (completion.output_tokens or 0)
+            self._tokens.correct(token_count - tokens)
         return completion
 
 
@@ -497,7 +493,7 @@ class TimedCalls(PipelineStep):
     timeout_s: float
     calls: int = 0
     """Calls made, including those that failed."""
-    retried: int = 0
+    retries: int = 0
     """Calls that repeated a failed one."""
     given_up: int = 0
     """Calls that were not answered in time, so that nobody knows what the endpoint charges for them."""
@@ -505,7 +501,7 @@ class TimedCalls(PipelineStep):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say how many calls were tried again, and how many were not answered."""
-        notes = [f"{self.retried} of {self.calls} calls were retries"] if self.retried else []
+        notes = [f"{self.retries} of {self.calls} calls were retries"] if self.retries else []
         if self.given_up:
             notes.append(
                 f"{self.given_up} of {self.calls} calls were not answered in time; "

@@ -41,7 +41,8 @@ class StoredAnswers:
     """True where the model answers at once; then answers are written in place too, not by a thread."""
     former: Mapping[str, object] | None = None
     """The identity under which earlier versions stored answers, which did not tell all servers apart."""
-    reused: int = 0
+    reuses: int = 0
+    """Answers that came from the store."""
     reused_from_former: int = 0
     """How many of them an earlier version stored under its own key."""
     failures: set[str] = field(default_factory=set)
@@ -64,8 +65,8 @@ class StoredAnswers:
             notes.append(
                 f"{self.store.path} was deleted or replaced during the run; its answers were written again"
             )
-        if self.reused:
-            notes.append(f"{self.reused} answers were reused from {self.store.path.name}")
+        if self.reuses:
+            notes.append(f"{self.reuses} answers were reused from {self.store.path.name}")
         if self.reused_from_former:
             notes.append(
                 f"{self.reused_from_former} of them were stored by an earlier version, which did not note "
@@ -85,7 +86,7 @@ class StoredAnswers:
         keys = AnswerKeys(self.former, leave_out_as_formerly)
         return None if keys.identity_text == self._keys.identity_text else keys
 
-    def kept(self, entry: Entry, request: AskModel) -> Completion | None:
+    def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
         return self._find_answer(self._keys.make_key(entry, request), entry, request)[0]
 
@@ -93,14 +94,14 @@ class StoredAnswers:
         """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
         if self.refresh:
             return None, False
-        found = self.store.get(key)
-        sent = self.identity.get("parameters") if request.wire is None else request.wire.body
-        is_stream = isinstance(sent, Mapping) and bool(sent.get("stream"))
-        if found and is_stored_failure(found, is_stream=is_stream):
+        completion = self.store.get(key)
+        parameters = self.identity.get("parameters") if request.wire is None else request.wire.body
+        is_stream = isinstance(parameters, Mapping) and bool(parameters.get("stream"))
+        if completion and is_stored_failure(completion, is_stream=is_stream):
             self.failures.add(key)
             return None, False
-        if found or self._former_keys is None:
-            return found, False
+        if completion or self._former_keys is None:
+            return completion, False
         older = self.store.get(self._former_keys.make_key(entry, request))
         # Answers of endpoints have had their message since the key tells servers apart: one with a message
         # may be another server's.
@@ -118,8 +119,8 @@ class StoredAnswers:
             return self._reuse_answer(key, entry, request) or await self._ask_model(ask, key, entry, request)
         # One look is enough with the lock taken: until it is released, no other run stores this answer.
         while not self.store.locks.take(key):
-            if stored := self._reuse_answer(key, entry, request):
-                return stored
+            if completion := self._reuse_answer(key, entry, request):
+                return completion
             await asyncio.sleep(_LOOK_S)
         try:
             return self._reuse_answer(key, entry, request) or await self._ask_model(ask, key, entry, request)
@@ -128,10 +129,10 @@ class StoredAnswers:
 
     def _reuse_answer(self, key: str, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, if any, and count it."""
-        stored, is_former = self._find_answer(key, entry, request)
-        self.reused += stored is not None
+        completion, is_former = self._find_answer(key, entry, request)
+        self.reuses += completion is not None
         self.reused_from_former += is_former
-        return stored
+        return completion
 
     async def _ask_model(self, ask: Ask, key: str, entry: Entry, request: AskModel) -> Completion:
         """Ask the model, and store the answer before it is used. Raises ``NotScoredError``."""
@@ -177,15 +178,15 @@ _SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNO
 
 def leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
     """Return parameters, and headers among them, without those whose names are those of secrets."""
-    kept: dict[str, object] = {}
+    public_parameters: dict[str, object] = {}
     for name, value in parameters.items():
         if name.endswith("headers") and isinstance(value, Mapping):
             # Headers that are all secret are as none, whose answers are stored already.
             if headers := leave_out_secrets(value):
-                kept[name] = headers
+                public_parameters[name] = headers
         elif not _SECRET.search(name):
-            kept[name] = value
-    return kept
+            public_parameters[name] = value
+    return public_parameters
 
 
 _FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
@@ -219,7 +220,7 @@ class AnswerKeys:
         same. The first of several trials has the key of a run with one.
         """
         # A request in the form of a family is that form: its messages may be those of another form too.
-        said = (
+        request_texts = (
             (
                 _write_json([dict(message) for message in request.messages]),
                 _join_members(
@@ -230,9 +231,9 @@ class AnswerKeys:
             if request.wire is None
             else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
         )
-        asked = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *said)
+        key_parts = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *request_texts)
         return hashlib.sha256(
-            _join_members((*asked, *map(_write_json, request.variant))).encode()
+            _join_members((*key_parts, *map(_write_json, request.variant))).encode()
         ).hexdigest()
 
 

@@ -108,9 +108,7 @@ _ALL = (
     Category("format_sensitivity", Group.FORMAT, "variation", scored=False),
     # Of a team's own suites only.
     Category("next_call", Group.NEXT_STEP, "next_call", scored=False, continues=True),
-    Category(
-        "next_reply", Group.NEXT_STEP, "next_reply", scored=False, expects_calls=False, continues=True
-    ),
+    Category("next_reply", Group.NEXT_STEP, "next_reply", scored=False, expects_calls=False, continues=True),
     Category("own_check", Group.NEXT_STEP, "own_check", scored=False, expects_calls=False),
     Category("mcp", Group.MCP, "server_turns", scored=False),
 )

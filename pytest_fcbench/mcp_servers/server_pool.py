@@ -31,7 +31,7 @@ class ServerPool:
     The loop of the dispatcher would not do: where everybody answers at once there is none.
     """
 
-    allowed: bool
+    is_allowed: bool
     """True where the user allows entries to start programs."""
     find_folder: Callable[[Entry], Path]
     """Returns the folder of the file of an entry."""
@@ -46,11 +46,13 @@ class ServerPool:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Carry the calls of a request out. Raises ``CallError``."""
-        asked = read_request(request)
-        asked = replace(asked, program=asked.program.enter_suite(str(self.find_folder(entry))))
-        if not self.allowed:
-            shown = " ".join(asked.program.command)
-            raise CallError("mcp_off", f"this entry starts {shown!r}; allow it with --fcbench-mcp")
+        server_request = read_request(request)
+        server_request = replace(
+            server_request, program=server_request.program.enter_suite(str(self.find_folder(entry)))
+        )
+        if not self.is_allowed:
+            command = " ".join(server_request.program.command)
+            raise CallError("mcp_off", f"this entry starts {command!r}; allow it with --fcbench-mcp")
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -58,7 +60,7 @@ class ServerPool:
                     target=self._loop.run_forever, name="fcbench-mcp", daemon=True
                 )
                 self._thread.start()
-            performing = self._perform_request(entry.item_id, asked)
+            performing = self._perform_request(entry.item_id, server_request)
             future = asyncio.run_coroutine_threadsafe(performing, self._loop)
         try:
             texts = future.result() if self.immediate else await asyncio.wrap_future(future)

@@ -16,12 +16,12 @@ from pytest_fcbench.plugin.project import find_project_folder, is_left_out, poin
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare every option of ``Settings``."""
     for group in GROUPS:
-        shown = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
+        option_group = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
         for option in group.options:
             # argparse takes no metavar for a switch.
             action = "store_true" if option.switch else "append" if option.repeatable else "store"
             more = {} if option.switch else {"metavar": option.metavar}
-            shown.addoption(
+            option_group.addoption(
                 option.flag, dest=option.dest, action=action, default=None, help=option.help, **more
             )
 
@@ -42,14 +42,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark if a configuration file or an option asks for it."""
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
-    given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
+    option_values = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     project = find_project_folder(config, config.args)
     if hasattr(config, "workerinput"):
         # xdist hands the folder of a bare run to its workers as an argument.
         is_used = "fcbench_tell" in config.workerinput
     else:
         is_used = (
-            any(value is not None for value in given.values())
+            any(value is not None for value in option_values.values())
             or (project / FILE).is_file()
             or points_at_entries(config)
         )
@@ -63,17 +63,17 @@ def pytest_configure(config: pytest.Config) -> None:
         with import_plainly(getattr(config.pluginmanager, "rewrite_hook", None)):
             from pytest_fcbench.plugin.registration import register_benchmark
 
-        register_benchmark(config, given, project)
+        register_benchmark(config, option_values, project)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave benchmarks out of a bare run; refuse them without a project, as they have nothing to run on."""
     if config.pluginmanager.has_plugin("fcbench-benchmark"):
         return
-    if marked := [item for item in items if item.get_closest_marker("fcbench")]:
+    if marked_items := [item for item in items if item.get_closest_marker("fcbench")]:
         if (find_project_folder(config, config.args) / FILE).is_file():
-            items[:] = [item for item in items if item not in marked]
-            config.hook.pytest_deselected(items=marked)
+            items[:] = [item for item in items if item not in marked_items]
+            config.hook.pytest_deselected(items=marked_items)
             return
         raise pytest.UsageError(
             f"benchmarks need an fcbench.yaml in {config.rootpath} ('fcbench init' writes one) or "

@@ -29,22 +29,22 @@ _WORDS = frozenset(("and", "or", "not", "True", "False", "None"))
 def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
     """Replace arguments that are ids of entries by options, which workers of xdist receive too."""
     positional = set(getattr(config.known_args_namespace, "file_or_dir", ()))
-    found = [(text, match) for text in arguments if text in positional and (match := _ID.fullmatch(text))]
-    if not found:
+    matches = [(text, match) for text in arguments if text in positional and (match := _ID.fullmatch(text))]
+    if not matches:
         return
     project = find_project_folder(config, ())
-    known: Iterable[str] = OURS
-    if any(match["suite"] not in OURS for _, match in found):
+    suite_names: Iterable[str] = OURS
+    if any(match["suite"] not in OURS for _, match in matches):
         try:
             file = getattr(config.known_args_namespace, "fcbench_config", None)
             own = find_own_suites(find_config_file(project, file))
-            known = (*OURS, *own, *find_suites_around(config, project), *find_gone_suites(project))
+            suite_names = (*OURS, *own, *find_suites_around(config, project), *find_gone_suites(project))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return
-    for text, match in found:
+    for text, match in matches:
         # A file may have a colon in its name.
-        if match["suite"] in known and not (config.invocation_params.dir / text).exists():
+        if match["suite"] in suite_names and not (config.invocation_params.dir / text).exists():
             arguments[arguments.index(text)] = f"--fcbench-entry={text}"
 
 
@@ -65,24 +65,24 @@ def add_places(config: pytest.Config, project: Path) -> None:
     benchmarks, by_path = project / "benchmarks", config.args_source is pytest.Config.ArgsSource.ARGS
     places: set[Path] = set()
     if ids := config.option.fcbench_entry:
-        named = {text.partition(":")[0] for text in ids}
+        suite_names = {text.partition(":")[0] for text in ids}
         nearby = find_suites_around(config, project)
         own = find_own_suites(find_config_file(project, config.option.fcbench_config))
         # One that fcbench.yaml names is known to the tests at the given paths.
-        places = {path for name, path in nearby.items() if name in named and name not in own}
-        places |= set() if by_path else {own[name] for name in named & own.keys()}
+        places = {path for name, path in nearby.items() if name in suite_names and name not in own}
+        places |= set() if by_path else {own[name] for name in suite_names & own.keys()}
         config.option.fcbench_alone = not by_path
-        if not by_path and benchmarks.is_dir() and named <= OURS.keys():
+        if not by_path and benchmarks.is_dir() and suite_names <= OURS.keys():
             config.args[:] = [str(benchmarks)]
     elif not by_path:
-        places = {config.rootpath / failed.partition("::")[0] for failed in list_failed_entries(config)}
+        places = {config.rootpath / nodeid.partition("::")[0] for nodeid in list_failed_entries(config)}
         if is_named(config) and benchmarks.is_dir():
             places.add(benchmarks)
     here = config.invocation_params.dir
-    given = [find_place(here, argument) for argument in config.args]
+    given_places = [find_place(here, argument) for argument in config.args]
     for place in sorted(find_place(here, str(each)) for each in places):
         # Who is inside of benchmarks/ means what is there.
-        if not any(place.is_relative_to(each) or each.is_relative_to(place) for each in given):
+        if not any(place.is_relative_to(each) or each.is_relative_to(place) for each in given_places):
             config.args.append(str(place))
 
 
@@ -91,12 +91,12 @@ def find_marked_categories(expression: str) -> list[str]:
 
     A group is asked for as a whole only where nothing of it would run otherwise.
     """
-    wanted: set[str] = set()
+    category_names: set[str] = set()
     for name in _list_wanted(expression):
         members = [each for each in SELECTIONS.get(name, (name,)) if each in CATEGORIES]
         if not any(CATEGORIES[each].scored for each in members):
-            wanted.update(members)
-    return sorted(wanted)
+            category_names.update(members)
+    return sorted(category_names)
 
 
 def is_named(config: pytest.Config) -> bool:
@@ -105,8 +105,10 @@ def is_named(config: pytest.Config) -> bool:
     Options that stand in ``addopts`` configure a run. A mark that the project declares is the project's own.
     """
     ours = {"fcbench", *({*CATEGORIES, *SELECTIONS, *Stratum, *OURS} - list_declared_marks(config))}
-    typed = any(word.startswith("--fcbench-") for word in config.invocation_params.args)
-    return bool(typed or config.option.fcbench_entry or _list_wanted(config.option.markexpr or "") & ours)
+    has_option = any(word.startswith("--fcbench-") for word in config.invocation_params.args)
+    return bool(
+        has_option or config.option.fcbench_entry or _list_wanted(config.option.markexpr or "") & ours
+    )
 
 
 def _list_wanted(expression: str) -> set[str]:
@@ -128,5 +130,5 @@ def check_mark_names(expression: str, config: pytest.Config, items: Iterable[pyt
     if unknown:
         unknown -= {mark.name for item in items for mark in item.iter_markers()}
     for name in sorted(unknown):
-        known = sorted({*CATEGORIES, *SELECTIONS, *Stratum, *OURS})
-        raise pytest.UsageError(f"-m {expression!r}: {describe_unknown_name('mark', name, known)}")
+        known_marks = sorted({*CATEGORIES, *SELECTIONS, *Stratum, *OURS})
+        raise pytest.UsageError(f"-m {expression!r}: {describe_unknown_name('mark', name, known_marks)}")

@@ -25,23 +25,23 @@ def find_pointed_suites(
     arguments: Sequence[str],
     open_places: Collection[Path],
     own: Mapping[str, Path],
-    selected: Mapping[str, Path] | None = None,
+    selected_suites: Mapping[str, Path] | None = None,
 ) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
     """Find the suites that the command line names by path, and the suite of each file to collect.
 
     ``own`` are the suites that fcbench.yaml names. A run that names no path collects ``open_places``: there
-    each file is a suite, as it would be by its own path, unless options have ``selected`` other suites.
+    each file is a suite, as it would be by its own path, unless options have selected other suites.
 
     Raises ``SuiteError`` and ``UsageError``.
     """
     roots = {normalize_path(path): name for name, path in own.items()}
-    found: dict[str, Path] = {}
+    suite_paths: dict[str, Path] = {}
     files: dict[Path, str] = {}
     for argument in arguments:
         path, _, item = argument.partition("::")
         place = normalize_path(Path(path))
-        if place in open_places and selected is not None:
-            for name, root in selected.items():
+        if place in open_places and selected_suites is not None:
+            for name, root in selected_suites.items():
                 if normalize_path(root).is_relative_to(place):
                     files |= dict.fromkeys(map(normalize_path, find_entry_files(root)), name)
             continue
@@ -50,9 +50,9 @@ def find_pointed_suites(
         elif is_suite(place):
             # The suite around the path that fcbench.yaml or the node id names, else the path itself.
             around = (place, *place.parents)
-            named = item.rpartition("[")[2].partition(":")[0]
+            suite_name = item.rpartition("[")[2].partition(":")[0]
             root = next((folder for folder in around if folder in roots), None) or next(
-                (folder for folder in around if named and suggest_name(folder) == named), place
+                (folder for folder in around if suite_name and suggest_name(folder) == suite_name), place
             )
             suites, others = _split_off_named(find_entry_files(place), place, roots)
             suites |= {root: others} if others else {}
@@ -60,12 +60,12 @@ def find_pointed_suites(
             continue
         for root, entry_files in suites.items():
             name = roots.get(root) or name_suite(root)
-            if found.setdefault(name, root) != root:
+            if suite_paths.setdefault(name, root) != root:
                 raise UsageError(
-                    f"{found[name]} and {root}: two suites have the same name; rename one of them"
+                    f"{suite_paths[name]} and {root}: two suites have the same name; rename one of them"
                 )
             files |= dict.fromkeys(entry_files, name)
-    return found, files
+    return suite_paths, files
 
 
 def _divide_folder(place: Path, roots: Collection[Path]) -> Mapping[Path, Sequence[Path]]:
@@ -85,11 +85,11 @@ def _split_off_named(
     files: Iterable[Path], place: Path, roots: Iterable[Path]
 ) -> tuple[dict[Path, Sequence[Path]], Sequence[Path]]:
     """Split off the suites below a folder that have a name already; return them, and the other files."""
-    named: dict[Path, Sequence[Path]] = {
+    files_by_root: dict[Path, Sequence[Path]] = {
         root: find_entry_files(root) for root in roots if place in root.parents
     }
-    taken = {file for parts in named.values() for file in parts}
-    return named, [file for file in files if file not in taken]
+    taken_files = {file for parts in files_by_root.values() for file in parts}
+    return files_by_root, [file for file in files if file not in taken_files]
 
 
 def normalize_path(path: Path) -> Path:
@@ -125,7 +125,7 @@ class EntryFileCollector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave an entry to the test function that bears the mark of its category, where there is one."""
-        taken = {
+        taken_ids = {
             item.stash[ENTRY].item_id
             for item in items
             if ENTRY in item.stash and not isinstance(item, EntryItem)
@@ -133,7 +133,7 @@ class EntryFileCollector:
 
         def is_left_out(item: pytest.Item) -> bool:
             if ENTRY in item.stash:
-                return isinstance(item, EntryItem) and item.stash[ENTRY].item_id in taken
+                return isinstance(item, EntryItem) and item.stash[ENTRY].item_id in taken_ids
             # An item that is to tell what is wrong has no entry.
             return (
                 self._is_alone and not isinstance(item, EntryItem) and not item.get_closest_marker("fcbench")

@@ -39,9 +39,9 @@ def make_fixtures(benchmark: Benchmark) -> ModuleType:
         """Put the entry to the model and return its answer: ``text`` and ``calls``."""
         return read_answer(entry, ask(entry))
 
-    made = ModuleType(f"{__name__}.of_run")
-    vars(made).update(ask=ask, score=score, judge=judge, answer=answer)
-    return made
+    module = ModuleType(f"{__name__}.of_run")
+    vars(module).update(ask=ask, score=score, judge=judge, answer=answer)
+    return module
 
 
 class BodyArguments:
@@ -64,9 +64,13 @@ class BodyArguments:
         if ENTRY not in item.stash or not isinstance(item, pytest.Function) or item.config.option.setupshow:
             return
         # pytest has no public way to ask who defines a fixture; without this one it looks all up itself.
-        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", None)
-        if known is None:
+        definitions_by_name = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", None)
+        if definitions_by_name is None:
             return
-        replaced = {name for name, found in known.items() if found and name in found[-1].argnames}
-        ours = {name: value for name, value in self._values.items() if name not in replaced}
+        replaced_names = {
+            name
+            for name, definitions in definitions_by_name.items()
+            if definitions and name in definitions[-1].argnames
+        }
+        ours = {name: value for name, value in self._values.items() if name not in replaced_names}
         item.funcargs.update(ours, entry=item.stash[ENTRY])

@@ -64,9 +64,9 @@ _TIME_LIMIT = pytest.StashKey[_TimeLimit]()
 def mask_report(report: pytest.TestReport, secrets: Sequence[str]) -> None:
     """Mask secrets in the traceback of a report, which then has no colours, and in what was captured."""
     text = str(report.longrepr)
-    if (masked := mask_secrets(text, secrets)) != text:
-        report.longrepr = masked
-    report.sections = [(title, mask_secrets(told, secrets)) for title, told in report.sections]
+    if (masked_text := mask_secrets(text, secrets)) != text:
+        report.longrepr = masked_text
+    report.sections = [(title, mask_secrets(content, secrets)) for title, content in report.sections]
 
 
 BENCHMARK = pytest.StashKey["Benchmark"]()
@@ -149,8 +149,8 @@ class Benchmark:
 
     def _list_entries(self, category: str) -> Sequence[Entry]:
         """List the entries of a category that are not items of their files."""
-        found = self.context.selection.entries(category)
-        return [entry for entry in found if entry.suite not in self._pointed]
+        all_entries = self.context.selection.entries(category)
+        return [entry for entry in all_entries if entry.suite not in self._pointed]
 
     def prepare(self) -> bool:
         """Prepare the run; return False on an error, which is raised at the end of collection."""
@@ -177,8 +177,8 @@ class Benchmark:
         settings = self.context.settings
         if not (settings.limit or settings.sample):
             return
-        drawn = draw_keys((item.stash[ENTRY] for item in items if ENTRY in item.stash), settings)
-        is_beyond = [ENTRY in item.stash and item.stash[ENTRY].key not in drawn for item in items]
+        drawn_keys = draw_keys((item.stash[ENTRY] for item in items if ENTRY in item.stash), settings)
+        is_beyond = [ENTRY in item.stash and item.stash[ENTRY].key not in drawn_keys for item in items]
         self.config.hook.pytest_deselected(items=list(compress(items, is_beyond)))
         items[:] = compress(items, map(not_, is_beyond))
 
@@ -189,7 +189,7 @@ class Benchmark:
         # A module that could not be collected may hold the tests with the mark.
         if self.config.option.markexpr and not self.is_worker and not session.testsfailed:
             check_mark_names(self.config.option.markexpr, self.config, items)
-        kept: list[pytest.Item] = []
+        kept_items: list[pytest.Item] = []
         for item in items:
             if item.get_closest_marker("fcbench"):
                 entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - only parametrized items
@@ -197,8 +197,8 @@ class Benchmark:
                 if not hasattr(entry, "key"):
                     continue
                 item.stash[ENTRY] = entry
-            kept.append(item)
-        items[:] = kept
+            kept_items.append(item)
+        items[:] = kept_items
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -390,12 +390,12 @@ class Benchmark:
             verdict: Passed | Failed = Passed()
         else:
             # pytest adds where each value comes from, which takes more room than the assertion.
-            told = str(error).partition("\n +  where ")[0]
-            told = f"{type(error).__name__}: {told}" if isinstance(error, LACKING) else told
+            message = str(error).partition("\n +  where ")[0]
+            message = f"{type(error).__name__}: {message}" if isinstance(error, LACKING) else message
             frames = walk_tb(error.__traceback__)
             lines = [line for frame, line in frames if Path(frame.f_code.co_filename) == item.path]
             place = f"{item.location[0]}:{lines[-1]}" if lines else item.location[0]
-            reason = put_on_one_line(mask_secrets(f"{place}: {told}", self.context.secrets))
+            reason = put_on_one_line(mask_secrets(f"{place}: {message}", self.context.secrets))
             verdict = Failed(OWN_ASSERTION, reason, {"place": place})
         if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
             self.record_judgement(Judgement.same_in_both(verdict))
@@ -408,8 +408,8 @@ class Benchmark:
         elif (limit := item.stash.get(_TIME_LIMIT, None)) and time.monotonic() >= limit.waits_until:
             cause, reason = "timeout", str(error)
         else:
-            told = mask_secrets(str(error), self.context.secrets)
-            cause, reason = "internal_error", f"{type(error).__name__}: {told}"
+            message = mask_secrets(str(error), self.context.secrets)
+            cause, reason = "internal_error", f"{type(error).__name__}: {message}"
         transcript = item.stash.get(TRANSCRIPT, None)
         item.stash[RECORD] = self.session.not_scored(
             item.stash[ENTRY], cause, reason, transcript, _find_own_marks(item)
@@ -419,10 +419,10 @@ class Benchmark:
         """Collect the Records of this process and of workers."""
         if self.is_worker:
             return
-        carried = getattr(report, "fcbench", None)
-        if carried is not None:
-            text = carried if isinstance(carried, str) else None
-            record = from_json(read_json_text(text)) if text else carried
+        attachment = getattr(report, "fcbench", None)
+        if attachment is not None:
+            text = attachment if isinstance(attachment, str) else None
+            record = from_json(read_json_text(text)) if text else attachment
             self.session.records.add_record(record, text)
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True

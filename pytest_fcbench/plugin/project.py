@@ -61,13 +61,13 @@ def list_failed_entries(config: pytest.Config) -> list[str]:
 
     file = config.rootpath / str(config.getini("cache_dir")) / "v/cache/lastfailed"
     try:
-        failed = read_json_text(file.read_text(encoding="utf-8"))
+        last_failures = read_json_text(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     # Other tests may have parameters with a colon.
     return [
         nodeid
-        for nodeid in map(str, failed if isinstance(failed, dict) else ())
+        for nodeid in map(str, last_failures if isinstance(last_failures, dict) else ())
         if ":" in nodeid.rpartition("[")[2]
         and ("::entry[" in nodeid or mentions_us(config.rootpath / nodeid.partition("::")[0]))
     ]
@@ -83,7 +83,7 @@ def mentions_us(module: Path) -> bool:
 
 def points_at_entries(config: pytest.Config) -> bool:
     """Tell whether an argument is a file of entries or a folder with one, or an entry failed last."""
-    if any("::entry[" in failed for failed in list_failed_entries(config)):
+    if any("::entry[" in nodeid for nodeid in list_failed_entries(config)):
         return True
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return False
@@ -122,7 +122,7 @@ def _list_files(place: Path) -> Iterator[Path]:
 
 def _read_beginning(file: Path) -> bytes:
     try:
-        with file.open("rb") as opened:
-            return opened.read(_BEGINNING)
+        with file.open("rb") as stream:
+            return stream.read(_BEGINNING)
     except OSError:
         return b""

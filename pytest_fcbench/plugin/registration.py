@@ -23,35 +23,40 @@ from pytest_fcbench.plugin.xdist_workers import Workers
 from pytest_fcbench.suites.registry import OURS, remember_suites
 
 
-def register_benchmark(config: pytest.Config, given: Mapping[str, object], project: Path) -> None:
-    """Read the settings and register the plugins of a run; ``given`` are the options by key.
+def register_benchmark(config: pytest.Config, options: Mapping[str, object], project: Path) -> None:
+    """Read the settings and register the plugins of a run; ``options`` are the options by key.
 
     ``project`` is the folder of the project.
     """
-    marked = find_marked_categories(config.option.markexpr or "")
-    failed = [parse_item_id(nodeid) for nodeid in list_failed_entries(config)]
+    marked_categories = find_marked_categories(config.option.markexpr or "")
+    failed_ids = [parse_item_id(nodeid) for nodeid in list_failed_entries(config)]
     # What failed last may be of no category and no suite that a run has by itself.
-    marked += [name for each in failed if (name := each.partition(":")[2].rpartition("_")[0]) in CATEGORIES]
+    marked_categories += [
+        name for each in failed_ids if (name := each.partition(":")[2].rpartition("_")[0]) in CATEGORIES
+    ]
     with raise_usage_errors():
         add_places(config, project)
-        added = add_environment(given)
-        from_environment = [each for each in OPTIONS if given[each.key] is not added[each.key]]
+        full_options = add_environment(options)
+        from_environment = [each for each in OPTIONS if options[each.key] is not full_options[each.key]]
         for option in from_environment:
             # Workers receive the options, and on another host not the environment. xdist sends plain text.
-            value = added[option.key]
+            value = full_options[option.key]
             plain = str(value) if isinstance(value, str) else value
             setattr(config.option, option.dest, [plain] if option.repeatable else plain)
-        given = added
+        options = full_options
         file = find_config_file(project, config.option.fcbench_config)
-        named = dict.fromkeys(each.partition(":")[0] for each in failed)
-        if not (given["suite"] or given["entry"]) and named.keys() <= {*OURS, *find_own_suites(file)}:
-            given = {**given, "suite": list(named) or None}
-        suites, files = _find_suites(config, given, file, project)
-        settings = build_settings(given, file, project, suites)
-        if marked and not given["category"]:
+        failed_suites = dict.fromkeys(each.partition(":")[0] for each in failed_ids)
+        if not (options["suite"] or options["entry"]) and failed_suites.keys() <= {
+            *OURS,
+            *find_own_suites(file),
+        }:
+            options = {**options, "suite": list(failed_suites) or None}
+        suites, files = _find_suites(config, options, file, project)
+        settings = build_settings(options, file, project, suites)
+        if marked_categories and not options["category"]:
             # Beside those that run anyway: the expression may name some of these too.
-            names = [*(category.name for category in settings.categories), *marked]
-            settings = build_settings({**given, "category": names}, file, project, suites)
+            names = [*(category.name for category in settings.categories), *marked_categories]
+            settings = build_settings({**options, "category": names}, file, project, suites)
     benchmark = config.stash[BENCHMARK] = Benchmark(config, settings)
     plugins = {
         "benchmark": benchmark,
@@ -66,39 +71,39 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     if not benchmark.is_worker:
         remember_suites(project, suites)
         top, _ = read_file_layers(file)
-        gated = [each.text for each in Layers({}, {}, top).find_all("suite")]
-        plugins["reporting"] = RunReporting(benchmark, sources, gated)
+        gated_suites = [each.text for each in Layers({}, {}, top).find_all("suite")]
+        plugins["reporting"] = RunReporting(benchmark, sources, gated_suites)
         plugins["stop-signals"] = StopSignals(benchmark.session)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")
 
 
 def _find_suites(
-    config: pytest.Config, given: Mapping[str, object], file: Path | None, project: Path
+    config: pytest.Config, options: Mapping[str, object], file: Path | None, project: Path
 ) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
     """Find the suites that the run is given by path, and the suite of each file to collect."""
     here, own = config.invocation_params.dir, find_own_suites(file)
     # xdist hands the places of a bare run to its workers as arguments, so they are told by what they are.
-    found = [
+    test_places = [
         Path(each)
         for name in config.getini("testpaths")
         for each in iglob(str(config.rootpath / name), recursive=True)  # noqa: PTH207 - cannot read "."
     ]
-    open_places = {normalize_path(place) for place in (project, here, *found)}
+    open_places = {normalize_path(place) for place in (project, here, *test_places)}
     arguments = [str(here / argument) for argument in config.args]
     if any(normalize_path(Path(argument)) in open_places for argument in arguments):
         # The id of an entry tells the suite of its file.
-        failed = [str(config.rootpath / nodeid) for nodeid in list_failed_entries(config)]
-        files = {nodeid.partition("::")[0] for nodeid in failed}
-        arguments = [argument for argument in arguments if argument not in files] + failed
-    selected: Mapping[str, Path] | None = None
+        failed_nodes = [str(config.rootpath / nodeid) for nodeid in list_failed_entries(config)]
+        files = {nodeid.partition("::")[0] for nodeid in failed_nodes}
+        arguments = [argument for argument in arguments if argument not in files] + failed_nodes
+    selected_suites: Mapping[str, Path] | None = None
     top, _ = read_file_layers(file)
-    if given["suite"] or given["entry"] or "suite" in top:
-        known = {**find_suites_around(config, project), **own}
-        ids = Layers(given, {}, {}).find_all("entry")
+    if options["suite"] or options["entry"] or "suite" in top:
+        suite_paths = {**find_suites_around(config, project), **own}
+        ids = Layers(options, {}, {}).find_all("entry")
         names = tuple(dict.fromkeys(each.text.partition(":")[0] for each in ids))
         # The settings know no suite of a folder above.
-        if not names or {*names} - {*known, *OURS}:
-            names = build_settings(given, file, project).suites
-        selected = {name: known[name] for name in names if name in known}
-    return find_pointed_suites(arguments, open_places, own, selected)
+        if not names or {*names} - {*suite_paths, *OURS}:
+            names = build_settings(options, file, project).suites
+        selected_suites = {name: suite_paths[name] for name in names if name in suite_paths}
+    return find_pointed_suites(arguments, open_places, own, selected_suites)

@@ -69,12 +69,12 @@ def go_on_without(session: DSession) -> None:
     if start_again is None or start_again is session.__dict__.get("_clone_node"):
         return
 
-    def replace_or_go_on(lost: WorkerController) -> WorkerController | None:
+    def replace_or_go_on(worker: WorkerController) -> WorkerController | None:
         try:
-            return start_again(lost)
+            return start_again(worker)
         except (OSError, HostNotFound) as error:
-            what = f"{lost.gateway.spec} is lost ({error})"
-        others = [node for node in session._active_nodes if node is not lost and not node.shutting_down]
+            what = f"{worker.gateway.spec} is lost ({error})"
+        others = [node for node in session._active_nodes if node is not worker and not node.shutting_down]
         if others and session.sched and session.sched.collection_is_completed:
             session.report_line(f"\n{what}; the other processes take its tests")
         else:

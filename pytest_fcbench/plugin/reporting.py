@@ -161,15 +161,15 @@ class RunReporting:
         if not (self._session.records or self._may_be_empty) and self._owns_report:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
-            interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
-            self._interrupted = interrupted
-            whole_shard = self._narrowed_by == _SHARD and not interrupted
-            ungated = self._explain_no_gate()
+            is_interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            self._interrupted = is_interrupted
+            whole_shard = self._narrowed_by == _SHARD and not is_interrupted
+            ungated_reason = self._explain_no_gate()
             # The gate decides nothing about a run that was narrowed to a part.
-            if self._settings.gate and (not ungated or whole_shard):
+            if self._settings.gate and (not ungated_reason or whole_shard):
                 # fcbench merge applies the gate to all shards together.
-                if not ungated:
-                    self._outcomes = self._session.outcomes(interrupted=interrupted)
+                if not ungated_reason:
+                    self._outcomes = self._session.outcomes(interrupted=is_interrupted)
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         if self._session.records:
@@ -184,8 +184,8 @@ class RunReporting:
         """Say in the file of --junitxml how the model was asked, and what the first lines of the run say."""
         writers = [p for p in self._config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
         if writers:
-            found = run_end.list_properties(self._session.facts, self._session.evidence, self._outcomes)
-            for (name, value), writer in product(found, writers):
+            properties = run_end.list_properties(self._session.facts, self._session.evidence, self._outcomes)
+            for (name, value), writer in product(properties, writers):
                 writer.add_global_property(name, value)
 
     def _explain_no_gate(self) -> str | None:
@@ -234,7 +234,7 @@ class RunReporting:
             "--deselect": option.deselect,
             "a node id": any("::" in argument for argument in self._config.args),
         }
-        return next((name for name, used in narrowing.items() if used), None)
+        return next((name for name, value in narrowing.items() if value), None)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, object] | None:
@@ -337,16 +337,16 @@ class RunReporting:
         if self._session.records and self._config.option.reportchars != "fE":
             terminalreporter.stats.update(self._limit_reports(True))
 
-    def _limit_reports(self, asked: bool) -> dict[str, list[pytest.TestReport]]:
+    def _limit_reports(self, with_entries: bool) -> dict[str, list[pytest.TestReport]]:
         """Return the reports of tests that did not pass, those of entries if asked for and up to a limit."""
-        left = self._settings.failures if asked else 0
-        kept: dict[str, list[pytest.TestReport]] = {}
+        room = self._settings.failures if with_entries else 0
+        kept_reports: dict[str, list[pytest.TestReport]] = {}
         for outcome, reports in self._unpassed.items():
             ours = [r for r in reports if r.nodeid in self._benchmark.item_ids and r.when != "teardown"]
-            hidden = set(map(id, ours[left:]))
-            left -= len(ours[:left])
-            kept[outcome] = [report for report in reports if id(report) not in hidden]
-        return kept
+            hidden_ids = set(map(id, ours[room:]))
+            room -= len(ours[:room])
+            kept_reports[outcome] = [report for report in reports if id(report) not in hidden_ids]
+        return kept_reports
 
     def _explain_no_records(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         """Say why there are no tables."""

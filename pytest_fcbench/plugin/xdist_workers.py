@@ -85,8 +85,8 @@ class Workers:
         if ours and self._server and context.waits:
             self._benchmark.prepare_or_stop()
             self._started = True
-            found = () if self._announces else map(context.selection.find, ours)
-            self._benchmark.start_asking(list(filter(None, found)))
+            entries = () if self._announces else map(context.selection.find, ours)
+            self._benchmark.start_asking(list(filter(None, entries)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -80,13 +80,13 @@ def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     """Join all boards in one wide table, for programs."""
     rows: list[dict[str, str]] = []
     for board in boards:
-        found: list[dict[str, str]] = [{} for _ in board.rows]
+        board_rows: list[dict[str, str]] = [{} for _ in board.rows]
         for table in tabulate_board(board, metrics):
             # The star of a missing part differs between boards, and would make two columns of one metric.
             names = [column.rstrip("*") for column in table.columns]
-            for told, cells in zip(found, table.rows, strict=True):
-                told |= zip(names, cells, strict=True)
-        rows += ({**told, "data": board.title} for told in found)
+            for board_row, cells in zip(board_rows, table.rows, strict=True):
+                board_row |= zip(names, cells, strict=True)
+        rows += ({**board_row, "data": board.title} for board_row in board_rows)
     # A stable sort that moves only "data" to the end.
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="data".__eq__)
     found_rows = tuple(tuple(row.get(name, "-") for name in columns) for row in rows)
@@ -94,7 +94,7 @@ def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
 
 
 def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
-    found = {
+    scores_by_metric = {
         metric: [
             score_metric(metric, row.card.records, board.profile, row.card.size_of, partial=True)
             for row in board.rows
@@ -103,10 +103,10 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     }
     missing = {
         metric: [part for score in column if score for part in score.missing]
-        for metric, column in found.items()
+        for metric, column in scores_by_metric.items()
     }
-    first, *others = (metric + ("*" if missing[metric] else "") for metric in found)
-    own = found.pop(board.metric)
+    first, *others = (metric + ("*" if missing[metric] else "") for metric in scores_by_metric)
+    own = scores_by_metric.pop(board.metric)
     notes = []
     if len(board.rows) > 1:
         notes += [
@@ -135,7 +135,7 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
                 *(cell(row) for cell in WHO.values()),
                 _format_accuracy(own[n]),
                 format_limits(score.interval if (score := own[n]) else None),
-                *(_format_accuracy(column[n]) for column in found.values()),
+                *(_format_accuracy(column[n]) for column in scores_by_metric.values()),
             )
             for n, row in enumerate(board.rows)
         ),
@@ -150,11 +150,11 @@ def _format_accuracy(score: Score | None) -> str:
 
 def _tabulate_complex(board: Board) -> Iterator[Table]:
     """Tabulate calls along golden paths."""
-    found = [
+    path_scores = [
         golden_paths.score_paths(golden_paths.select_golden_paths(row.card.records), board.profile)
         for row in board.rows
     ]
-    if not any(scores.calls for scores in found):
+    if not any(scores.calls for scores in path_scores):
         return
     means = dict.fromkeys(
         describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
@@ -165,7 +165,7 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
         (*WHO, *call_tables.CALL_COLUMNS),
         tuple(
             (*(cell(row) for cell in WHO.values()), *call_tables.format_call_scores(scores))
-            for row, scores in zip(board.rows, found, strict=True)
+            for row, scores in zip(board.rows, path_scores, strict=True)
         ),
         (call_tables.LEGEND, *apart),
         left=_LEFT,
@@ -200,16 +200,16 @@ def _collect_besides(board: Board) -> list[_Beside]:
 
 
 def _tabulate_executed(board: Board) -> Iterator[Table]:
-    if found := _collect_besides(board):
+    if besides := _collect_besides(board):
         yield Table(
             "AST and execution",
-            (*WHO, *(column for beside in found for column in beside.columns)),
+            (*WHO, *(column for beside in besides for column in beside.columns)),
             tuple(
                 (
                     *(cell(row) for cell in WHO.values()),
                     *(
                         format_number(share, ".2%")
-                        for beside in found
+                        for beside in besides
                         for share in beside.shares[n] or (None, None)
                     ),
                 )
@@ -278,7 +278,7 @@ def _tabulate_rest(board: Board) -> Table:
 
 def draw_releases(board: Board) -> str | None:
     """Draw accuracy over release date as SVG; None where fewer than two models have a date."""
-    dated = [
+    releases = [
         (
             row.released,
             score.accuracy,
@@ -289,11 +289,11 @@ def draw_releases(board: Board) -> str | None:
         for row in board.rows
         if row.released and (score := row.score) and score.accuracy is not None and score.interval
     ]
-    if len(dated) < 2:
+    if len(releases) < 2:
         return None
     require_extra("report", "a chart of release dates")
     # Here, because matplotlib is an extra that tables do without.
     from pytest_fcbench.present.charts.plots import Release, draw_releases
 
     says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
-    return draw_releases([Release(*one) for one in dated], board.metric, says)
+    return draw_releases([Release(*one) for one in releases], board.metric, says)

@@ -26,31 +26,31 @@ LEGEND = (
 """The legend of the columns."""
 
 
-def describe_difference(difference: Difference, written: Callable[[object], str]) -> str:
-    """Describe how an argument differs from the expected one, its values written by ``written``."""
+def describe_difference(difference: Difference, format_value: Callable[[object], str]) -> str:
+    """Describe how an argument differs from the expected one, its values written by ``format_value``."""
     name = difference.parameter + (f" ({difference.type})" if difference.type else "")
     match difference.kind:
         case "param_missing":
-            return f"{name} is missing, expected {written(difference.expected)}"
+            return f"{name} is missing, expected {format_value(difference.expected)}"
         case "param_hallucination":
-            return f"{name} is {written(difference.found)}, expected none"
-    return f"{name} is {written(difference.found)}, expected {written(difference.expected)}"
+            return f"{name} is {format_value(difference.found)}, expected none"
+    return f"{name} is {format_value(difference.found)}, expected {format_value(difference.expected)}"
 
 
-def _format_counts(told: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     """Write classes of errors with their counts."""
-    return ", ".join(f"{name} {count}" for name, count in told.items()) or "none"
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
 def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
     """Say in how many entries a profile would have shown the model something else, or return None."""
-    chosen = select_golden_paths(records)
-    verdicts = [record.verdict(profile) for record in chosen]
+    paths = select_golden_paths(records)
+    verdicts = [record.verdict(profile) for record in paths]
     other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
     if not other:
         return None
     return (
-        f"{profile} profile: {other:,} of {len(chosen):,} complex entries have no verdict, because by its "
+        f"{profile} profile: {other:,} of {len(paths):,} complex entries have no verdict, because by its "
         "rules the model would have been shown something else; so it has no score of them"
     )
 
@@ -63,7 +63,11 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     """
     if describe_other_rules(records, profile):
         return None
-    rows = {name: found for name, found in score_paths_by_category(records, profile).items() if found.scored}
+    rows = {
+        name: path_scores
+        for name, path_scores in score_paths_by_category(records, profile).items()
+        if path_scores.scored
+    }
     if not rows:
         return None
     of = rows["all"]
@@ -80,17 +84,17 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     return Table(
         f"complex calls ({profile} profile)",
         ("", *COLUMNS),
-        tuple((name, *format_path_scores(found)) for name, found in rows.items()),
+        tuple((name, *format_path_scores(path_scores)) for name, path_scores in rows.items()),
         tuple(notes),
     )
 
 
 def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     """Tabulate errors by class, parameters by role, and steps beyond the golden path, where there are any."""
-    found = score_paths_by_category(records, profile)
-    if not found:
+    scores_by_category = score_paths_by_category(records, profile)
+    if not scores_by_category:
         return
-    of = found["all"]
+    of = scores_by_category["all"]
     # Judges and plugins can name errors that the paper does not have.
     classes = (*CLASSES, *sorted({*of.failures, *of.errors} - {*CLASSES}))
     tables = (
@@ -116,7 +120,7 @@ def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterat
             ("", *BEYOND),
             tuple(
                 (name, *(f"{scores.beyond.get(steps, 0):,}" for steps in BEYOND))
-                for name, scores in found.items()
+                for name, scores in scores_by_category.items()
                 if scores.beyond
             ),
         ),
@@ -151,11 +155,11 @@ COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
 """The columns of a table of golden paths."""
 
 
-def format_call_scores(found: PathScores) -> tuple[str, ...]:
+def format_call_scores(scores: PathScores) -> tuple[str, ...]:
     """Write the cells of ``CALL_COLUMNS``."""
-    return tuple(cell(found) for cell in _CALLS.values())
+    return tuple(cell(scores) for cell in _CALLS.values())
 
 
-def format_path_scores(found: PathScores) -> tuple[str, ...]:
+def format_path_scores(scores: PathScores) -> tuple[str, ...]:
     """Write the cells of ``COLUMNS``."""
-    return (*(cell(found) for cell in _ENTRIES.values()), *format_call_scores(found))
+    return (*(cell(scores) for cell in _ENTRIES.values()), *format_call_scores(scores))

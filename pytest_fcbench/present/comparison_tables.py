@@ -34,32 +34,32 @@ _REASON = 160
 def write_conclusion(comparison: Comparison) -> str:
     """Write in one sentence whether the later run is better, and of how many entries."""
     before, after = comparison.names
-    found = choose_main_difference(comparison).difference
-    if not found.better + found.worse:
-        return f"no difference shown: none of {found.entries:,} entries changed from {before} to {after}"
-    counts = f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
+    delta = choose_main_difference(comparison).difference
+    if not delta.better + delta.worse:
+        return f"no difference shown: none of {delta.entries:,} entries changed from {before} to {after}"
+    counts = f"{delta.better:,} better, {delta.worse:,} worse of {delta.entries:,}"
     return f"{describe_direction(comparison, before, after)}, {counts}"
 
 
 def describe_direction(comparison: Comparison, before: str, after: str) -> str:
     """Describe by how much the later run is better or worse; the names are those of the two runs."""
     one = choose_main_difference(comparison)
-    found, chance = one.difference, one.difference.chance
+    delta, chance = one.difference, one.difference.chance
     verdict = {
         1: f"{after} is better than {before}",
         0: f"no difference shown between {before} and {after}",
         -1: f"{after} is worse than {before}",
     }
-    where = {"overall": "overall", ALL: "of all entries compared"}.get(found.metric, f"in {found.metric}")
-    if missing := comparison.missing.get(found.metric):
+    where = {"overall": "overall", ALL: "of all entries compared"}.get(delta.metric, f"in {delta.metric}")
+    if missing := comparison.missing.get(delta.metric):
         run = f", {100 * comparison.weight:.3g} of whose 100 weighted parts were compared"
-        where += run if found.metric == "overall" else f" without {', '.join(missing)}"
+        where += run if delta.metric == "overall" else f" without {', '.join(missing)}"
     few = ""
     if not (one.shown or chance.can_be_shown):
         least = f"no p below {chance.smallest_p:.2g} is possible"
         few = f"; so few entries or clusters cannot show a difference ({least})"
     return (
-        f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
+        f"{verdict[one.shown]}: {_format_points(delta.change)} points {where} "
         f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
     )
 
@@ -108,14 +108,14 @@ def tabulate_runs(comparison: Comparison) -> Table:
 
 def write_warnings(comparison: Comparison) -> Iterator[str]:
     """Write a sentence for each fact other than the model in which the runs differ."""
-    before, after, paired = comparison.before, comparison.after, comparison.paired
+    before, after, pairing = comparison.before, comparison.after, comparison.paired
     old, new = before.facts, after.facts
     for name in dict.fromkeys((*old.suites, *new.suites)):
         if name not in old.suites or name not in new.suites:
             yield f"suite {name}: only {'before' if name in old.suites else 'after'}"
         elif old.suites[name] != new.suites[name]:
-            told = (name_suite(name, facts.suites[name]) for facts in (old, new))
-            yield f"suite {' before, '.join(told)} after; entries with the same id may differ"
+            suite_names = (name_suite(name, facts.suites[name]) for facts in (old, new))
+            yield f"suite {' before, '.join(suite_names)} after; entries with the same id may differ"
     rest = [
         ("mode", old.mode, new.mode),
         ("names", old.names, new.names),
@@ -134,13 +134,13 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
         for record in after.records
         if isinstance(verdict := record.verdict(comparison.profile), NotScored) and verdict.cause == SET_ASIDE
     }
-    yield from _describe_left_out("only before", paired.only_before)
-    yield from _describe_left_out("only after", paired.only_after)
+    yield from _describe_left_out("only before", pairing.only_before)
+    yield from _describe_left_out("only after", pairing.only_after)
     yield from _describe_left_out(
-        "set aside, because their data are known to be wrong", [e for e in paired.unscored if e in aside]
+        "set aside, because their data are known to be wrong", [e for e in pairing.unscored if e in aside]
     )
     yield from _describe_left_out(
-        "not scored in one of the two runs", [e for e in paired.unscored if e not in aside]
+        "not scored in one of the two runs", [e for e in pairing.unscored if e not in aside]
     )
 
 
@@ -154,17 +154,17 @@ def tabulate_scores(comparison: Comparison) -> Table:
     """Tabulate the change of each metric."""
     rows = []
     for one in comparison.tested:
-        found, chance = one.difference, one.difference.chance
+        delta, chance = one.difference, one.difference.chance
         limits = (chance.low, chance.high)
         rows.append(
             (
-                found.metric + ("*" if comparison.missing.get(found.metric) else ""),
-                f"{found.entries}",
-                f"{found.before:.1%}",
-                f"{found.after:.1%}",
-                *map(_format_points, (found.change, *limits)),
-                f"{found.better}",
-                f"{found.worse}",
+                delta.metric + ("*" if comparison.missing.get(delta.metric) else ""),
+                f"{delta.entries}",
+                f"{delta.before:.1%}",
+                f"{delta.after:.1%}",
+                *map(_format_points, (delta.change, *limits)),
+                f"{delta.better}",
+                f"{delta.worse}",
                 f"{one.p:.2g}",
                 {1: "better", 0: "", -1: "worse"}[one.shown],
             )
@@ -200,9 +200,9 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         methods.setdefault(chance.method + method, []).append(metric + of)
         if not chance.can_be_shown:
             few.append(f"{metric} (no p below {chance.smallest_p:.2g} is possible)")
-    told = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+    method_texts = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
     is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
-    yield "; ".join(methods if is_plain else told)
+    yield "; ".join(methods if is_plain else method_texts)
     if few:
         yield f"too few to show a change: {', '.join(few)}"
 
@@ -211,8 +211,8 @@ def tabulate_complex_calls(comparison: Comparison) -> Table:
     """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        found = golden_paths.score_paths_by_category(records, comparison.profile)
-        return {name: call_tables.format_call_scores(of) for name, of in found.items() if of.calls}
+        path_scores = golden_paths.score_paths_by_category(records, comparison.profile)
+        return {name: call_tables.format_call_scores(of) for name, of in path_scores.items() if of.calls}
 
     title = f"Complex calls ({comparison.profile} profile)"
     return _tabulate_both(comparison, title, call_tables.CALL_COLUMNS, format_rows, call_tables.LEGEND)
@@ -222,8 +222,8 @@ def tabulate_executed(comparison: Comparison) -> Table:
     """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        found = execution.count_sides_by_category(records, comparison.profile)
-        return {name: score_tables.format_sides(of) for name, of in found.items()}
+        sides = execution.count_sides_by_category(records, comparison.profile)
+        return {name: score_tables.format_sides(of) for name, of in sides.items()}
 
     title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
     return _tabulate_both(comparison, title, score_tables.SIDE_COLUMNS, format_rows, score_tables.SIDE_LEGEND)
@@ -245,9 +245,9 @@ def tabulate_ratings(comparison: Comparison) -> Table:
 
 def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:
     """Select the Records of either run about entries that both have scored."""
-    compared = {one.entry for one in comparison.paired.pairs}
+    common_entries = {one.entry for one in comparison.paired.pairs}
     for card in (comparison.before, comparison.after):
-        yield [record for record in card.records if record.entry in compared]
+        yield [record for record in card.records if record.entry in common_entries]
 
 
 def _tabulate_both(
@@ -260,10 +260,10 @@ def _tabulate_both(
     """Tabulate two rows for each name that both runs have."""
     before, after = map(format_rows, _select_compared(comparison))
     rows = [
-        (name, when, *found[name])
+        (name, when, *run_cells[name])
         for name in after
         if name in before
-        for when, found in (("before", before), ("after", after))
+        for when, run_cells in (("before", before), ("after", after))
     ]
     return Table(title, ("", "run", *columns), tuple(rows), notes, left=frozenset({"run"}))
 
@@ -315,10 +315,10 @@ def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
     """Tabulate the entries that became better and those that became worse, at most ``most`` of each."""
     tables = []
     for title, pairs in (("Better", comparison.paired.better), ("Worse", comparison.paired.worse)):
-        kept = pairs[:most]
-        flipped = {one.entry for one in kept}
+        flips = pairs[:most]
+        flip_entries = {one.entry for one in flips}
         before, after = (
-            _sum_up_entries(card, flipped, comparison.profile)
+            _sum_up_entries(card, flip_entries, comparison.profile)
             for card in (comparison.before, comparison.after)
         )
         rows = tuple(
@@ -329,9 +329,9 @@ def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
                 after[one.entry].word,
                 shorten_text((before if one.change > 0 else after)[one.entry].reason, _REASON),
             )
-            for one in kept
+            for one in flips
         )
-        more = len(pairs) - len(kept)
+        more = len(pairs) - len(flips)
         tables.append(
             Table(
                 f"{title} ({len(pairs):,})",
@@ -365,11 +365,11 @@ def _sum_up_entries(card: Scorecard, entries: set[str], profile: Profile) -> Map
         verdict = record.verdict(profile)
         if record.entry in entries and not isinstance(verdict, NotScored):
             by_entry.setdefault(record.entry, []).append(verdict)
-    found = {}
+    outcomes = {}
     for entry, verdicts in by_entry.items():
-        passed = sum(verdict.passed for verdict in verdicts)
+        passes = sum(verdict.passed for verdict in verdicts)
         # A baseline keeps the code of a failure without its reason.
         reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
-        word = verdicts[0].status if len(verdicts) == 1 else f"{passed} of {len(verdicts)}"
-        found[entry] = _Outcome(word, reason)
-    return found
+        word = verdicts[0].status if len(verdicts) == 1 else f"{passes} of {len(verdicts)}"
+        outcomes[entry] = _Outcome(word, reason)
+    return outcomes

@@ -212,7 +212,7 @@ def write_section(
         gate=tuple(gate),
     )
     # Not exclude_none, which would also drop the nulls within, which the schema promises.
-    written = _results_adapter().dump_python(results, warnings=False)
-    for of, key in (*((written["profiles"], profile) for profile in profiles), (written, "usage")):
+    results_json = _results_adapter().dump_python(results, warnings=False)
+    for of, key in (*((results_json["profiles"], profile) for profile in profiles), (results_json, "usage")):
         of[key] = {name: value for name, value in of[key].items() if value is not None}
-    return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), written)}
+    return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), results_json)}

@@ -111,9 +111,9 @@ def list_pairs(calls: Sequence[CallPair]) -> Iterator[ComparisonRow]:
         label = "call" if len(calls) == 1 else f"call {number}"
         yield ComparisonRow(label, "", call.found or "(no call)", call.expected or "(no call)", call.wrong)
         for argument in call.arguments:
-            found = argument.found or ("(left out)" if call.found else "")
-            expected = argument.expected or ("(leave out)" if call.expected else "")
-            yield ComparisonRow("", argument.name, found, expected, argument.wrong)
+            found_text = argument.found or ("(left out)" if call.found else "")
+            expected_text = argument.expected or ("(leave out)" if call.expected else "")
+            yield ComparisonRow("", argument.name, found_text, expected_text, argument.wrong)
 
 
 def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False) -> Iterator[OutputLine]:
@@ -136,9 +136,9 @@ def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[OutputL
             names, _wrap_lines(row.found, side), _wrap_lines(row.expected, side), fillvalue=""
         )
         lead = _MARK if row.wrong else "  "
-        for place, (name, found, expected) in enumerate(columns):
+        for place, (name, found_text, expected_text) in enumerate(columns):
             label = row.label if place == 0 else ""
-            text = f"{lead}{label:<{_LABEL}}{name:<{name_width}}{found:<{side}}  {expected}"
+            text = f"{lead}{label:<{_LABEL}}{name:<{name_width}}{found_text:<{side}}  {expected_text}"
             yield OutputLine(text.rstrip(), row.wrong)
 
 
@@ -148,4 +148,4 @@ def _wrap_lines(text: str, width: int) -> list[str]:
         wrap(make_printable(line), width, replace_whitespace=False, drop_whitespace=True) or [""]
         for line in text.splitlines() or [""]
     )
-    return [part for wrapped in lines for part in wrapped]
+    return [part for parts in lines for part in parts]

@@ -24,23 +24,28 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
 
     Both profiles stand side by side; intervals are those of ``profile``.
     """
-    found = {each: told for each in Profile if (told := measure_sensitivity(records, each))}
-    if profile not in found:
+    sensitivities = {
+        each: sensitivity for each in Profile if (sensitivity := measure_sensitivity(records, each))
+    }
+    if profile not in sensitivities:
         return
     rows = []
-    for chosen, own in found[profile].formats.items():
+    for prompt_format, own in sensitivities[profile].formats.items():
         # The other profile may have scored nothing in this format, or nothing at all.
-        scores = [found[each].formats.get(chosen) if each in found else None for each in Profile]
+        scores = [
+            sensitivities[each].formats.get(prompt_format) if each in sensitivities else None
+            for each in Profile
+        ]
         accuracies = (format_number(score.accuracy if score else None, ".2%") for score in scores)
         counts = (f"{own.scored:,}", f"{own.passed:,}")
-        rows.append((chosen.short, *counts, *accuracies, format_limits(own.interval)))
+        rows.append((prompt_format.short, *counts, *accuracies, format_limits(own.interval)))
     yield Table(
         f"format sensitivity: accuracy by prompt format (counts and intervals of the {profile} profile)",
         ("calls as", "scored", "passed", *Profile, "95% interval"),
         tuple(rows),
     )
-    yield _tabulate_spread(found, profile)
-    if costs := found[profile].costs:
+    yield _tabulate_spread(sensitivities, profile)
+    if costs := sensitivities[profile].costs:
         costly = tuple(
             (
                 _DIMENSIONS[cost.dimension],
@@ -62,13 +67,16 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
         )
 
 
-def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
-    own = found[profile]
+def _tabulate_spread(sensitivities: dict[Profile, Sensitivity], profile: Profile) -> Table:
+    own = sensitivities[profile]
     # The variance has no interval of its own: it is the square of the deviation.
     rows = [
         (
             kind,
-            *(f"{getattr(found[each], name):.2f}" if each in found else "-" for each in Profile),
+            *(
+                f"{getattr(sensitivities[each], name):.2f}" if each in sensitivities else "-"
+                for each in Profile
+            ),
             "{:.2f} to {:.2f}".format(*limits) if (limits := getattr(own.intervals, name, None)) else "-",
         )
         for kind, name in (

@@ -92,30 +92,28 @@ def write_step_summary(
             yield from render_markdown(table)
     if recorded:
         yield ""
-        found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
+        rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
         columns = ("rule", "outcome", "found")
-        yield from render_markdown(
-            Table("Gate of the run itself", columns, found, (), frozenset(columns[1:]))
-        )
+        yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
     yield from _tabulate_flips(evidence)
-    failed = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
-    if explain and failed:
-        yield from ("", f"### Failed ({len(failed)})")
-        for record in failed[:_EXPLAINED]:
+    failures = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
+    if explain and failures:
+        yield from ("", f"### Failed ({len(failures)})")
+        for record in failures[:_EXPLAINED]:
             # A blank line would end the element.
             title, *rest = (escape(put_on_one_line(line.text)) for line in explain(record))
             yield from ("", "<details>", f"<summary>{unlink(title)}</summary>", "")
             yield from ("<pre>", *rest, "</pre>", "</details>")
-        if len(failed) > _EXPLAINED:
-            yield from ("", f"and {len(failed) - _EXPLAINED} more in the report")
+        if len(failures) > _EXPLAINED:
+            yield from ("", f"and {len(failures) - _EXPLAINED} more in the report")
 
 
 def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
     """Write tables of the entries that changed since the baseline."""
     if not evidence.baseline or evidence.not_comparable:
         return
-    paired = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
-    for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
+    pairing = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
+    for title, flips in (("Worse than the baseline", pairing.worse), ("Better", pairing.better)):
         if flips:
             rows = tuple(
                 (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)

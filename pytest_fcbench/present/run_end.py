@@ -24,10 +24,10 @@ def write_tables(
     explain: Explain | None = None,
 ) -> Iterator[OutputLine]:
     """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
-    told = terminal.write_summary(
+    lines = terminal.write_summary(
         facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
     )
-    yield from github.silence_commands(told) if annotate else told
+    yield from github.silence_commands(lines) if annotate else lines
 
 
 def write_end(
@@ -44,22 +44,22 @@ def write_end(
 
     ``rivals`` are the runs among which this one is ranked.
     """
-    told: list[OutputLine] = []
+    lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
-        told += run_verdict.write_remarks(facts, evidence, width)
-        told += run_ranking.write_ranking(facts, evidence, rivals)
+        lines += run_verdict.write_remarks(facts, evidence, width)
+        lines += run_ranking.write_ranking(facts, evidence, rivals)
         if explain:
-            told += [
+            lines += [
                 OutputLine(""),
                 *run_verdict.write_next_commands(facts, evidence.records, width),
                 OutputLine(""),
             ]
-        told += run_verdict.write_headline(facts, evidence, width)
+        lines += run_verdict.write_headline(facts, evidence, width)
     else:
-        told += run_verdict.write_counts(facts, evidence, width)
-    told += run_verdict.write_gate(outcomes)
-    told += [OutputLine(facts.ungated)] if facts.ungated else []
-    yield from github.silence_commands(told) if annotate and told else told
+        lines += run_verdict.write_counts(facts, evidence, width)
+    lines += run_verdict.write_gate(outcomes)
+    lines += [OutputLine(facts.ungated)] if facts.ungated else []
+    yield from github.silence_commands(lines) if annotate and lines else lines
     if annotate:
         yield from map(OutputLine, github.write_annotations(outcomes))
 

@@ -29,8 +29,8 @@ def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[
 
 def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write how many of a few entries passed, too few for a share of its own."""
-    passed, n, _ = measure_share(evidence.records, facts.profile)
-    text = f"{passed} of {n} passed" if n else "no entry was scored"
+    passes, n, _ = measure_share(evidence.records, facts.profile)
+    text = f"{passes} of {n} passed" if n else "no entry was scored"
     missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
     yield OutputLine("")
     yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
@@ -51,8 +51,8 @@ def describe_outcome(outcome: RuleOutcome) -> str:
 def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write what changed, what was weak and how much was not scored, each in a line of its own."""
     if evidence.baseline and not evidence.not_comparable:
-        paired = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
-        change = f"{len(paired.better)} better, {len(paired.worse)} worse"
+        pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
+        change = f"{len(pairing.better)} better, {len(pairing.worse)} worse"
         yield from _wrap_line(f"against {evidence.baseline.path}: {change}", width)
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
     accuracies = {name: score.accuracy for name, score in scores.categories.items()}
@@ -66,9 +66,9 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
     missing = (verdict.cause for verdict in verdicts if isinstance(verdict, NotScored))
     causes = Counter(cause for cause in missing if cause not in (SET_ASIDE, OTHER_RULES))
     if causes:
-        told = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
+        cause_counts = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
         of = f"{causes.total():,} of {len(evidence.records):,}"
-        yield from _wrap_line(f"not scored: {of} ({told})", width, wrong=True)
+        yield from _wrap_line(f"not scored: {of} ({cause_counts})", width, wrong=True)
 
 
 def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
@@ -76,11 +76,11 @@ def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int
     units: dict[str, tuple[int, int]] = {}
     for record in records:
         if isinstance(verdict := record.verdict(profile), Passed | Failed):
-            passed, n = units.get(record.unit, (0, 0))
-            units[record.unit] = passed + isinstance(verdict, Passed), n + 1
-    passed, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
+            passes, n = units.get(record.unit, (0, 0))
+            units[record.unit] = passes + isinstance(verdict, Passed), n + 1
+    passes, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
     alone = n == len(units)
-    return passed, n, find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
+    return passes, n, find_share_interval(passes, n) if alone else find_cluster_interval(list(units.values()))
 
 
 def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileScores) -> str:
@@ -88,12 +88,12 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
 
     The formula is left out where a part of it was not run.
     """
-    passed, n, found = measure_share(records, profile)
+    passes, n, interval = measure_share(records, profile)
     if not n:
         return f"no entry was scored in the {profile} profile"
     of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
     share = (
-        f"{passed / n:.1%}{of} passed: {passed:,} of {n:,} (95% {format_limits(found)}), {profile} profile"
+        f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} (95% {format_limits(interval)}), {profile} profile"
     )
     if scores.alike:
         return share
@@ -110,11 +110,11 @@ def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Output
 
 def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is."""
-    failed = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
+    failed_record = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench report": "a page with every entry"}
-    if failed:
+    if failed_record:
         commands = {
-            f"fcbench show {make_printable(failed.item_id)}": "question, answer and what was expected",
+            f"fcbench show {make_printable(failed_record.item_id)}": "question, answer and what was expected",
             "pytest --lf": "the failed entries again; stored answers are reused",
             **commands,
         }

@@ -30,28 +30,28 @@ def format_sides(of: Sides) -> tuple[str, ...]:
 
 def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category and all; None where no entry has both verdicts."""
-    found = count_sides_by_category(records, profile)
-    if not found:
+    sides = count_sides_by_category(records, profile)
+    if not sides:
         return None
     return Table(
         f"calls as written (AST) and carried out ({profile} profile)",
         ("", *SIDE_COLUMNS),
-        tuple((name, *format_sides(of)) for name, of in found.items()),
+        tuple((name, *format_sides(of)) for name, of in sides.items()),
         (SIDE_LEGEND,),
     )
 
 
 def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category; None without conversations."""
-    found = count_right_turns_by_category(records, profile)
-    if not found:
+    right_turns = count_right_turns_by_category(records, profile)
+    if not right_turns:
         return None
     return Table(
         f"turns of conversations ({profile} profile)",
         ("", "conversations", "turns", "right", "share"),
         tuple(
             (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
-            for name, of in found.items()
+            for name, of in right_turns.items()
         ),
         ("each turn starts from the state that the turns before it left; the share changes no verdict",),
     )
@@ -69,13 +69,13 @@ def format_ratings(of: Ratings) -> tuple[str, ...]:
 
 def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | None:
     """Tabulate each category; None where no judge was asked."""
-    found = summarise_ratings_by_category(records)
-    if not found:
+    ratings = summarise_ratings_by_category(records)
+    if not ratings:
         return None
     return Table(
         f"replies rated by {judge or 'a judge'} (0 to {MOST})",
         ("", *RATING_COLUMNS),
-        tuple((name, *format_ratings(of)) for name, of in found.items()),
+        tuple((name, *format_ratings(of)) for name, of in ratings.items()),
         ("ratings change no verdict; replies that were not rated are not in the mean",),
     )
 
@@ -87,8 +87,11 @@ def tabulate_untrained(
     without = score_untrained(records, profile, size_of)
     if without is None:
         return None
-    whole, trained = aggregate_scores(records, profile, size_of), select_marked(records, f"mark:{TRAINED}")
-    names = dict.fromkeys((*(record.category for record in trained), whole.main))
+    whole, trained_records = (
+        aggregate_scores(records, profile, size_of),
+        select_marked(records, f"mark:{TRAINED}"),
+    )
+    names = dict.fromkeys((*(record.category for record in trained_records), whole.main))
     return Table(
         f"without entries of the training data ({profile} profile)",
         ("", "entries", "trained", "as run", "without", "95% interval"),
@@ -96,7 +99,7 @@ def tabulate_untrained(
             (
                 name,
                 f"{len(select_marked(records, name)):,}",
-                f"{len(select_marked(trained, name)):,}",
+                f"{len(select_marked(trained_records, name)):,}",
                 format_number(score.accuracy if score else None, ".2%"),
                 format_number(rest.accuracy if rest else None, ".2%"),
                 format_limits(rest.interval if rest else None),
@@ -109,8 +112,8 @@ def tabulate_untrained(
 
 def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each stratum; None where no entry has one."""
-    found = score_strata(records, profile)
-    if not found:
+    scores = score_strata(records, profile)
+    if not scores:
         return None
     return Table(
         f"strata of difficulty ({profile} profile)",
@@ -124,7 +127,7 @@ def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None
                 format_number(of.accuracy, ".1%"),
                 format_limits(of.interval),
             )
-            for name, of in found.items()
+            for name, of in scores.items()
         ),
         ("by the number of features that make an entry hard: 0 or 1, 2, 3 or more",),
     )

@@ -86,15 +86,15 @@ def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]
     def fill_groups(width: int) -> Sequence[Sequence[int]]:
         groups = [[0]]
         for index in range(1, len(widths)):
-            taken = sum(widths[each] + 2 for each in groups[-1])
-            if len(groups[-1]) > 1 and taken + widths[index] > width:
+            group_width = sum(widths[each] + 2 for each in groups[-1])
+            if len(groups[-1]) > 1 and group_width + widths[index] > width:
                 groups.append([0])
             groups[-1].append(index)
         return groups
 
     groups = fill_groups(width)
-    while width and len(balanced := fill_groups(width - 1)) == len(groups):
-        width, groups = width - 1, balanced
+    while width and len(narrower_groups := fill_groups(width - 1)) == len(groups):
+        width, groups = width - 1, narrower_groups
     return groups
 
 

@@ -52,16 +52,16 @@ def write_summary(
     Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
     explained instead.
     """
-    told = [f"model {facts.model} ({facts.manner}), profile {facts.profile}{_explain_profile(facts)}"]
-    told += (f"suite {name_suite(name, suite)}" for name, suite in facts.suites.items())
+    fact_lines = [f"model {facts.model} ({facts.manner}), profile {facts.profile}{_explain_profile(facts)}"]
+    fact_lines += (f"suite {name_suite(name, suite)}" for name, suite in facts.suites.items())
     if facts.shard:
-        told.append(f"shard {facts.shard}: only a part of the entries")
+        fact_lines.append(f"shard {facts.shard}: only a part of the entries")
     if facts.driven:
-        told.append(f"complex conversations: {describe_path_settings(facts.driven)}")
+        fact_lines.append(f"complex conversations: {describe_path_settings(facts.driven)}")
     if facts.search:
-        told.append(f"web: {facts.search}")
-    told += (f"note: {note}" for note in facts.notes)
-    for fact in told:
+        fact_lines.append(f"web: {facts.search}")
+    fact_lines += (f"note: {note}" for note in facts.notes)
+    for fact in fact_lines:
         for line in wrap(_make_line(fact).text, width, subsequent_indent="  ", break_on_hyphens=False):
             yield OutputLine(line)
     if explain and len(records) <= FEW_ENTRIES:
@@ -73,11 +73,11 @@ def write_summary(
 
 def _explain_profile(facts: RunFacts) -> str:
     """Say of which suites the profile is the default; nothing where it was chosen, or only ours run."""
-    bundled = [name for name in facts.suites if name in SUITES]
-    if not bundled and facts.profile is Profile.CORRECTED:
+    bundled_suites = [name for name in facts.suites if name in SUITES]
+    if not bundled_suites and facts.profile is Profile.CORRECTED:
         return " (the default of own suites)"
-    if 0 < len(bundled) < len(facts.suites) and facts.profile is Profile.OFFICIAL:
-        return f" (the default beside {bundled[0]})"
+    if 0 < len(bundled_suites) < len(facts.suites) and facts.profile is Profile.OFFICIAL:
+        return f" (the default beside {bundled_suites[0]})"
     return ""
 
 
@@ -97,9 +97,9 @@ def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Expl
             case _:
                 yield _make_line(f"{record.item_id} ({record.category}): passed")
         other = next(profile for profile in Profile if profile is not facts.profile)
-        if (told := record.verdict(other)).status != verdict.status:
-            why = "" if isinstance(told, Passed) else f", {told}"
-            yield _make_line(f"  {'':<11}{other} profile: {told.status}{why}")
+        if (other_verdict := record.verdict(other)).status != verdict.status:
+            why = "" if isinstance(other_verdict, Passed) else f", {other_verdict}"
+            yield _make_line(f"  {'':<11}{other} profile: {other_verdict.status}{why}")
 
 
 def _write_summary(
@@ -119,8 +119,8 @@ def _write_summary(
     for each in sorted(Profile, key=lambda other: other is not facts.profile):
         if calls := call_tables.tabulate_calls(records, each):
             yield ""
-            shown = calls if each is facts.profile else replace(calls, notes=calls.notes[:1])
-            yield from render_text(shown, width)
+            call_table = calls if each is facts.profile else replace(calls, notes=calls.notes[:1])
+            yield from render_text(call_table, width)
         if sentence := call_tables.describe_other_rules(records, each):
             yield from _wrap_text(sentence, width, "")
     for table in (
@@ -161,51 +161,58 @@ _LEAST_USAGE = ("$/1,000", "std", "p50", "input", "mean")
 
 def _fit_columns(columns: Mapping[str, int], least: Iterable[str], width: int) -> list[str]:
     """Return the columns that fit beside a name."""
-    shown = list(columns)
+    fitting_columns = list(columns)
     for name in least:
-        if _NAME + sum(columns[each] for each in shown) <= width:
+        if _NAME + sum(columns[each] for each in fitting_columns) <= width:
             break
-        shown.remove(name)
-    return shown
+        fitting_columns.remove(name)
+    return fitting_columns
 
 
 def _write_scores(
     scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile, width: int
 ) -> Iterator[str]:
     """Write accuracies of both profiles, counts of one, and intervals of one."""
-    found = [scores[each] for each in (counts, *Profile, profile)]
-    shown = _fit_columns(_SCORES, _LEAST_SCORES, width)
-    line = "-" * (_NAME + sum(_SCORES[column] for column in shown))
-    yield f"{'':<{_NAME}}" + "".join(f"{column:>{_SCORES[column]}}" for column in shown)
-    last = [name for name in found[-1].names if name not in found[0].categories]
-    for name in found[0].categories:
-        yield _format_score(name, shown, *(each.categories[name] for each in found))
+    profile_scores = [scores[each] for each in (counts, *Profile, profile)]
+    columns = _fit_columns(_SCORES, _LEAST_SCORES, width)
+    line = "-" * (_NAME + sum(_SCORES[column] for column in columns))
+    yield f"{'':<{_NAME}}" + "".join(f"{column:>{_SCORES[column]}}" for column in columns)
+    last = [name for name in profile_scores[-1].names if name not in profile_scores[0].categories]
+    for name in profile_scores[0].categories:
+        yield _format_score(name, columns, *(each.categories[name] for each in profile_scores))
     for place, name in enumerate(last):
         if place == 0 or name in ("overall", ALL):
             yield line
-        yield _format_score(name, shown, *(score for each in found if (score := each.find_score(name))))
+        yield _format_score(
+            name, columns, *(score for each in profile_scores if (score := each.find_score(name)))
+        )
     few = [
         f"{name} {score.interval.clusters}"
-        for name in found[-1].names
-        if (score := found[-1].find_score(name)) and score.interval and score.interval.clusters
+        for name in profile_scores[-1].names
+        if (score := profile_scores[-1].find_score(name)) and score.interval and score.interval.clusters
     ]
     if few:
         yield from _wrap_text(f"wide intervals, because of few clusters: {', '.join(few)}", width, "")
 
 
 def _format_score(
-    name: str, shown: Iterable[str], counts: Score, official: Score, corrected: Score, own: Score
+    name: str,
+    columns: Iterable[str],
+    counts: Score,
+    official_score: Score,
+    corrected_score: Score,
+    own: Score,
 ) -> str:
     cells = {
         "entries": counts.n,
         "passed": counts.passed,
         "failed": counts.failed,
         "not scored": counts.not_scored,
-        "official": _format_percent(official.accuracy),
-        "corrected": _format_percent(corrected.accuracy),
+        "official": _format_percent(official_score.accuracy),
+        "corrected": _format_percent(corrected_score.accuracy),
         "95% interval": format_limits(own.interval and replace(own.interval, clusters=None)),
     }
-    return f"{name:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in shown)
+    return f"{name:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in columns)
 
 
 def _format_percent(accuracy: float | None) -> str:
@@ -246,21 +253,21 @@ def _write_cost_latency(
     yield ""
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
     # A space stands between columns.
-    shown = _fit_columns({name: size + 1 for name, size in _USAGE.items()}, _LEAST_USAGE, width)
-    yield _format_usage("", dict(zip(_USAGE, _USAGE, strict=True)), shown)
+    columns = _fit_columns({name: size + 1 for name, size in _USAGE.items()}, _LEAST_USAGE, width)
+    yield _format_usage("", dict(zip(_USAGE, _USAGE, strict=True)), columns)
     rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
     for name, row in {**rows, "run": measure_usage(records), **others}.items():
         usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
         cells = (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies))
-        yield _format_usage(name, dict(zip(_USAGE, cells, strict=True)), shown)
+        yield _format_usage(name, dict(zip(_USAGE, cells, strict=True)), columns)
     for sentence in describe_bill(bill, others):
         yield from _wrap_text(sentence, width, "")
 
 
-def _format_usage(name: str, cells: Mapping[str, str], shown: Iterable[str]) -> str:
-    return f"{name:<{_NAME}}" + "".join(f" {cells[column]:>{_USAGE[column]}}" for column in shown)
+def _format_usage(name: str, cells: Mapping[str, str], columns: Iterable[str]) -> str:
+    return f"{name:<{_NAME}}" + "".join(f" {cells[column]:>{_USAGE[column]}}" for column in columns)
 
 
 def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
@@ -296,51 +303,51 @@ def write_unpassed_entries(records: Sequence[Record], profile: Profile, width: i
 
 
 def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
-    failed = [
+    failures = [
         (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
     ]
-    if not failed:
+    if not failures:
         return
     yield ""
-    yield f"failed ({len(failed)}, {profile} profile)"
-    codes = Counter(verdict.code for _, verdict in failed)
+    yield f"failed ({len(failures)}, {profile} profile)"
+    codes = Counter(verdict.code for _, verdict in failures)
     yield from _wrap_text(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
     if not most:
         return
-    longest = min(max(len(shorten_format_id(record.item_id)) for record, _ in failed[:most]), 34)
-    for record, verdict in failed[:most]:
+    longest = min(max(len(shorten_format_id(record.item_id)) for record, _ in failures[:most]), 34)
+    for record, verdict in failures[:most]:
         line = f"  {shorten_format_id(record.item_id):<{longest}}  {verdict.reason}"
-        if len(failed) > _FEW:
+        if len(failures) > _FEW:
             yield _cut_line(line, width)
         else:
             yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
-    if len(failed) > most:
-        more = f"and {len(failed) - most} more; fcbench show lists all, --fcbench-failures=N shows N here"
+    if len(failures) > most:
+        more = f"and {len(failures) - most} more; fcbench show lists all, --fcbench-failures=N shows N here"
         yield from wrap(more, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _write_not_scored(
     records: Sequence[Record], profile: Profile, *, width: int, most: int = 3
 ) -> Iterator[str]:
-    unscored = [
+    unscored_records = [
         (record, v)
         for record in records
         if isinstance(v := record.verdict(profile), NotScored) and v.cause != OTHER_RULES
     ]
-    if not unscored:
+    if not unscored_records:
         return
     yield ""
-    yield f"not scored ({len(unscored)} of {len(records)}, {len(unscored) / len(records):.1%})"
+    yield f"not scored ({len(unscored_records)} of {len(records)}, {len(unscored_records) / len(records):.1%})"
     by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
-    for record, verdict in unscored:
+    for record, verdict in unscored_records:
         by_cause.setdefault(verdict.cause, []).append((record, verdict))
     for cause, group in by_cause.items():
-        shown = group if cause == SET_ASIDE else group[:most]
+        examples = group if cause == SET_ASIDE else group[:most]
         yield f"  {cause}: {len(group)}"
-        for record, verdict in shown:
+        for record, verdict in examples:
             yield _cut_line(f"    {shorten_format_id(record.item_id)}: {verdict.reason}", width)
-        if len(group) > len(shown):
-            yield f"    and {len(group) - len(shown)} more"
+        if len(group) > len(examples):
+            yield f"    and {len(group) - len(examples)} more"
 
 
 def _wrap_text(text: str, width: int, first: str = "  ") -> list[str]:

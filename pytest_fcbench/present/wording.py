@@ -17,15 +17,17 @@ def describe_path_settings(means: PathSettings | None) -> str:
     if means is None:
         return "-"
     replies = "live replies" if means.live else "recorded replies"
-    told = f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+    description = (
+        f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+    )
     if means.runner is None:
-        return told
+        return description
     texts = (
         f"texts of the official code ({means.wording})"
         if means.wording
         else "texts of pytest-fcbench, because 'fcbench pull complexfuncbench --code PATH' has read no others"
     )
-    return f"{told}, as runner {means.runner}, {texts}"
+    return f"{description}, as runner {means.runner}, {texts}"
 
 
 def format_time(seconds: float) -> str:
@@ -64,9 +66,9 @@ def describe_missing_parts(scores: ProfileScores) -> str:
 
 def select_outermost(parts: Iterable[str]) -> list[str]:
     """Select the parts of formulas that are not parts of another one given."""
-    named = list(dict.fromkeys(parts))
-    within = {part for name in named if name in GROUPS for part in GROUPS[name].parts}
-    return [name for name in named if name not in within]
+    names = list(dict.fromkeys(parts))
+    within = {part for name in names if name in GROUPS for part in GROUPS[name].parts}
+    return [name for name in names if name not in within]
 
 
 def format_number(value: float | None, form: str = "d") -> str:
@@ -81,9 +83,9 @@ def format_dollars(usd: float | None) -> str:
 
 def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
     """Describe what a run cost with all its parties, and which tokens may have prices of their own."""
-    if bill.usd is not None and (named := ", ".join(others)):
+    if bill.usd is not None and (parties := ", ".join(others)):
         per_1000 = f"${format_dollars(bill.usd_per_1000_calls)} per 1,000 calls of the model"
-        yield f"bill with {named}: ${format_dollars(bill.usd)}, {per_1000}"
+        yield f"bill with {parties}: ${format_dollars(bill.usd)}, {per_1000}"
     if 0 < bill.priced < bill.steps:
         yield f"dollars cover {bill.priced} of {bill.steps} steps; the cost of the others is not known"
     parts = (
@@ -91,5 +93,5 @@ def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
         (bill.cache_write_tokens, "of the input were written to a cache"),
         (bill.reasoning_tokens, "of the output were reasoning"),
     )
-    if known := [f"{count:,} {what}" for count, what in parts if count]:
-        yield f"tokens: {', '.join(known)}"
+    if token_counts := [f"{count:,} {what}" for count, what in parts if count]:
+        yield f"tokens: {', '.join(token_counts)}"

@@ -23,8 +23,8 @@ def find_hint(error: NotScoredError, settings: Settings) -> str:
     # vLLM without a tool parser refuses the tools instead of leaving them out.
     if error.cause == "bad_request" and not is_judge and _ABOUT_TOOL_CALLS.search(error.reason):
         return f"let the server read tool calls ({TOOL_SWITCHES}), or use --fcbench-mode=prompt"
-    if error.cause == "authentication" and (told := registry.describe_key_source(settings)):
-        source = "" if told in error.reason else f"{told}; "
+    if error.cause == "authentication" and (key_source := registry.describe_key_source(settings)):
+        source = "" if key_source in error.reason else f"{key_source}; "
         return f"{source}put a valid key there, or name the variable that holds one with {flags.api_key_env}"
     hints = {
         "authentication": f"name the variable that holds a valid API key with {flags.api_key_env}",

@@ -46,14 +46,13 @@ class RunModels:
         # Processes that share a budget know nothing of what the others spend, so each has its part.
         self._budget = Budget(settings.max_usd and settings.max_usd * share)
         self._pipelines: dict[Party, Pipeline] = {}
-        with ExitStack() as opened:
-            self._opened = opened
+        with ExitStack() as self._opened:
             model = context.model if context.model.immediate else self._open_model_under_test()
             others = self._open_other_parties()
             self.routed_model: Responder = RoutedModel(model, others) if others else model
             """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.
-            self._opened = opened.pop_all()
+            self._opened = self._opened.pop_all()
 
     def close(self) -> None:
         """Close the store and everything else that was opened."""
@@ -74,9 +73,9 @@ class RunModels:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
         parties: dict[Party, Responder] = {}
         # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not another one.
-        unlimited = replace(settings, rpm=None, tpm=None)
+        other_settings = replace(settings, rpm=None, tpm=None)
         for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items():
-            own, former = unlimited, None
+            own, former = other_settings, None
             if party is Party.JUDGE and settings.judge:
                 own, former = settings.judge, registry.describe_former_identity(settings.judge)
             parties[party] = self._open_pipeline(party, model, own, identity, former)
@@ -88,7 +87,7 @@ class RunModels:
         # A recording answers requests to the suites' webs, too.
         own_web = web if context.web_recording else self._opened.enter_context(open_own_web(context))
         if not web.immediate:
-            web = self._open_pipeline(Party.WEB, web, unlimited, {"model": f"web: {settings.search}"})
+            web = self._open_pipeline(Party.WEB, web, other_settings, {"model": f"web: {settings.search}"})
         webs = {Party.WEB: web, Party.OWN_WEB: own_web}
         if settings.search_record is not None:
             recorder = WebRecorder(self._opened.enter_context(closing(Recording(settings.search_record))))
@@ -104,9 +103,9 @@ class RunModels:
             settings.mcp, lambda entry: context.suites[entry.suite].find_folder(entry), immediate=not waits
         )
         servers = self._opened.enter_context(closing(pool))
-        if not waits or (stored := self._store_answers({"model": "mcp"})) is None:
+        if not waits or (stored_answers := self._store_answers({"model": "mcp"})) is None:
             return servers
-        return self._pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored]))
+        return self._pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored_answers]))
 
     def _open_pipeline(
         self,
@@ -130,16 +129,16 @@ class RunModels:
         # Only some are paid by tokens or time, and a judge may be a file.
         is_paid = party in PAID and not model.immediate
         ledger = self._open_ledger(party, settings) if is_paid else Ledger()
-        stored = self._store_answers(identity, former)
+        stored_answers = self._store_answers(identity, former)
         longest = self._context.settings.max_answer
         self._pipelines[party] = build_pipeline(
             model,
             limits,
             ledger,
-            stored,
+            stored_answers,
             preflight=is_tested and settings.preflight and not settings.offline,
             longest_read=longest if is_tested else None,
-            longest_stored=max(longest, _LONGEST_STORED) if stored else None,
+            longest_stored=max(longest, _LONGEST_STORED) if stored_answers else None,
         )
         return self._pipelines[party]
 
@@ -153,8 +152,8 @@ class RunModels:
                 f"give it under 'prices' in fcbench.yaml"
             )
         # Endpoints take the limit of output tokens under either of two names.
-        given = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
-        most_output = next((value for value in given if isinstance(value, int)), None)
+        token_limits = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+        most_output = next((value for value in token_limits if isinstance(value, int)), None)
         return Ledger(price, settings.concurrency, self._budget, most_output)
 
     def _store_answers(
@@ -187,7 +186,9 @@ class RunModels:
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer to a request of any party, None where there is none."""
         pipeline = self._pipelines.get(request.party)
-        return pipeline.stored.kept(entry, request) if pipeline and pipeline.stored else None
+        if pipeline is None or pipeline.stored_answers is None:
+            return None
+        return pipeline.stored_answers.find_stored(entry, request)
 
     def require_key(self) -> None:
         """Raise ``UsageError`` where the model has no key and nothing that it answered is stored."""
@@ -206,17 +207,18 @@ class RunModels:
             ) from None
 
     @property
-    def reused(self) -> int:
+    def reuses(self) -> int:
         """The number of answers of the model under test that came from the store."""
-        return self.pipeline.stored.reused if self.pipeline and self.pipeline.stored else 0
+        step = self.pipeline and self.pipeline.stored_answers
+        return step.reuses if step else 0
 
     @property
     def kept(self) -> int | None:
         """The number of answers of this run that are in the store; None where nothing is stored."""
         if self._store is None:
             return None
-        stored = [pipeline.stored for pipeline in self._pipelines.values() if pipeline.stored]
-        return self._store.count_written() + sum(each.reused for each in stored)
+        steps = [pipeline.stored_answers for pipeline in self._pipelines.values()]
+        return self._store.count_written() + sum(step.reuses for step in steps if step)
 
     @property
     def spent_usd(self) -> float | None:

@@ -170,7 +170,7 @@ class Session:
         first_call = pipeline and pipeline.first_call
         if pipeline and first_call and not first_call.decided.is_set():
             self.dispatcher.run_ahead_until(first_call.decided)
-            if not pipeline.calls and pipeline.stored and (unusable := pipeline.stored.unusable):
+            if not pipeline.calls and (step := pipeline.stored_answers) and (unusable := step.unusable):
                 raise UsageError(
                     f"no call was made, because no answer could be stored: {unusable.reason}; "
                     "name another file with --fcbench-store, or none"
@@ -224,7 +224,7 @@ class Session:
             passed=self._tally.passed,
             judged=self._tally.judged,
             groups=tuple(self._tally.describe_groups(self._sizes)),
-            reused=models.reused,
+            reused=models.reuses,
             calls=models.pipeline.calls if models.pipeline else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,

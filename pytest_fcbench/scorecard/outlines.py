@@ -77,15 +77,15 @@ class Outliner:
     def _outline_verdicts(self, verdicts: Verdicts) -> Verdicts:
         official = self._outline_verdict(verdicts.official)
         same = verdicts.corrected == verdicts.official
-        found = Verdicts(official, official if same else self._outline_verdict(verdicts.corrected))
-        passed = official.status == found.corrected.status == "passed"
-        return self._share_value(found) if passed else found
+        verdict_outlines = Verdicts(official, official if same else self._outline_verdict(verdicts.corrected))
+        is_passing = official.status == verdict_outlines.corrected.status == "passed"
+        return self._share_value(verdict_outlines) if is_passing else verdict_outlines
 
     def _outline_verdict(self, verdict: Verdict) -> Verdict:
         match verdict:
             case Failed(code=code, reason=reason, details=details):
-                told = {name: details[name] for name in _TOLD if name in details}
-                return Failed(self._share_value(str(code)), reason, told or _NO_DETAILS)
+                kept_details = {name: details[name] for name in _TOLD if name in details}
+                return Failed(self._share_value(str(code)), reason, kept_details or _NO_DETAILS)
             case NotScored(cause=cause, reason=reason):
                 return NotScored(self._share_value(str(cause)), reason)
         return verdict
@@ -109,27 +109,27 @@ def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], 
 
 
 def _outline_aside(aside: AuxiliaryCall) -> AuxiliaryCall:
-    used = aside.completion
-    spent = Completion(
-        latency_s=used.latency_s,
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        cached_tokens=used.cached_tokens,
-        cache_write_tokens=used.cache_write_tokens,
-        reasoning_tokens=used.reasoning_tokens,
+    original = aside.completion
+    outline = Completion(
+        latency_s=original.latency_s,
+        input_tokens=original.input_tokens,
+        output_tokens=original.output_tokens,
+        cached_tokens=original.cached_tokens,
+        cache_write_tokens=original.cache_write_tokens,
+        reasoning_tokens=original.reasoning_tokens,
     )
-    return AuxiliaryCall(aside.party, "", spent, aside.usd)
+    return AuxiliaryCall(aside.party, "", outline, aside.usd)
 
 
 def _outline_call(verdict: CallVerdict) -> CallVerdict:
     """Keep the names of the functions and of the parameters of a call along a golden path."""
-    expected = verdict.expected
-    arguments = expected.get("arguments") if expected else None
-    named = dict.fromkeys(arguments) if isinstance(arguments, Mapping) else None
+    expected_call = verdict.expected
+    arguments = expected_call.get("arguments") if expected_call else None
+    argument_names = dict.fromkeys(arguments) if isinstance(arguments, Mapping) else None
     return CallVerdict(
         verdict.step,
         {"name": verdict.made.get("name")},
-        expected and {"name": expected.get("name"), "arguments": named},
+        expected_call and {"name": expected_call.get("name"), "arguments": argument_names},
         verdict.stage,
         verdict.right,
         verdict.code,

@@ -155,17 +155,17 @@ def _read_aside(value: object) -> AuxiliaryCall:
 
 
 def _write_aside(aside: AuxiliaryCall) -> dict[str, object]:
-    written = {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
+    members = {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
     if aside.party not in PAID:
-        return written
-    return {**written, "usage": asdict(measure_completion(aside.completion, aside.usd))}
+        return members
+    return {**members, "usage": asdict(measure_completion(aside.completion, aside.usd))}
 
 
 def measure_completion(completion: Completion, usd: float | None) -> Usage:
     """Return the seconds, tokens and dollars of a completion."""
-    used = completion
-    parts = (used.cached_tokens, used.cache_write_tokens, used.reasoning_tokens)
-    return Usage(used.latency_s, used.input_tokens, used.output_tokens, usd, *parts)
+    figures = completion
+    parts = (figures.cached_tokens, figures.cache_write_tokens, figures.reasoning_tokens)
+    return Usage(figures.latency_s, figures.input_tokens, figures.output_tokens, usd, *parts)
 
 
 def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
@@ -249,9 +249,9 @@ class Record:
     def _sum_steps(self, name: str) -> Any:
         """Sum up what is known of a member of usage."""
         # A step without a figure does not hide those of the others.
-        known = [value for step in self.steps if (value := getattr(step, name)) is not None]
+        known_values = [value for step in self.steps if (value := getattr(step, name)) is not None]
         # A sum of one number would be another object of the same value.
-        return sum(known) if len(known) > 1 else next(iter(known), None)
+        return sum(known_values) if len(known_values) > 1 else next(iter(known_values), None)
 
     def path(self, profile: Profile) -> PathScore | None:
         """Return the progress along the golden path; None where the entry has none, or nothing is known."""
@@ -390,9 +390,9 @@ def _write_turns(transcript: Transcript) -> tuple[tuple[Mapping[str, object], ..
 
 def write_answer(completion: Completion) -> Mapping[str, object]:
     """Write an answer with its reasoning apart from its text, and the marks that stood between them."""
-    separated, marks = separate_reasoning(completion)
-    written = completion_to_json(separated)
-    return {**written, "reasoning_marks": list(marks)} if marks else written
+    bare_completion, marks = separate_reasoning(completion)
+    members = completion_to_json(bare_completion)
+    return {**members, "reasoning_marks": list(marks)} if marks else members
 
 
 def read_answer(value: Mapping[str, object]) -> Completion:
@@ -409,11 +409,13 @@ def read_answer(value: Mapping[str, object]) -> Completion:
 
 def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Group Records by category, in the order of every table."""
-    found: dict[str, list[Record]] = {}
+    groups: dict[str, list[Record]] = {}
     for item in records:
-        found.setdefault(item.category, []).append(item)
+        groups.setdefault(item.category, []).append(item)
     # Files may come from a newer version or a plugin, with categories that are not known here.
-    return {name: found[name] for name in (*CATEGORIES, *sorted(found.keys() - CATEGORIES)) if name in found}
+    return {
+        name: groups[name] for name in (*CATEGORIES, *sorted(groups.keys() - CATEGORIES)) if name in groups
+    }
 
 
 def sort_records(records: Iterable[Record]) -> list[Record]:
@@ -450,8 +452,8 @@ def _usage_adapter() -> TypeAdapter[Usage]:
 
 def to_json(record: Record) -> dict[str, object]:
     """Write a Record as the JSON object that reports carry (``metadata.fcbench``)."""
-    found: dict[str, object] = _adapter().dump_python(record, by_alias=True, warnings=False)
-    return found
+    json_object: dict[str, object] = _adapter().dump_python(record, by_alias=True, warnings=False)
+    return json_object
 
 
 def write_record(record: Record) -> str:

@@ -83,8 +83,8 @@ class _Scanner:
 
     def skip_character(self, character: str) -> None:
         """Pass over a character. Raises ``ValueError`` where another one comes."""
-        if (found := self.peek_character()) != character:
-            raise ValueError(f"expected {character!r}, found {found!r}")
+        if (next_character := self.peek_character()) != character:
+            raise ValueError(f"expected {character!r}, found {next_character!r}")
         self._at += 1
 
     def iterate_items(self, opening: str, closing: str) -> Iterator[None]:

@@ -120,7 +120,7 @@ def list_columns(
 def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
     """Describe the Records of a scorecard as rows, one at a time."""
     for record in card.records:
-        official, corrected = (record.verdict(profile) for profile in Profile)
+        official_verdict, corrected_verdict = (record.verdict(profile) for profile in Profile)
         decides = record.verdict(card.facts.profile)
         yield OutcomeRow(
             run=card.path.stem,
@@ -132,12 +132,16 @@ def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
             group=record.group,
             trial=record.trial,
             passed=None if isinstance(decides, NotScored) else int(decides.passed),
-            official=official.status,
-            official_code=official.cause if isinstance(official, NotScored) else official.code,
-            official_reason=official.reason,
-            corrected=corrected.status,
-            corrected_code=corrected.cause if isinstance(corrected, NotScored) else corrected.code,
-            corrected_reason=corrected.reason,
+            official=official_verdict.status,
+            official_code=official_verdict.cause
+            if isinstance(official_verdict, NotScored)
+            else official_verdict.code,
+            official_reason=official_verdict.reason,
+            corrected=corrected_verdict.status,
+            corrected_code=corrected_verdict.cause
+            if isinstance(corrected_verdict, NotScored)
+            else corrected_verdict.code,
+            corrected_reason=corrected_verdict.reason,
             steps=len(record.steps),
             latency_s=record.latency_s,
             input_tokens=_limit_count(record.input_tokens),
@@ -165,8 +169,8 @@ def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
         "overall": {"overall": scores.overall},
         ALL: {ALL: scores.all},
     }
-    for kind, found in kinds.items():
-        for name, score in found.items():
+    for kind, scores_by_name in kinds.items():
+        for name, score in scores_by_name.items():
             yield kind, name, score
 
 
@@ -177,7 +181,7 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
     usage["overall", "overall"] = usage[ALL, ALL] = measure_bill(card.records, card.facts.earlier)
     for profile in Profile:
         for kind, name, score in list_scores(card.scores(profile)):
-            limits, spent = score.interval, usage.get((kind, name))
+            limits, part_usage = score.interval, usage.get((kind, name))
             yield ScoreRow(
                 run=card.path.stem,
                 model=card.facts.model,
@@ -198,13 +202,13 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 high=limits.high if limits else None,
                 interval_method=limits.method if limits else None,
                 missing=",".join(score.missing),
-                usd=spent.usd if spent else None,
-                input_tokens=_limit_count(spent.input_tokens) if spent else None,
-                output_tokens=_limit_count(spent.output_tokens) if spent else None,
-                cached_tokens=_limit_count(spent.cached_tokens) if spent else None,
-                cache_write_tokens=_limit_count(spent.cache_write_tokens) if spent else None,
-                reasoning_tokens=_limit_count(spent.reasoning_tokens) if spent else None,
-                latency_mean_s=spent.latency_mean_s if spent else None,
-                latency_p50_s=spent.latency_p50_s if spent else None,
-                latency_p95_s=spent.latency_p95_s if spent else None,
+                usd=part_usage.usd if part_usage else None,
+                input_tokens=_limit_count(part_usage.input_tokens) if part_usage else None,
+                output_tokens=_limit_count(part_usage.output_tokens) if part_usage else None,
+                cached_tokens=_limit_count(part_usage.cached_tokens) if part_usage else None,
+                cache_write_tokens=_limit_count(part_usage.cache_write_tokens) if part_usage else None,
+                reasoning_tokens=_limit_count(part_usage.reasoning_tokens) if part_usage else None,
+                latency_mean_s=part_usage.latency_mean_s if part_usage else None,
+                latency_p50_s=part_usage.latency_p50_s if part_usage else None,
+                latency_p95_s=part_usage.latency_p95_s if part_usage else None,
             )

@@ -30,14 +30,14 @@ _LATER = ("runner", "wording")
 """Settings that older files lack, and whose defaults say how their conversations were held."""
 
 
-def _require_all_keys(told: object) -> object:
+def _require_all_keys(settings: object) -> object:
     """Raise KeyError where a key is missing, which the defaults of ``PathSettings`` would hide."""
     # A default read back from a file would state a setting that the run may not have had.
-    if isinstance(told, Mapping) and (
-        missing := [f.name for f in fields(PathSettings) if f.name not in told and f.name not in _LATER]
+    if isinstance(settings, Mapping) and (
+        missing := [f.name for f in fields(PathSettings) if f.name not in settings and f.name not in _LATER]
     ):
         raise KeyError(missing[0])
-    return told
+    return settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +87,8 @@ class RunFacts:
     @property
     def manner(self) -> str:
         """How the model was asked, in words."""
-        asked = f", asked as {self.asked_as}" if self.asked_as else ""
-        return f"{self.mode}, {self.names} names{asked}"
+        form_text = f", asked as {self.asked_as}" if self.asked_as else ""
+        return f"{self.mode}, {self.names} names{form_text}"
 
 
 @cache

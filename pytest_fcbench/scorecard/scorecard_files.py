@@ -88,20 +88,20 @@ def load_outlines(path: Path, take_test: TakeTest = lambda test, record, place: 
 def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str, object]]:
     """Load a scorecard as ``load_outlines``; return also the members of its report, without tests."""
     outliner = Outliner()
-    carried: list[tuple[str, Record]] = []
+    test_records: list[tuple[str, Record]] = []
 
     def take_any_test(test: object, place: ByteRange) -> None:
         if not isinstance(test, Mapping):
             raise TypeError("a test must be an object")
-        told = test.get("metadata", {}).get("fcbench")
-        record = None if told is None else from_json(told)
+        record_json = test.get("metadata", {}).get("fcbench")
+        record = None if record_json is None else from_json(record_json)
         if record is not None:
-            carried.append((str(test["nodeid"]), outliner.outline_record(record)))
+            test_records.append((str(test["nodeid"]), outliner.outline_record(record)))
         take_test(test, record, place)
 
     try:
         report = read_report(path, take_any_test)
-        return read_scorecard(path, report, carried), report
+        return read_scorecard(path, report, test_records), report
     except OSError as error:
         raise _refuse_unreadable(path, error) from None
     except _FAULTS as error:
@@ -157,42 +157,50 @@ _WAY_OUT = "give the scorecard.json of a benchmark run"
 
 
 def read_scorecard(
-    path: Path, found: object, carried: Iterable[tuple[str, Record]] | None = None
+    path: Path, document: object, test_records: Iterable[tuple[str, Record]] | None = None
 ) -> Scorecard:
     """Read the scorecard of a parsed file. Raises ``UsageError``.
 
-    ``carried`` has the node ids and Records of the tests, where they were read before.
+    ``test_records`` has the node ids and Records of the tests, where they were read before.
     """
     try:
-        if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
+        if not isinstance(document, Mapping) or not isinstance(document.get("fcbench"), Mapping):
             raise UsageError(
                 f"{path}: not a scorecard: section 'fcbench' is missing; give the scorecard.json of a "
                 f"benchmark run"
             )
-        section = found["fcbench"]
+        section = document["fcbench"]
         nodeids: dict[str, str] = {}
         # The section of a baseline has no schema of its own, so the file's own is read first.
-        if found.get("schema") == BASELINE:
-            records = list(_read_baseline(section, found["entries"]))
+        if document.get("schema") == BASELINE:
+            records = list(_read_baseline(section, document["entries"]))
         elif section.get("schema") == SCHEMA:
             # Tests of the user's own stand in the same report and carry no record.
-            told = [(test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in found["tests"]]
-            if carried is None:
-                carried = [(str(name), from_json(record)) for name, record in told if record is not None]
-            nodeids = {record.item_id: name for name, record in carried}
-            records = [record for _, record in carried]
+            record_objects = [
+                (test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in document["tests"]
+            ]
+            if test_records is None:
+                test_records = [
+                    (str(name), from_json(record)) for name, record in record_objects if record is not None
+                ]
+            nodeids = {record.item_id: name for name, record in test_records}
+            records = [record for _, record in test_records]
         else:
-            version = found.get("schema", section.get("schema"))
+            version = document.get("schema", section.get("schema"))
             raise UsageError(
                 f"{path}: unknown schema {version!r}; this version reads {SCHEMA!r} and {BASELINE!r}, "
                 "so use the version of fcbench that wrote the file"
             )
         facts = read_json(make_facts_adapter(), section)
-        named = section.get("sizes", {})
-        sizes = {name: size for name, size in named.items() if isinstance(size, int) and size >= 0}
-        if len(sizes) < len(named):
+        section_sizes = section.get("sizes", {})
+        sizes = {name: size for name, size in section_sizes.items() if isinstance(size, int) and size >= 0}
+        if len(sizes) < len(section_sizes):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
-        created, lasted, code = found.get("created"), found.get("duration"), found.get("exitcode")
+        creation_time, duration, code = (
+            document.get("created"),
+            document.get("duration"),
+            document.get("exitcode"),
+        )
         outcome_adapter = TypeAdapter(RuleOutcome)
         return Scorecard(
             path,
@@ -201,9 +209,11 @@ def read_scorecard(
             tuple(sort_records({record.item_id: record for record in records}.values())),
             sizes,
             nodeids,
-            float(created) if isinstance(created, (int, float)) else None,
+            float(creation_time) if isinstance(creation_time, (int, float)) else None,
             tuple(read_json(outcome_adapter, outcome) for outcome in section.get("gate", [])),
-            duration_s=float(lasted) if isinstance(lasted, (int, float)) and 0 <= lasted < 1e9 else None,
+            duration_s=float(duration)
+            if isinstance(duration, (int, float)) and 0 <= duration < 1e9
+            else None,
             exit_code=code if isinstance(code, int) and 0 <= code < 256 else None,
         )
     except _FAULTS as error:
@@ -214,13 +224,13 @@ def read_scorecard(
 def parse_file(path: Path) -> object:
     """Parse a file as JSON. Raises ``UsageError``."""
     try:
-        found: object = read_json_text(path.read_text(encoding="utf-8"))
+        document: object = read_json_text(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise _refuse_unreadable(path, error) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
-    return found
+    return document
 
 
 def _refuse_unreadable(path: Path, error: OSError) -> UsageError:
@@ -234,13 +244,13 @@ def write_baseline(scorecard: Scorecard) -> str:
     for record in scorecard.records:
         both = [name_verdict(record.verdict(profile)) for profile in Profile]
         entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
-    written = {
+    document = {
         "schema": BASELINE,
         "fcbench": facts | {"trials": count_trials(scorecard.records), "sizes": dict(scorecard.sizes)},
         "entries": entries,
     }
     # json cannot indent only the outer levels, and a diff should show one entry a line.
-    return _PAIR.sub(r"[\1, \2]", json.dumps(written, indent=1)) + "\n"
+    return _PAIR.sub(r"[\1, \2]", json.dumps(document, indent=1)) + "\n"
 
 
 _PAIR = re.compile(r'\[\s+("[^"\\]*"),\s+("[^"\\]*")\s+\]')
@@ -268,7 +278,7 @@ def _read_baseline(
         for item_id, words in verdicts.items():
             # Without trials an id may well end in "-t2" by itself.
             entry, _, trial = item_id.rpartition("-t") if several else (item_id, "", "")
-            official, corrected = words if isinstance(words, list) else (words, words)
+            official_word, corrected_word = words if isinstance(words, list) else (words, words)
             yield Record(
                 entry=entry,
                 suite=entry.partition(":")[0],
@@ -278,7 +288,7 @@ def _read_baseline(
                 mode=str(section["mode"]),
                 names=str(section["names"]),
                 syntax=str(section["syntax"]),
-                verdicts=Verdicts(_read_verdict(official), _read_verdict(corrected)),
+                verdicts=Verdicts(_read_verdict(official_word), _read_verdict(corrected_word)),
                 trial=int(trial) if several else None,
             )
 

@@ -118,8 +118,8 @@ def read_golden_paths(
     ``path`` is the file's name in errors; ``wording`` has the texts of the official code. A line that
     begins with the id of another category is not parsed.
     """
-    known: list[tuple[object, FunctionDoc]] = []
-    seen: set[str] = set()
+    known_docs: list[tuple[object, FunctionDoc]] = []
+    entry_ids: set[str] = set()
     for number, line in enumerate(io.BytesIO(content), 1):
         begins = _BEGINNING.match(line)
         if begins and category not in (None, DOMAINS.get(begins["domain"].decode(), category)):
@@ -131,27 +131,29 @@ def read_golden_paths(
         except (ValueError, RecursionError) as error:
             raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
         # The beginning of the line only saves parsing entries of other categories.
-        entry = _make_entry(Field(value, path, line=number), known, wording)
-        if entry.id in seen or (begins and begins["id"].decode() != entry.id):
+        entry = _make_entry(Field(value, path, line=number), known_docs, wording)
+        if entry.id in entry_ids or (begins and begins["id"].decode() != entry.id):
             raise SuiteError(f"{path}:{number}: {entry.id}: the id is used twice; remove one of them")
-        seen.add(entry.id)
+        entry_ids.add(entry.id)
         if category in (None, entry.category):
             yield entry
-    if not seen and category is None:
+    if not entry_ids and category is None:
         raise SuiteError(f"{path}: contains no entries; give the file of the dataset")
 
 
-def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]], wording: PathWording | None) -> Entry:
+def _make_entry(
+    record: Field, known_docs: list[tuple[object, FunctionDoc]], wording: PathWording | None
+) -> Entry:
     entry_id = record.member("id").text()
-    found = _ID.fullmatch(entry_id)
-    if not found:
+    match = _ID.fullmatch(entry_id)
+    if not match:
         raise record.member("id").error(
             f"must be a domain and a number, e.g. Hotels-12, not {entry_id!r:.40}"
         )
-    if found["domain"] not in DOMAINS:
-        raise record.member("id").error(describe_unknown_name("domain", found["domain"], DOMAINS))
+    if match["domain"] not in DOMAINS:
+        raise record.member("id").error(describe_unknown_name("domain", match["domain"], DOMAINS))
     record = replace(record, keys=(entry_id,))
-    docs = tuple(_read_doc(field, known) for field in record.member("functions").elements())
+    docs = tuple(_read_doc(field, known_docs) for field in record.member("functions").elements())
     # Calls name their function, so two of one name could not be told apart.
     if len({doc.name for doc in docs}) < len(docs):
         raise record.member("functions").error("a function is listed twice")
@@ -168,20 +170,20 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]], wording:
     return Entry(
         suite=NAME,
         id=entry_id,
-        category=DOMAINS[found["domain"]],
+        category=DOMAINS[match["domain"]],
         turns=((Message("user", question),),),
         functions=docs,
         expectation=GoldenPath(steps, LOOKUPS, JUDGED, OVERLOOKED, by_runner=True, wording=wording),
         set_aside=next((f"a golden call has a wrong form: {flaw}" for flaw in flaws if flaw), None),
         # All blocks of ten ids begin with calls of the same functions: they paraphrase one template.
-        cluster=f"{found['domain']}-{int(found['number']) // _TEMPLATE}",
+        cluster=f"{match['domain']}-{int(match['number']) // _TEMPLATE}",
     )
 
 
-def _read_doc(field: Field, known: list[tuple[object, FunctionDoc]]) -> FunctionDoc:
+def _read_doc(field: Field, known_docs: list[tuple[object, FunctionDoc]]) -> FunctionDoc:
     # Entries repeat the docs of few functions; each is read once.
-    if found := next((doc for value, doc in known if value == field.value), None):
-        return found
+    if earlier_doc := next((doc for value, doc in known_docs if value == field.value), None):
+        return earlier_doc
     name, description = (field.member(key).text() for key in ("name", "description"))
     parameters = field.member("parameters")
     kind = parameters.member("type")
@@ -189,40 +191,40 @@ def _read_doc(field: Field, known: list[tuple[object, FunctionDoc]]) -> Function
         raise kind.error(f"must be 'object', is {kind.value!r}")
     for parameter in parameters.member("properties").members().values():
         parameter.members()
-    for required in parameters.member("required").elements():
-        required.text()
+    for required_name in parameters.member("required").elements():
+        required_name.text()
     schema = {key: member.value for key, member in parameters.members().items()}
     own = ("name", "description", "parameters")
     extra = {key: member.value for key, member in field.members().items() if key not in own}
     doc = FunctionDoc(name, description, schema, extra)
-    known.append((field.value, doc))
+    known_docs.append((field.value, doc))
     return doc
 
 
 def _read_turn(field: Field, role: str, key: str) -> Field:
     """Return the member of a turn that belongs to its role."""
-    found = field.member("role")
-    if found.value != role:
-        raise found.error(f"must be {role!r}, is {found.value!r:.40}")
+    role_field = field.member("role")
+    if role_field.value != role:
+        raise role_field.error(f"must be {role!r}, is {role_field.value!r:.40}")
     return field.member(key)
 
 
 def _read_step(calling: Field, observing: Field) -> tuple[RecordedCall, ...]:
-    called = _read_turn(calling, "assistant", "function_call")
-    observed = _read_turn(observing, "observation", "content")
-    calls, replies = list(called.elements()), list(observed.elements())
+    calls_field = _read_turn(calling, "assistant", "function_call")
+    replies_field = _read_turn(observing, "observation", "content")
+    calls, replies = list(calls_field.elements()), list(replies_field.elements())
     if not calls:
-        raise called.error("needs a call")
+        raise calls_field.error("needs a call")
     if len(calls) != len(replies):
-        raise observed.error(f"must have a reply to each of {len(calls)} calls, has {len(replies)}")
-    made = []
+        raise replies_field.error(f"must have a reply to each of {len(calls)} calls, has {len(replies)}")
+    recorded_calls = []
     for call, reply in zip(calls, replies, strict=True):
-        given = {key: value.value for key, value in call.member("arguments").members().items()}
+        arguments = {key: value.value for key, value in call.member("arguments").members().items()}
         try:
-            made.append(RecordedCall.with_reply(call.member("name").text(), given, reply.value))
+            recorded_calls.append(RecordedCall.with_reply(call.member("name").text(), arguments, reply.value))
         except RecursionError:
             raise reply.error("is nested too deep") from None
-    return tuple(made)
+    return tuple(recorded_calls)
 
 
 SOURCE = HubSource(

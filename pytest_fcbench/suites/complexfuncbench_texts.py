@@ -229,16 +229,22 @@ def _write_parts(clone: Path, sentence: ast.JoinedStr) -> Iterator[str]:
 def _read_prompt(clone: Path, name: str) -> JudgePrompt:
     """Return the prompt for a judge: a text, and a call that has a template and the names of its values."""
     file, system_name, user_name = _PROMPTS[name]
-    assigned = {
+    assignments = {
         node.targets[0].id: node.value
         for node in _parse(clone, file).body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    system, user = assigned.get(system_name), assigned.get(user_name)
+    system, user = assignments.get(system_name), assignments.get(user_name)
     if system is None or not isinstance(user, ast.Call):
         raise _refuse(clone, file, f"it has no {system_name if system is None else user_name}")
-    found = {str(keyword.arg): _evaluate_literal(clone, file, keyword.value) for keyword in user.keywords}
-    match _evaluate_literal(clone, file, system), found.get("template"), found.get("args_order"):
+    keyword_values = {
+        str(keyword.arg): _evaluate_literal(clone, file, keyword.value) for keyword in user.keywords
+    }
+    match (
+        _evaluate_literal(clone, file, system),
+        keyword_values.get("template"),
+        keyword_values.get("args_order"),
+    ):
         case str(text), str(template), list(names) if set(names) <= _ARGUMENTS[name]:
             return JudgePrompt(text, template, tuple(names))
     raise _refuse(clone, file, f"its {user_name} has an unexpected form")

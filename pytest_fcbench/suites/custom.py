@@ -46,16 +46,16 @@ def open_own(name: str, path: Path) -> Suite:
 
     Raises ``UsageError`` where there is none, ``SuiteError`` for a broken file.
     """
-    found = find_entry_files(path) if path.is_dir() else [path]
-    if not found:
+    files = find_entry_files(path) if path.is_dir() else [path]
+    if not files:
         raise UsageError(
             f"the suite {name!r}: {path} has no YAML or JSON Lines file with a 'category'; add one"
         )
-    if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
+    if not path.exists() or files[0].suffix not in (*_YAML, _LINES):
         raise UsageError(f"the suite {name!r}: {path} must be a folder or a YAML or JSON Lines file")
-    sources = _find_sources(found)
+    sources = _find_sources(files)
     # Files that a team wrote for a category of MADE_OF take the place of entries made by code.
-    derived = {category for category, of in MADE_OF.items() if of in sources} - sources.keys()
+    derived_categories = {category for category, of in MADE_OF.items() if of in sources} - sources.keys()
     # Modules and pages count too: entries can depend on them.
     read = [file for file in _walk(path) if file.suffix in (*_YAML, _LINES, ".py") and file.is_file()]
     digest = hash_files(read, path if path.is_dir() else path.parent)
@@ -64,7 +64,7 @@ def open_own(name: str, path: Path) -> Suite:
         name=name,
         version=digest[:12],
         pack_sha256=digest,
-        categories=tuple(c for c in CATEGORIES.values() if c.name in sources or c.name in derived),
+        categories=tuple(c for c in CATEGORIES.values() if c.name in sources or c.name in derived_categories),
         wording=core.read_wording(),
         world=core.make_world(),
         load=reader.load,
@@ -72,7 +72,7 @@ def open_own(name: str, path: Path) -> Suite:
         file_of=reader.find_file,
         load_shard=reader.load_shard,
         count=reader.count,
-        may_have_free_text=any(map(_mentions_judge, found)),
+        may_have_free_text=any(map(_mentions_judge, files)),
     )
 
 
@@ -87,10 +87,10 @@ def find_entry_files(path: Path) -> list[Path]:
 
     In a folder those that an export wrote are left out.
     """
-    found = ((file, _read_beginning(file)) for file in _walk(path))
+    beginnings = ((file, _read_beginning(file)) for file in _walk(path))
     return [
         file
-        for file, beginning in found
+        for file, beginning in beginnings
         if (_LINE if file.suffix == _LINES else _KEYS).search(beginning)
         and not (file != path and _EXPORTED.match(beginning))
     ]
@@ -125,10 +125,10 @@ def _walk(path: Path) -> Sequence[Path]:
     """Return the files of a folder without those of other programs, or else the path itself."""
     if not path.is_dir():
         return [path]
-    found = ((file, file.relative_to(path).parts) for file in path.rglob("*"))
+    candidates = ((file, file.relative_to(path).parts) for file in path.rglob("*"))
     return sorted(
         file
-        for file, parts in found
+        for file, parts in candidates
         if _OTHER_FOLDERS.isdisjoint(parts) and not any(part[0] == "." for part in parts)
     )
 
@@ -139,9 +139,9 @@ def _read_beginning(file: Path) -> bytes:
     if file.suffix not in (*_YAML, _LINES) or file.name == "fcbench.yaml" or not file.is_file():
         return b""
     try:
-        with file.open("rb") as opened:
+        with file.open("rb") as stream:
             # A folder can contain large files that are no entries; Windows editors begin theirs with a BOM.
-            return opened.read(100_000).removeprefix(BOM_UTF8)
+            return stream.read(100_000).removeprefix(BOM_UTF8)
     except OSError as error:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}; give a readable file") from None
 
@@ -152,12 +152,12 @@ _Source: TypeAlias = Field | EntryLines
 
 def _find_sources(files: Iterable[Path]) -> Mapping[str, Sequence[_Source]]:
     """Find the sources of each category. Raises ``SuiteError``."""
-    found: dict[str, list[_Source]] = {}
+    sources: dict[str, list[_Source]] = {}
     for file in files:
         if file.suffix in _YAML:
             whole = Field(read_yaml(file), file)
             for category in entry_files.read_categories(whole):
-                found.setdefault(category.name, []).append(whole)
+                sources.setdefault(category.name, []).append(whole)
             continue
         lines: dict[str, EntryLines] = {}
         for place, value in iterate_lines(file):
@@ -165,8 +165,8 @@ def _find_sources(files: Iterable[Path]) -> Mapping[str, Sequence[_Source]]:
             for category in entry_files.read_categories(top):
                 lines.setdefault(category.name, EntryLines(file)).add_line(place, value)
         for name, each in lines.items():
-            found.setdefault(name, []).append(each)
-    return found
+            sources.setdefault(name, []).append(each)
+    return sources
 
 
 class _EntryReader:
@@ -218,7 +218,7 @@ class _EntryReader:
         return sum(lines) if are_entries else None
 
     def _read_entries(self, category: Category, shard: Shard | None) -> tuple[Entry, ...]:
-        found: dict[str, Entry] = {}
+        entries_by_id: dict[str, Entry] = {}
         clusters: set[str] = set()
         sources = self._sources.get(category.name, ()) or self._sources.get(
             MADE_OF.get(category.name, ""), ()
@@ -228,7 +228,7 @@ class _EntryReader:
             for part in self._iterate_parts(source, shard):
                 for entry in self._make_entries(part, category):
                     other, _ = self._places.get(entry.id, (category.name, None))
-                    if entry.id in found:
+                    if entry.id in entries_by_id:
                         raise part.error(
                             f"the id {entry.id!r} is already used by an entry in another file or line"
                         )
@@ -236,10 +236,10 @@ class _EntryReader:
                         raise part.error(
                             f"the id {entry.id!r} of {category.name} is already used by an entry of {other}"
                         )
-                    found[entry.id] = entry
+                    entries_by_id[entry.id] = entry
                     self._places[entry.id] = category.name, part.path
         # An entry and those made from it share a cluster, whose members count as dependent.
-        return join_clusters(list(found.values()), clusters if shard else ())
+        return join_clusters(list(entries_by_id.values()), clusters if shard else ())
 
     def _iterate_parts(self, source: _Source, shard: Shard | None) -> Iterator[Field]:
         """Yield parts of a source in the form of a YAML file, only those of a shard if one is given."""

@@ -78,11 +78,11 @@ def list_line_errors(path: Path) -> Sequence[SuiteError]:
         top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
         entry = {key: member for key, member in value.items() if key not in top}
         part = Field({**top, "entries": [entry]}, path, (), place.number)
-        known = str(value.get("id"))
-        if "id" in value and known in ids:
-            errors.append(part.error(f"the id {known!r} is already used by an entry in another line"))
+        entry_id = str(value.get("id"))
+        if "id" in value and entry_id in ids:
+            errors.append(part.error(f"the id {entry_id!r} is already used by an entry in another line"))
             continue
-        ids.add(known)
+        ids.add(entry_id)
         try:
             # A scene of several categories has the same errors in each.
             category = entry_files.read_categories(part)[0]

@@ -111,13 +111,13 @@ def find_nearby_suites(folder: Path) -> Mapping[str, Path]:
     return {name: path for name, path in nearby.items() if can_name_a_suite(name)}
 
 
-def describe_unknown_suite(name: str, known: Iterable[str], folder: Path = Path()) -> str:
+def describe_unknown_suite(name: str, known_names: Iterable[str], folder: Path = Path()) -> str:
     """Say that no suite has that name, or that it is no longer where a run in a folder found it."""
     if place := find_gone_suites(folder).get(name):
         return f"suite {name!r}: {place}, where a run found it, is gone; run 'pytest' once with its new path."
     if Path(name).exists() and can_name_a_suite(short := suggest_name(Path(name))):
         return f"{name!r} is a path: run 'pytest {name}' once, then name the suite {short!r}."
-    unknown = describe_unknown_name("suite", name, known)
+    unknown = describe_unknown_name("suite", name, known_names)
     return f"{unknown} A suite of your own needs a name under 'suites' in fcbench.yaml."
 
 
@@ -153,8 +153,8 @@ def _read_places(folder: Path) -> Mapping[str, str]:
 def can_name_a_suite(name: str) -> bool:
     """Tell whether a name is free and a word, because it becomes a mark."""
     # Of the registry those that are installed: what lies nearby is yet to be named.
-    installed = Registry.__contains__(SUITES, name)
-    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and not installed
+    is_installed = Registry.__contains__(SUITES, name)
+    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and not is_installed
 
 
 def _is_word(name: str) -> bool:

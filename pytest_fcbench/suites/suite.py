@@ -48,9 +48,9 @@ def hash_files(files: Iterable[Path], root: Path) -> str:
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0")
-        with file.open("rb") as opened:
+        with file.open("rb") as stream:
             # By lines, because a file can be large, and a line end never lies between two of them.
-            for line in opened:
+            for line in stream:
                 digest.update(line[:-2] + b"\n" if line.endswith(b"\r\n") else line)
         digest.update(b"\0")
     return digest.hexdigest()

@@ -38,7 +38,7 @@ class Probe:
 
 def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     """Collect the requests of all ground truths, each once, without those to the benchmark's services."""
-    found: dict[str, Probe] = {}
+    probes_by_key: dict[str, Probe] = {}
     for entry in entries:
         # Without a recorded answer it asks a service of the benchmark, which no API can change.
         probes = [_probe_response(*reply) for reply in list_recorded_replies(entry)]
@@ -48,31 +48,33 @@ def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
         probes += map(_probe_lookup, leaving)
         for probe in probes:
             key = identify_request(probe.wanted, live.HOSTS[probe.wanted.host])
-            found.setdefault(key, replace(probe, misfits=[])).misfits.extend(probe.misfits)
-    return list(found.values())
+            probes_by_key.setdefault(key, replace(probe, misfits=[])).misfits.extend(probe.misfits)
+    return list(probes_by_key.values())
 
 
-def _probe_response(call: str, recorded: str) -> Probe:
+def _probe_response(call: str, recorded_response: str) -> Probe:
     """Return the probe of a call whose response must have the shape of the recorded one."""
 
     def find_misfit(body: str) -> str | None:
         try:
-            code = compare_shapes(read_json_text(recorded), read_json_text(body))
+            code = compare_shapes(read_json_text(recorded_response), read_json_text(body))
         # A server can answer with anything, also with JSON nested deeper than Python reads.
         except (ValueError, RecursionError):
             return f"not JSON: {body:.120}"
         return code and f"{code}: {body:.120}"
 
-    _, wanted, scheme = read_api_request(call)
-    return Probe(call, wanted, scheme, [find_misfit])
+    _, request, scheme = read_api_request(call)
+    return Probe(call, request, scheme, [find_misfit])
 
 
 def _probe_lookup(call: str) -> Probe:
     """Return the probe of the lookup that a call makes; its response must hold the result of the lookup."""
-    made: list[tuple[str, lookups.Arguments]] = [("", {})]
+    lookup_calls: list[tuple[str, lookups.Arguments]] = [("", {})]
     # Executed with functions that only note their arguments, because calls can be nested.
-    carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
-    name, arguments = made[-1]
+    carry_out_call(
+        call, lookups.make_functions(lambda function, given: lookup_calls.append((function, dict(given))))
+    )
+    name, arguments = lookup_calls[-1]
 
     def find_misfit(body: str) -> str | None:
         try:
@@ -81,8 +83,8 @@ def _probe_lookup(call: str) -> Probe:
             return str(error)
         return None
 
-    wanted = live.make_request(name, arguments)
-    return Probe(call, wanted, live.find_scheme(wanted.host), [find_misfit])
+    request = live.make_request(name, arguments)
+    return Probe(call, request, live.find_scheme(request.host), [find_misfit])
 
 
 class ProbeState(StrEnum):
@@ -122,7 +124,7 @@ def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[ProbeOutcome]:
     for probe in probes:
         match sender.send(probe.wanted, probe.scheme):
             case Responded(status=200, body=body):
-                wrong = next((told for misfit in probe.misfits if (told := misfit(body))), "")
+                wrong = next((complaint for misfit in probe.misfits if (complaint := misfit(body))), "")
                 answers.append(
                     ProbeOutcome(probe, ProbeState.WRONG_SHAPE if wrong else ProbeState.ANSWERED, wrong)
                 )

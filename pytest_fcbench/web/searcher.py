@@ -47,8 +47,8 @@ class Sources:
         if name == "search_engine_query":
             most = arguments["max_results"]
             assert isinstance(most, int)
-            found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
-            return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
+            hits = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
+            return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in hits]}
         # Imported here: the parsers of HTML take their time, and few runs read a page.
         from pytest_fcbench.web.page_content import UnreadablePage, render_content
         from pytest_fcbench.web.whole_page import render_officially
@@ -88,13 +88,13 @@ class WebSearcher:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask once. Raises ``CallError``."""
         name, arguments = _read_call(request)
-        started = time.perf_counter()
+        start_s = time.perf_counter()
         if self.immediate:
             answer = self._answer(name, arguments)
         else:
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(self._threads, self._answer, name, arguments)
-        return Completion(text=json.dumps(answer), latency_s=time.perf_counter() - started)
+        return Completion(text=json.dumps(answer), latency_s=time.perf_counter() - start_s)
 
     def _answer(self, name: str, arguments: Mapping[str, object]) -> Answer:
         # Several threads may ask before the sources are made.

@@ -47,7 +47,7 @@ class LimitedModel(Pipeline):
 
     @property
     def retried(self) -> int:
-        return self.get_step(TimedCalls).retried
+        return self.get_step(TimedCalls).retries
 
     @property
     def given_up(self) -> int:
@@ -93,7 +93,7 @@ class StoredModel(Pipeline):
 
     @property
     def reused(self) -> int:
-        return self.step.reused
+        return self.step.reuses
 
     @property
     def reused_from_former(self) -> int:
@@ -104,4 +104,4 @@ class StoredModel(Pipeline):
         return self.step.failures
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
-        return self.step.kept(entry, request)
+        return self.step.find_stored(entry, request)

@@ -1240,7 +1240,7 @@ def test_what_is_stored_is_read_with_another_limit_later(store: AnswerStore) -> 
     def ask_within(longest_read: int) -> Completion:
         stored = StoredAnswers(store, {}, immediate=True)
         pipeline = build_pipeline(
-            fake, Limits(), stored=stored, longest_read=longest_read, longest_stored=100
+            fake, Limits(), stored_answers=stored, longest_read=longest_read, longest_stored=100
         )
         return clock.run_coroutine(ask_model(pipeline))
 
@@ -1254,12 +1254,12 @@ def test_what_is_too_long_to_be_stored_is_a_fault_in_the_store(store: AnswerStor
     pipeline = build_pipeline(
         fake,
         Limits(),
-        stored=(stored := StoredAnswers(store, {}, immediate=True)),
+        stored_answers=(stored := StoredAnswers(store, {}, immediate=True)),
         longest_read=50,
         longest_stored=20,
     )
     clock.run_coroutine(ask_model(pipeline))
-    kept = stored.kept(make_numbered_entry(), REQUEST)
+    kept = stored.find_stored(make_numbered_entry(), REQUEST)
     assert kept is not None
     assert kept.fault is Fault.TOO_LARGE
 

@@ -78,8 +78,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--mcp", action="store_true", help="start the MCP servers that entries name, and check them too")
     alike = f"report questions that are at least this similar, as ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
     add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
-    shown = f"number of findings to show of each check and severity (default: {_SHOWN})"
-    add("--show", type=int, default=_SHOWN, metavar="N", help=shown)
+    show_help = f"number of findings to show of each check and severity (default: {_SHOWN})"
+    add("--show", type=int, default=_SHOWN, metavar="N", help=show_help)
     declare_json(parser)
     add(
         *OUTPUT,
@@ -117,59 +117,60 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("category", "config"))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     try:
-        given = Path(chosen.against or "")
-        chosen.training = given if given.suffix == ".jsonl" and not custom.is_suite(given) else None
-        if chosen.training:
-            chosen.against = None
-            print(describe_reading(chosen.training), file=sys.stderr)
-        return _audit_suite(chosen)
+        path = Path(arguments.against or "")
+        arguments.training = path if path.suffix == ".jsonl" and not custom.is_suite(path) else None
+        if arguments.training:
+            arguments.against = None
+            print(describe_reading(arguments.training), file=sys.stderr)
+        return _audit_suite(arguments)
     except FcbenchError as error:
         text = drop_option_prefix(str(error)) if isinstance(error, UsageError) else error
         print(f"fcbench audit: {text}", file=sys.stderr)
         return _EXIT_NOT_DONE
 
 
-def _audit_suite(chosen: argparse.Namespace) -> int:
+def _audit_suite(arguments: argparse.Namespace) -> int:
     """Run the checks, print and write what they find, and return the exit code."""
-    path = chosen.review or review.find_packaged_review(chosen.suite)
-    reviewed = review.read_review(path) if path else None
+    path = arguments.review or review.find_packaged_review(arguments.suite)
+    suite_review = review.read_review(path) if path else None
     unfit = ""
-    names = _choose_checks(chosen, reviewed)
+    names = _choose_checks(arguments, suite_review)
     # Checks judge the oracle's answers, which need neither a network nor a key.
-    context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
-    with ExitStack() as opened:
-        session = opened.enter_context(closing(Session(context)))
-        own_web = opened.enter_context(open_own_web(context))
+    context = RunContext(load_settings(arguments, arguments.suite, "oracle"))
+    with ExitStack() as stack:
+        session = stack.enter_context(closing(Session(context)))
+        own_web = stack.enter_context(open_own_web(context))
         (suite,) = context.suites.values()
-        if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
-            other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
-            if chosen.review:
+        if suite_review and (suite_review.suite, suite_review.version) != (suite.name, suite.version):
+            other = f"{suite_review.suite} {suite_review.version}, not of {suite.name} {suite.version}"
+            if arguments.review:
                 raise UsageError(f"{path} is the review of {other}; give the review of this suite")
-            unfit, reviewed = f"review: none; the one of the package is of {other}", None
-            _require_review(chosen, reviewed)
+            unfit, suite_review = f"review: none; the one of the package is of {other}", None
+            _require_review(arguments, suite_review)
         categories = [
             category
             for category in suite.categories
             # Variations repeat the entries of other categories in other formats.
-            if not category.varies_others and (not chosen.category or category in context.settings.categories)
+            if not category.varies_others
+            and (not arguments.category or category in context.settings.categories)
         ]
         entries, unread = _load_readable(suite, categories)
-        uncounted = find_uncounted(suite.name, entries, unread)
+        uncounted_entries = find_uncounted(suite.name, entries, unread)
         against: Sequence[Entry] = ()
-        if chosen.against:
+        if arguments.against:
             # --category narrows only the suite that is audited.
-            plain = argparse.Namespace(config=chosen.config)
-            (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
+            plain = argparse.Namespace(config=arguments.config)
+            (other_suite,) = RunContext(load_settings(plain, arguments.against, "oracle")).suites.values()
             against, missing = _load_readable(other_suite, other_suite.categories)
             unread |= {f"{other_suite.name}:{name}": error for name, error in missing.items()}
         # An audit compares meanings only where it is told by which model.
-        vectors = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
+        vectors = sentence_vectors.load_model(arguments.embedding) if arguments.embedding else None
         servers: ServerPool | None = None
-        if chosen.mcp:
+        if arguments.mcp:
             require_extra("mcp", "--mcp")
-            servers = opened.enter_context(closing(ServerPool(True, suite.find_folder, immediate=True)))
+            servers = stack.enter_context(closing(ServerPool(True, suite.find_folder, immediate=True)))
         facts = SuiteFacts(
             suite,
             entries,
@@ -178,10 +179,10 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             own_web,
             unread,
             against,
-            chosen.training,
-            threshold=chosen.threshold,
+            arguments.training,
+            threshold=arguments.threshold,
             embed=vectors.embed if vectors else None,
-            results=_gather_results(chosen, entries),
+            results=_gather_results(arguments, entries),
             servers=servers,
         )
         # The other checks find nothing where nothing was read, whichever were asked for.
@@ -190,67 +191,69 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
     audit = Audit(
         *(suite.name, suite.version, len(entries), names, findings),
         distributions.count_by_category(entries),
-        uncounted,
+        uncounted_entries,
         duplicates.count_distinct_tasks(entries),
     )
-    _report(chosen, audit, reviewed)
+    _report(arguments, audit, suite_review)
     if unfit:
         print(unfit)
     return int(audit.count(Severity.CERTAIN) > 0)
 
 
-def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -> tuple[str, ...]:
+def _choose_checks(arguments: argparse.Namespace, suite_review: review.Review | None) -> tuple[str, ...]:
     """Return the checks that were asked for. Raises ``UsageError`` for any wrong option of the command."""
-    named = split_names(chosen.check)
-    for name in named:
+    names = split_names(arguments.check)
+    for name in names:
         if name not in CHECKS:
             raise UsageError(f"--check: {describe_unknown_name('check', name, CHECKS)}")
-    if not 0 < chosen.threshold <= 1:
-        raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
-    require_at_least(0, chosen, "show")
+    if not 0 < arguments.threshold <= 1:
+        raise UsageError(f"--threshold {arguments.threshold:g}: must be above 0 and at most 1")
+    require_at_least(0, arguments, "show")
     # Missing packages are reported before an audit of minutes, not after it.
-    require_known_endings("--output", chosen.to, _RENDER)
-    for name in named:
-        if (option := CHECKS[name].needs) and not getattr(chosen, option):
+    require_known_endings("--output", arguments.to, _RENDER)
+    for name in names:
+        if (option := CHECKS[name].needs) and not getattr(arguments, option):
             raise UsageError(f"--check {name}: needs {_NEEDED[option]}")
-    for path in chosen.results:
+    for path in arguments.results:
         if not path.exists():
             raise UsageError(f"--results {path}: there is no such file or folder")
-    if chosen.embedding == "lexical":
+    if arguments.embedding == "lexical":
         raise UsageError(
             "--embedding lexical: compares words, which every audit does; use minilm or the "
             "folder of such a model"
         )
-    if chosen.against == chosen.suite:
-        raise UsageError(f"--against {chosen.against}: this is the audited suite itself; name another one")
-    _require_review(chosen, reviewed)
-    if chosen.ledger and (named or chosen.category):
+    if arguments.against == arguments.suite:
+        raise UsageError(f"--against {arguments.against}: this is the audited suite itself; name another one")
+    _require_review(arguments, suite_review)
+    if arguments.ledger and (names or arguments.category):
         raise UsageError(
             "--ledger: needs the findings of all checks and categories; leave out --check and --category"
         )
     return tuple(
         name
         for name, check in CHECKS.items()
-        if (name in named if named else chosen.weak or not check.weak)
-        and (check.needs is None or getattr(chosen, check.needs) or named)
+        if (name in names if names else arguments.weak or not check.weak)
+        and (check.needs is None or getattr(arguments, check.needs) or names)
     )
 
 
-def _gather_results(chosen: argparse.Namespace, entries: Sequence[Entry]) -> Sequence[RunVerdicts]:
+def _gather_results(arguments: argparse.Namespace, entries: Sequence[Entry]) -> Sequence[RunVerdicts]:
     """Read all runs. Raises ``UsageError`` for one that has no verdict on any of these entries."""
-    known = {entry.id for entry in entries}
-    found: list[RunVerdicts] = []
-    for path in chosen.results:
-        runs = _read_results(chosen, path, entries)
-        if not any(known & run.passed.keys() for run in runs):
+    entry_ids = {entry.id for entry in entries}
+    all_runs: list[RunVerdicts] = []
+    for path in arguments.results:
+        runs = _read_results(arguments, path, entries)
+        if not any(entry_ids & run.passed.keys() for run in runs):
             raise UsageError(
-                f"--results {path}: has no verdict on an entry of {chosen.suite} that is audited"
+                f"--results {path}: has no verdict on an entry of {arguments.suite} that is audited"
             )
-        found += runs
-    return found
+        all_runs += runs
+    return all_runs
 
 
-def _read_results(chosen: argparse.Namespace, path: Path, entries: Sequence[Entry]) -> Sequence[RunVerdicts]:
+def _read_results(
+    arguments: argparse.Namespace, path: Path, entries: Sequence[Entry]
+) -> Sequence[RunVerdicts]:
     """Read the official verdicts of one run or several; a folder of results is judged for them."""
     match path.suffixes:
         case [*_, ".csv"] | [*_, ".csv", ".gz"]:
@@ -258,20 +261,22 @@ def _read_results(chosen: argparse.Namespace, path: Path, entries: Sequence[Entr
         case [*_, ".json"]:
             return [read_scorecard_verdicts(load_scorecard(path), entries[0].suite if entries else "")]
     # --category narrows the entries, not the answers.
-    plain = argparse.Namespace(config=chosen.config)
-    context = RunContext(load_settings(plain, chosen.suite, f"replay:{path}"))
-    recorded = context.chosen.recorded
+    plain = argparse.Namespace(config=arguments.config)
+    context = RunContext(load_settings(plain, arguments.suite, f"replay:{path}"))
+    recorded_settings = context.chosen.recorded
     with closing(Session(context)) as session:
-        answered = [entry for entry in entries if recorded and entry.item_id in recorded.answered]
-        session.expect(answered)
-        passed: dict[str, bool] = {}
-        for entry in answered:
+        answered_entries = [
+            entry for entry in entries if recorded_settings and entry.item_id in recorded_settings.answered
+        ]
+        session.expect(answered_entries)
+        outcomes: dict[str, bool] = {}
+        for entry in answered_entries:
             # An answer that cannot be judged says nothing about its entry.
             with suppress(NotScoredError):
                 verdict = session.judge(entry, session.transcript(entry)).official
                 if not isinstance(verdict, NotScored):
-                    passed[entry.id] = verdict.passed
-    return [RunVerdicts(path.name, passed)]
+                    outcomes[entry.id] = verdict.passed
+    return [RunVerdicts(path.name, outcomes)]
 
 
 _NEEDED = {
@@ -297,37 +302,40 @@ def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequen
     return entries, unread
 
 
-def _require_review(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
+def _require_review(arguments: argparse.Namespace, suite_review: review.Review | None) -> None:
     """Raise ``UsageError`` where a ledger is asked for and no review can give it."""
-    if chosen.ledger and not reviewed:
+    if arguments.ledger and not suite_review:
         raise UsageError("--ledger: this suite has no review; name one with --review")
 
 
-def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
+def _report(arguments: argparse.Namespace, audit: Audit, suite_review: review.Review | None) -> None:
     """Print the findings and write the files that were asked for."""
-    if chosen.json:
+    if arguments.json:
         print(report.render_json(audit))
     else:
-        print_long_lines(report.render_lines(audit, chosen.show, find_width()))
+        print_long_lines(report.render_lines(audit, arguments.show, find_width()))
         for table in report.tabulate_distributions(audit):
             print_long_lines(("", *tables.render_text(table, find_width())))
-        if reviewed:
-            left = review.find_undecided(reviewed, audit.findings)
-            vanished = review.find_vanished(reviewed, audit.findings)
+        if suite_review:
+            backlog = review.find_undecided(suite_review, audit.findings)
+            vanished_findings = review.find_vanished(suite_review, audit.findings)
             # A check that was not run found nothing, which says nothing about decisions on its findings.
-            gone = [item for item in vanished if item[0] in audit.checks]
-            aside = len(review.build_ledger(reviewed, audit.findings))
+            stale_decisions = [item for item in vanished_findings if item[0] in audit.checks]
+            aside = len(review.build_ledger(suite_review, audit.findings))
             print_long_lines(
                 [
                     "",
-                    f"review: {aside} entries set aside; {len(left)} certain findings without a decision",
-                    *(f"  no decision: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
-                    *(f"  decision without a finding: {check} {entry}" for check, entry in gone[:_SHOWN]),
+                    f"review: {aside} entries set aside; {len(backlog)} certain findings without a decision",
+                    *(f"  no decision: {finding.check} {finding.entry}" for finding in backlog[:_SHOWN]),
+                    *(
+                        f"  decision without a finding: {check} {entry}"
+                        for check, entry in stale_decisions[:_SHOWN]
+                    ),
                 ]
             )
-    for file in chosen.to:
+    for file in arguments.to:
         write_file(file, f"{_RENDER[file.suffix](audit)}\n")
-        if not chosen.json:
+        if not arguments.json:
             print(f"written to {file}")
-    if chosen.ledger and reviewed:
-        write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))
+    if arguments.ledger and suite_review:
+        write_and_report(arguments.ledger, review.write_ledger(suite_review, audit.findings))

@@ -52,14 +52,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    require_at_least(1, chosen, "count")
-    kinds = list(dict.fromkeys(chosen.kind or KINDS))
+def run_command(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "count")
+    kinds = list(dict.fromkeys(arguments.kind or KINDS))
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(describe_unknown_name("kind", kind, KINDS))
-    writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
-    suite, folder = open_suite_at(chosen, chosen.suite), chosen.to.resolve()
+    writer = load_judge_settings(arguments, judge=arguments.writer) if arguments.writer else None
+    suite, folder = open_suite_at(arguments, arguments.suite), arguments.to.resolve()
     sources = [
         entry
         for category in suite.categories
@@ -70,18 +70,20 @@ def run_command(chosen: argparse.Namespace) -> int:
     ]
     entries: list[Entry] = []
     try:
-        for kind, group in augment_entries(sources, kinds, chosen.count, chosen.seed, chosen.to.name):
+        for kind, group in augment_entries(
+            sources, kinds, arguments.count, arguments.seed, arguments.to.name
+        ):
             entries += group
-            less = "" if len(group) == chosen.count else f" of {chosen.count}: no more are possible"
+            less = "" if len(group) == arguments.count else f" of {arguments.count}: no more are possible"
             print(f"{kind:<18} {len(group)}{less}")
     except ValueError as error:
-        raise FcbenchError(f"{chosen.suite}: {error}") from None
+        raise FcbenchError(f"{arguments.suite}: {error}") from None
     # Only parallel entries have a question that was joined from several.
     if writer:
         parallel = [entry for entry in entries if find_shape(entry).parallel]
-        reworded, notes = merge_questions(writer, parallel)
-        by_id = {entry.id: entry for entry in reworded}
+        reworded_entries, notes = merge_questions(writer, parallel)
+        by_id = {entry.id: entry for entry in reworded_entries}
         entries = [by_id.get(entry.id, entry) for entry in entries]
         print_lines(notes)
-    write_entries(chosen, entries)
+    write_entries(arguments, entries)
     return 0

@@ -38,18 +38,20 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    card = scorecard_files.load_outlines(chosen.scorecard)
+def run_command(arguments: argparse.Namespace) -> int:
+    card = scorecard_files.load_outlines(arguments.scorecard)
     if not card.records:
         raise UsageError(
-            f"{chosen.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
+            f"{arguments.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
         )
-    write_file(chosen.to, scorecard_files.write_baseline(card))
+    write_file(arguments.to, scorecard_files.write_baseline(card))
     facts = card.facts
-    print(f"{chosen.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
+    print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]
-    unscored = sum(isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts)
-    if unscored:
-        print(f"{unscored} of them were not scored, so gates ignore them")
-    print(f"use it with: pytest --fcbench-baseline={chosen.to} --fcbench-gate='not-worse(95%)'")
+    unscored_count = sum(
+        isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts
+    )
+    if unscored_count:
+        print(f"{unscored_count} of them were not scored, so gates ignore them")
+    print(f"use it with: pytest --fcbench-baseline={arguments.to} --fcbench-gate='not-worse(95%)'")
     return 0

@@ -46,8 +46,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print JSON")
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    suites = [open_suite(name, find_cache_folder()) for name in chosen.suite or [bfcl.SOURCE.name]]
+def run_command(arguments: argparse.Namespace) -> int:
+    suites = [open_suite(name, find_cache_folder()) for name in arguments.suite or [bfcl.SOURCE.name]]
     entries = (
         entry
         for suite in suites
@@ -55,7 +55,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         if category.group is Group.EXECUTABLE
         for entry in suite.load(category)
     )
-    return check_apis(entries, chosen.host or (), as_json=chosen.json)
+    return check_apis(entries, arguments.host or (), as_json=arguments.json)
 
 
 def check_apis(
@@ -70,13 +70,13 @@ def check_apis(
     ``instead`` is passed to ``Sender``. Raises ``UsageError`` for an unknown host.
     """
     probes = collect_probes(entries)
-    known = sorted({probe.wanted.host for probe in probes})
+    known_hosts = sorted({probe.wanted.host for probe in probes})
     for host in hosts:
-        if host not in known:
-            raise UsageError(f"--host={host}: {describe_unknown_name('host', host, known)}")
+        if host not in known_hosts:
+            raise UsageError(f"--host={host}: {describe_unknown_name('host', host, known_hosts)}")
     probes = [probe for probe in probes if not hosts or probe.wanted.host in hosts]
-    found = list(ask_apis(probes, Sender(live.HOSTS, instead=instead)))
-    good = sum(answer.state is ProbeState.ANSWERED for answer in found)
+    answers = list(ask_apis(probes, Sender(live.HOSTS, instead=instead)))
+    good = sum(answer.state is ProbeState.ANSWERED for answer in answers)
     # A reason can quote a URL, and some APIs take their key in it.
     if as_json:
         requests = [
@@ -86,12 +86,12 @@ def check_apis(
                 "state": answer.state.value,
                 "reason": answer.reason or None,
             }
-            for answer in found
+            for answer in answers
         ]
         print(redact_secrets(json.dumps({"answered": good, "requests": requests}, indent=2)))
     else:
         by_host: dict[str, list[ProbeOutcome]] = {}
-        for answer in found:
+        for answer in answers:
             by_host.setdefault(answer.probe.wanted.host, []).append(answer)
         rows, failures = [], []
         for host, own in by_host.items():
@@ -104,5 +104,5 @@ def check_apis(
                 failures.append(f"{host}: {number} {state}: {' '.join(reason.split())}")
         table = Table("", ("host", "calls", *ProbeState), tuple(rows))
         print_lines(map(redact_secrets, (*tables.render_text(table, find_width()), *failures)))
-        print(f"{good} of {len(found)} requests got a reply of the expected shape")
-    return 0 if good == len(found) else 1
+        print(f"{good} of {len(answers)} requests got a reply of the expected shape")
+    return 0 if good == len(answers) else 1

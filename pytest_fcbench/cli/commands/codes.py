@@ -35,15 +35,15 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_json(parser)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    for code in chosen.codes:
+def run_command(arguments: argparse.Namespace) -> int:
+    for code in arguments.codes:
         if code not in CODES:
             raise UsageError(describe_unknown_name("code", code, CODES))
-    if chosen.json:
-        print_json({code: CODES[code]._asdict() for code in chosen.codes or CODES})
+    if arguments.json:
+        print_json({code: CODES[code]._asdict() for code in arguments.codes or CODES})
         return 0
     width = max(shutil.get_terminal_size().columns, 40)
-    for code in chosen.codes or CODES:
+    for code in arguments.codes or CODES:
         meaning, advice = CODES[code]
         print(code)
         for text in (meaning, f"{advice[0].upper()}{advice[1:]}."):

@@ -38,17 +38,22 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--flips", type=int, metavar="N", help=flips)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    require_at_least(0, chosen, "flips")
-    cards = before, after = load_outlines(chosen.before), load_outlines(chosen.after)
-    profile, metrics = output.choose_profile(chosen, cards), output.split_names(chosen.metric)
-    found = comparison.compare_scorecards(before, after, profile, metrics)
-    form = output.choose_format(chosen)
+def run_command(arguments: argparse.Namespace) -> int:
+    require_at_least(0, arguments, "flips")
+    cards = before, after = load_outlines(arguments.before), load_outlines(arguments.after)
+    profile, metrics = output.choose_profile(arguments, cards), output.split_names(arguments.metric)
+    card_comparison = comparison.compare_scorecards(before, after, profile, metrics)
+    form = output.choose_format(arguments)
     # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
     if form == "csv":
-        parts = [comparison_tables.tabulate_scores(found), comparison_tables.join_flips(found, chosen.flips)]
+        parts = [
+            comparison_tables.tabulate_scores(card_comparison),
+            comparison_tables.join_flips(card_comparison, arguments.flips),
+        ]
     else:
-        parts = comparison_tables.tabulate_comparison(found, _FLIPS if chosen.flips is None else chosen.flips)
-    lines = output.render_tables(chosen, form, " → ".join(found.names), parts)
-    output.print_or_write(chosen, lines, cards)
+        parts = comparison_tables.tabulate_comparison(
+            card_comparison, _FLIPS if arguments.flips is None else arguments.flips
+        )
+    lines = output.render_tables(arguments, form, " → ".join(card_comparison.names), parts)
+    output.print_or_write(arguments, lines, cards)
     return 0

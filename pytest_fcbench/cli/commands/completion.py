@@ -19,9 +19,9 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     # Imported late because no other command needs it.
     import shtab
 
-    print(shtab.complete(chosen.make_parser(), chosen.shell))
+    print(shtab.complete(arguments.make_parser(), arguments.shell))
     return 0

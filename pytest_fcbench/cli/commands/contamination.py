@@ -86,53 +86,53 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.endpoint not in tuple(LogprobInterface):
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.endpoint not in tuple(LogprobInterface):
         raise UsageError(
-            f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, LogprobInterface)}"
+            f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
         )
-    require_at_least(1, chosen, "limit")
-    require_known_endings("--to", chosen.to, report.FORMATS)
-    if any(path.suffix == ".html" for path in chosen.to):
+    require_at_least(1, arguments, "limit")
+    require_known_endings("--to", arguments.to, report.FORMATS)
+    if any(path.suffix == ".html" for path in arguments.to):
         # A missing package is reported before the model is asked, not after it.
         require_extra("report", "a page of contamination")
-    if chosen.a == chosen.b:
-        raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
-    options = add_environment(collect_run_options(chosen))
-    study = _make_study(chosen, build_project_settings(options, chosen.config))
+    if arguments.a == arguments.b:
+        raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
+    options = add_environment(collect_run_options(arguments))
+    study = _make_study(arguments, build_project_settings(options, arguments.config))
     lines = tables.render_text(report.tabulate_study(study), find_width())
     print_lines((*lines, *_describe_unmeasured(study.unmeasured)))
-    for path in chosen.to:
+    for path in arguments.to:
         write_and_report(path, report.render_study(study, path))
     return 0
 
 
-def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
+def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
     """Measure the texts of both sets and compare them. Raises ``UsageError`` if a set is wrong or empty."""
     if settings.api_base is None:
         raise UsageError("the endpoint is missing; give it with --api-base, e.g. http://localhost:8000/v1")
     model = PromptModel(
-        settings.model, LogprobInterface(chosen.endpoint), settings.api_base, settings.api_key
+        settings.model, LogprobInterface(arguments.endpoint), settings.api_base, settings.api_key
     )
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
-    for option, name in (("--a", chosen.a), ("--b", chosen.b)):
+    for option, name in (("--a", arguments.a), ("--b", arguments.b)):
         entries = _load_set(option, name, settings.cache)
-        distinct = measures.collect_distinct_texts(entries, functions=chosen.functions)
+        distinct = measures.collect_distinct_texts(entries, functions=arguments.functions)
         if not distinct:
             raise UsageError(
                 f"{option}={name}: no entry of this set has a message of the user; name another set"
             )
-        if chosen.limit is not None and chosen.limit < len(distinct):
+        if arguments.limit is not None and arguments.limit < len(distinct):
             # Always the same seed, so that a second run asks about the same texts, in the order of the set.
             draw, pairs = Random(0), list(distinct.items())  # noqa: S311 - protects nothing
-            places = sorted(draw.sample(range(len(pairs)), chosen.limit))
+            places = sorted(draw.sample(range(len(pairs)), arguments.limit))
             distinct = dict(pairs[place] for place in places)
         texts_by_set[name] = distinct
     # By text, because both sets can share some, and each needs one request.
     everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
     answers = _ask_about(model, settings, list(everything.items()))
     sets: dict[str, list[TextMeasure]] = {name: [] for name in texts_by_set}
-    unmeasured: dict[str, NotScoredError] = {}
+    errors: dict[str, NotScoredError] = {}
     for name, texts in texts_by_set.items():
         for text, entry in texts.items():
             answer = answers[text]
@@ -141,12 +141,12 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
                     raise answer
                 sets[name].append(measures.measure_text(entry, text, answer))
             except NotScoredError as error:
-                unmeasured[entry.key] = error
+                errors[entry.key] = error
         if not sets[name]:
-            reasons = "".join(f"\n{line}" for line in _describe_unmeasured(unmeasured))
+            reasons = "".join(f"\n{line}" for line in _describe_unmeasured(errors))
             raise FcbenchError(f"no text of {name} could be measured{reasons}")
-    what = "function docs and the user's words" if chosen.functions else "the user's words"
-    return Study(settings.label, model.endpoint, what, sets, unmeasured, compare_sets(*sets.values()))
+    what = "function docs and the user's words" if arguments.functions else "the user's words"
+    return Study(settings.label, model.endpoint, what, sets, errors, compare_sets(*sets.values()))
 
 
 def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
@@ -165,7 +165,7 @@ def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
 
 
 def _ask_about(
-    model: PromptModel, settings: Settings, asked: Sequence[tuple[str, Entry]]
+    model: PromptModel, settings: Settings, texts: Sequence[tuple[str, Entry]]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
     """Return the log-probabilities of each text from the endpoint or the store, or why there are none."""
     limits = Limits(
@@ -181,26 +181,26 @@ def _ask_about(
         "parameters": {"endpoint": model.endpoint},
     }
     store = AnswerStore(settings.store) if settings.store else None
-    stored = StoredAnswers(store, identity) if store else None
+    stored_answers = StoredAnswers(store, identity) if store else None
     # An endpoint without log-probabilities fails for every text, so the first call goes alone.
-    pipeline = build_pipeline(model, limits, stored=stored, preflight=True)
-    done: list[bool] = []
-    started = time.monotonic()
+    pipeline = build_pipeline(model, limits, stored_answers=stored_answers, preflight=True)
+    outcomes: list[bool] = []
+    start_time = time.monotonic()
 
     def progress() -> Progress:
         return Progress(
-            total=len(asked),
-            answered=sum(done),
-            not_scored=len(done) - sum(done),
-            in_flight=min(settings.concurrency, len(asked) - len(done)),
-            reused=stored.reused if stored else 0,
+            total=len(texts),
+            answered=sum(outcomes),
+            not_scored=len(outcomes) - sum(outcomes),
+            in_flight=min(settings.concurrency, len(texts) - len(outcomes)),
+            reused=stored_answers.reuses if stored_answers else 0,
             calls=pipeline.calls,
-            elapsed_s=time.monotonic() - started,
+            elapsed_s=time.monotonic() - start_time,
         )
 
     try:
         with show_progress(progress) if sys.stdout.isatty() else nullcontext():
-            answers = asyncio.run(ask_for_logprobs(pipeline, asked, settings.concurrency, done))
+            answers = asyncio.run(ask_for_logprobs(pipeline, texts, settings.concurrency, outcomes))
     except KeyboardInterrupt:
         raise FcbenchError(
             f"stopped; {'the answers so far are stored' if store else 'no answers are stored'}"
@@ -215,9 +215,9 @@ def _ask_about(
     return answers
 
 
-def _describe_unmeasured(found: Mapping[str, NotScoredError]) -> Iterator[str]:
+def _describe_unmeasured(errors: Mapping[str, NotScoredError]) -> Iterator[str]:
     """Describe the texts that could not be measured, by cause."""
-    for cause, number in Counter(error.cause for error in found.values()).items():
+    for cause, number in Counter(error.cause for error in errors.values()).items():
         yield f"not measured ({cause}): {number}"
-        named = [(entry, error) for entry, error in found.items() if error.cause == cause][:_SHOWN]
-        yield from (f"  {entry}: {error.reason}" for entry, error in named)
+        examples = [(entry, error) for entry, error in errors.items() if error.cause == cause][:_SHOWN]
+        yield from (f"  {entry}: {error.reason}" for entry, error in examples)

@@ -94,26 +94,37 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="print the first request about this entry as it is sent, with the key masked, and stop",
     )
     declare_json(parser)
-    kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
-    declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
+    option_keys = (
+        "suite",
+        "judge",
+        "judge_api_base",
+        "judge_api_key_env",
+        "store",
+        "embedding",
+        "search",
+        "config",
+    )
+    declare_run_options(
+        parser, [option.key for option in OPTIONS if option.of_model or option.key in option_keys]
+    )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.request is not None:
-        about = {"entry": [chosen.request], "suite": chosen.request.partition(":")[0]}
-        options = add_environment({**collect_run_options(chosen), **about})
-        context = RunContext(build_project_settings(options, chosen.config))
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.request is not None:
+        about = {"entry": [arguments.request], "suite": arguments.request.partition(":")[0]}
+        options = add_environment({**collect_run_options(arguments), **about})
+        context = RunContext(build_project_settings(options, arguments.config))
         context.check()
-        listed = (context.selection.entries(category.name) for category in context.settings.categories)
-        entry = next(each for entries in listed for each in entries)
+        entry_lists = (context.selection.entries(category.name) for category in context.settings.categories)
+        entry = next(each for entries in entry_lists for each in entries)
         print_json(describe_request(context.model, entry, next(context.converse(entry, {}))))
         return 0
     bad = False
-    found = []
-    for finding in _examine(chosen):
+    findings = []
+    for finding in _examine(arguments):
         bad = bad or finding.state is FindingState.BAD
-        found.append(finding)
-        if chosen.json:
+        findings.append(finding)
+        if arguments.json:
             continue
         print(make_printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
         if finding.way_out:
@@ -123,15 +134,17 @@ def run_command(chosen: argparse.Namespace) -> int:
     elif not (benchmarks := find_project() / "benchmarks").is_dir():
         following = "fcbench init"
     else:
-        following = shlex.join(["pytest", f"{benchmarks}", *spell_run_options(collect_run_options(chosen))])
-    if chosen.json:
-        print_json({"findings": [asdict(finding) for finding in found], "next": following})
+        following = shlex.join(
+            ["pytest", f"{benchmarks}", *spell_run_options(collect_run_options(arguments))]
+        )
+    if arguments.json:
+        print_json({"findings": [asdict(finding) for finding in findings], "next": following})
     else:
         print(f"next: {following}")
     return int(bad)
 
 
-def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
+def _examine(arguments: argparse.Namespace) -> Iterator[SetupFinding]:
     """Yield the findings about this Python, this project and its models."""
     # Calls come last, because they need all that is checked before them.
     yield from _check_installation()
@@ -142,8 +155,8 @@ def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
         text = f"{project} has no folder 'benchmarks'"
         yield SetupFinding("benchmarks", FindingState.DOUBTFUL, text, "run 'fcbench init' to create it")
     try:
-        file = find_config(chosen.config)
-        settings = build_project_settings(add_environment(collect_run_options(chosen)), chosen.config)
+        file = find_config(arguments.config)
+        settings = build_project_settings(add_environment(collect_run_options(arguments)), arguments.config)
     except FcbenchError as error:
         yield SetupFinding("options", FindingState.BAD, drop_option_prefix(str(error)))
         return
@@ -170,7 +183,7 @@ def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
             text = f"{settings.label} needs neither a network nor a key and costs nothing"
             yield SetupFinding("model", FindingState.GOOD, text)
         else:
-            yield from _check_endpoint("model", settings, calls=not chosen.no_calls)
+            yield from _check_endpoint("model", settings, calls=not arguments.no_calls)
             if price is None:
                 way_out = "give a price under 'prices' in fcbench.yaml"
                 yield SetupFinding(
@@ -178,7 +191,7 @@ def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
                 )
     if settings.judge:
         yield from _check_endpoint(
-            "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls
+            "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not arguments.no_calls
         )
 
 
@@ -188,42 +201,44 @@ def _examine(chosen: argparse.Namespace) -> Iterator[SetupFinding]:
 def _check_installation() -> Iterator[SetupFinding]:
     """Check this Python, the required packages, the extras and the registration of the plugin."""
     here, project = platform.python_version(), metadata.distribution(PROJECT)
-    supported = project.metadata["Requires-Python"] or ""
+    python_specifier = project.metadata["Requires-Python"] or ""
     text = f"{here} in {sys.prefix}"
     # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
-    if here in SpecifierSet(supported, prereleases=True):
+    if here in SpecifierSet(python_specifier, prereleases=True):
         yield SetupFinding("python", FindingState.GOOD, text)
     else:
-        yield SetupFinding("python", FindingState.BAD, text, f"{PROJECT} needs Python {supported}")
-    wanted = [Requirement(each) for each in project.requires or ()]
+        yield SetupFinding("python", FindingState.BAD, text, f"{PROJECT} needs Python {python_specifier}")
+    requirements = [Requirement(each) for each in project.requires or ()]
     # A requirement of an extra has a marker that holds only with the name of the extra.
-    needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
+    base_requirements = [
+        each for each in requirements if each.marker is None or each.marker.evaluate({"extra": ""})
+    ]
     wrong = []
-    for each in needed:
+    for each in base_requirements:
         try:
-            found = metadata.version(each.name)
+            installed_version = metadata.version(each.name)
         except metadata.PackageNotFoundError:
             wrong.append(f"{each.name} is not installed")
             continue
-        if not each.specifier.contains(found, prereleases=True):
-            wrong.append(f"{each.name} {found} is installed, but {each.specifier} is required")
+        if not each.specifier.contains(installed_version, prereleases=True):
+            wrong.append(f"{each.name} {installed_version} is installed, but {each.specifier} is required")
     if wrong:
         yield SetupFinding("packages", FindingState.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
-        text = f"{PROJECT} {project.version} and all {len(needed)} required packages"
+        text = f"{PROJECT} {project.version} and all {len(base_requirements)} required packages"
         yield SetupFinding("packages", FindingState.GOOD, text)
     lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]
     text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
     yield SetupFinding("extras", FindingState.GOOD, text)
     # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
-    registered = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
-    if registered == ["pytest_fcbench.plugin"]:
+    plugin_modules = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
+    if plugin_modules == ["pytest_fcbench.plugin"]:
         yield SetupFinding(
             "plugin", FindingState.GOOD, f"registered with pytest {metadata.version('pytest')}"
         )
     else:
-        text = f"the pytest plugin 'fcbench' is registered as {', '.join(registered) or 'nothing'}"
+        text = f"the pytest plugin 'fcbench' is registered as {', '.join(plugin_modules) or 'nothing'}"
         yield SetupFinding(
             "plugin", FindingState.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}"
         )
@@ -268,14 +283,14 @@ def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[S
         return
     if endpoint:
         try:
-            offered = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
+            model_names = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
         except FcbenchError as error:
             yield SetupFinding(what, FindingState.BAD, drop_option_prefix(str(error)))
             return
-        offer = f"the server offers {openai_compatible.list_names(offered)}"
-        if endpoint.model in offered:
+        offer = f"the server offers {openai_compatible.list_names(model_names)}"
+        if endpoint.model in model_names:
             yield SetupFinding("offer", FindingState.GOOD, offer)
-        elif offered:
+        elif model_names:
             # Some servers have one model and answer for it under any name.
             way_out = f"name one of them with {drop_option_prefix(settings.flags.model)}"
             yield SetupFinding("offer", FindingState.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)

@@ -55,40 +55,40 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if bool(chosen.examples) == bool(chosen.writer):
+def run_command(arguments: argparse.Namespace) -> int:
+    if bool(arguments.examples) == bool(arguments.writer):
         raise UsageError(
             "give either --examples, with questions and calls, or --writer, a model that writes them"
         )
-    docs = tuple(read_functions(chosen.sources).values())
-    if chosen.writer:
-        require_at_least(1, chosen, "count")
-        writer = load_judge_settings(chosen, judge=chosen.writer)
+    docs = tuple(read_functions(arguments.sources).values())
+    if arguments.writer:
+        require_at_least(1, arguments, "count")
+        writer = load_judge_settings(arguments, judge=arguments.writer)
         assert writer, "a writer was named"
-        pairs = len(docs) if chosen.pairs is None else max(0, chosen.pairs)
-        drafts = write_questions(writer, docs, chosen.count, pairs, chosen.seed, chosen.to.name)
+        pairs = len(docs) if arguments.pairs is None else max(0, arguments.pairs)
+        drafts = write_questions(writer, docs, arguments.count, pairs, arguments.seed, arguments.to.name)
         for note in drafts.notes:
             print(note)
-        kept, entries = len(drafts.entries), drafts.entries
-        print(f"written {drafts.written}, kept {kept}, left out {drafts.written - kept}")
+        kept_count, entries = len(drafts.entries), drafts.entries
+        print(f"written {drafts.written}, kept {kept_count}, left out {drafts.written - kept_count}")
         missing = "no question was kept; look at the notes above, or name another --writer"
     else:
-        found: list[Example] = []
-        for path in chosen.examples:
+        all_examples: list[Example] = []
+        for path in arguments.examples:
             try:
-                found += find_examples(path.read_text(encoding="utf-8"), str(path))
+                all_examples += find_examples(path.read_text(encoding="utf-8"), str(path))
             except (OSError, ValueError) as error:
                 raise UsageError(f"{path}: cannot be read: {error}; give a text file in UTF-8") from None
-        entries = list(draft_entries(found, docs, chosen.to.name))
+        entries = list(draft_entries(all_examples, docs, arguments.to.name))
         missing = (
-            f"{', '.join(map(str, chosen.examples))}: no examples; write a question and, on the "
+            f"{', '.join(map(str, arguments.examples))}: no examples; write a question and, on the "
             f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
         )
     if not entries:
         raise FcbenchError(missing)
-    write_entries(chosen, entries)
-    used = {doc.name for entry in entries for doc in entry.functions}
+    write_entries(arguments, entries)
+    used_names = {doc.name for entry in entries for doc in entry.functions}
     for doc in docs:
-        if doc.name not in used:
-            print(f"note: no {'entry' if chosen.writer else 'example'} uses {doc.name}")
+        if doc.name not in used_names:
+            print(f"note: no {'entry' if arguments.writer else 'example'} uses {doc.name}")
     return 0

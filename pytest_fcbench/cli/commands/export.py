@@ -54,7 +54,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None:
     # ``run`` is that of the command, which hands over to the format.
-    parser.set_defaults(export=lambda chosen: _export_cards(form, chosen))
+    parser.set_defaults(export=lambda arguments: _export_cards(form, arguments))
     add = parser.add_argument
     number = "*" if form.takes_several else "?"
     add("scorecards", nargs=number, type=find_scorecard, metavar="SCORECARD", help=SCORECARD_OR_LATEST)
@@ -87,48 +87,50 @@ def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None
         add("--baseline", type=find_scorecard, metavar="SCORECARD", help=f"run to compare with: {SCORECARD}")
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    code: int = chosen.export(chosen)
+def run_command(arguments: argparse.Namespace) -> int:
+    code: int = arguments.export(arguments)
     return code
 
 
-def _export_cards(form: ExportFormat, chosen: argparse.Namespace) -> int:
-    given = chosen.scorecards if form.takes_several else [chosen.scorecards]
-    paths: list[Path] = [path for path in given if path] or [find_latest_scorecard()]
-    ending = _choose_ending(form, chosen.to)
+def _export_cards(form: ExportFormat, arguments: argparse.Namespace) -> int:
+    given_paths = arguments.scorecards if form.takes_several else [arguments.scorecards]
+    paths: list[Path] = [path for path in given_paths if path] or [find_latest_scorecard()]
+    ending = _choose_ending(form, arguments.to)
     if extra := form.extras.get(ending):
         extras.require_extra(extra, f"fcbench export {form.name}")
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         # An outline takes a tenth of the memory of a Record with its answers, which one format holds.
-        load = partial(open_scorecard, opened=opened) if form.has_answers else load_outlines
+        load = partial(open_scorecard, opened=stack) if form.has_answers else load_outlines
         cards = [load(path) for path in paths]
-        options = {name: getattr(chosen, name) for name in form.options}
+        options = {name: getattr(arguments, name) for name in form.options}
         if baseline := options.get("baseline"):
             options["baseline"] = load_outlines(baseline)
-        options["profile"] = choose_profile(chosen, cards) if "profile" in options else cards[0].facts.profile
+        options["profile"] = (
+            choose_profile(arguments, cards) if "profile" in options else cards[0].facts.profile
+        )
         order = ExportRequest(cards, ending=ending, **options)
         if order.metric:
             # Some charts show no score, which is no reason to pass over a wrong name.
             order.find_metric()
         if ending in form.texts:
             pieces = form.load_text_format().render_text(order)
-            if chosen.to is None:
+            if arguments.to is None:
                 for piece in pieces:
                     print(piece, end="")
                 return 0
-            require_other_file(chosen.to, paths)
-            write_file(chosen.to, pieces)
-            print(f"written to {chosen.to}")
+            require_other_file(arguments.to, paths)
+            write_file(arguments.to, pieces)
+            print(f"written to {arguments.to}")
         elif ending == FOLDER:
-            make_folder(chosen.to)
-            print_lines(form.load_file_format().write_path(order, chosen.to))
+            make_folder(arguments.to)
+            print_lines(form.load_file_format().write_path(order, arguments.to))
         else:
-            require_other_file(chosen.to, paths)
-            told: list[str] = []
+            require_other_file(arguments.to, paths)
+            notes: list[str] = []
             writer = form.load_file_format()
-            replace_file(chosen.to, lambda path: told.extend(writer.write_path(order, path)))
-            print(f"written to {chosen.to}")
-            print_lines(told)
+            replace_file(arguments.to, lambda path: notes.extend(writer.write_path(order, path)))
+            print(f"written to {arguments.to}")
+            print_lines(notes)
     return 0
 
 
@@ -136,13 +138,13 @@ def _choose_ending(form: ExportFormat, to: Path | None) -> str:
     """Return the ending that decides the form of the output. Raises ``UsageError`` for another."""
     if form.files == (FOLDER,):
         return FOLDER
-    known, ending = (*form.texts, *form.files), to.suffix.lower() if to else ""
+    known_endings, ending = (*form.texts, *form.files), to.suffix.lower() if to else ""
     # A device or a pipe has no ending.
     if not ending and form.texts:
         return form.texts[0]
-    if ending not in known:
+    if ending not in known_endings:
         raise UsageError(
             f"--output={to}: unknown ending {ending!r}; fcbench export {form.name} writes "
-            f"{' or '.join(known)}"
+            f"{' or '.join(known_endings)}"
         )
     return ending

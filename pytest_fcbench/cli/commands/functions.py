@@ -68,10 +68,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="replace FILE if it exists")
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    servers = _ask_servers(chosen)
-    docs = read_functions(chosen.sources, servers)
-    listed = [
+def run_command(arguments: argparse.Namespace) -> int:
+    servers = _ask_servers(arguments)
+    docs = read_functions(arguments.sources, servers)
+    functions = [
         {
             "name": doc.name,
             "description": doc.description,
@@ -80,20 +80,20 @@ def run_command(chosen: argparse.Namespace) -> int:
         for doc in docs.values()
     ]
     # One server: several have no place in a file whose calls act on one.
-    noted: dict[str, object] = {}
+    server_facts: dict[str, object] = {}
     if len(servers) == 1:
         ((source, listing),) = servers.items()
-        noted["server"] = {
+        server_facts["server"] = {
             "source": source,
             "name": listing.name,
             "version": listing.version,
             "tools": listing.digest,
         }
-    content = {**noted, "functions": listed}
+    content = {**server_facts, "functions": functions}
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-    if chosen.to:
-        write_new_files({chosen.to: text}, force=chosen.force)
-        print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
+    if arguments.to:
+        write_new_files({arguments.to: text}, force=arguments.force)
+        print(f"{arguments.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
     else:
         print(text, end="")
     # On stderr, because the docs themselves may go to stdout.
@@ -113,24 +113,26 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _ask_servers(chosen: argparse.Namespace) -> Mapping[str, ToolListing]:
+def _ask_servers(arguments: argparse.Namespace) -> Mapping[str, ToolListing]:
     """Ask the MCP servers among the sources for their tools. Raises ``FcbenchError``."""
-    if chosen.timeout <= 0:
-        raise UsageError(f"--timeout {chosen.timeout:g}: must be above 0")
+    if arguments.timeout <= 0:
+        raise UsageError(f"--timeout {arguments.timeout:g}: must be above 0")
     headers: dict[str, str] = {}
-    for given in chosen.header:
-        name, _, variable = given.partition("=")
+    for header_option in arguments.header:
+        name, _, variable = header_option.partition("=")
         if not name or not variable:
-            raise UsageError(f"--header={given}: must be a header and an environment variable, HEADER=NAME")
+            raise UsageError(
+                f"--header={header_option}: must be a header and an environment variable, HEADER=NAME"
+            )
         headers[name] = variable
-    found: dict[str, ToolListing] = {}
-    for source in chosen.sources:
+    listings: dict[str, ToolListing] = {}
+    for source in arguments.sources:
         if source.startswith(PREFIX):
             require_extra("mcp", source)
-            found[source] = list_tools(
-                read_source(source, chosen.variable, headers, chosen.timeout), Path.cwd()
+            listings[source] = list_tools(
+                read_source(source, arguments.variable, headers, arguments.timeout), Path.cwd()
             )
-    return found
+    return listings
 
 
 def read_functions(
@@ -147,20 +149,20 @@ def read_functions(
             raise UsageError(
                 f"{source}: this is a file; name the module: {path.stem} or {path.stem}:function"
             )
-        found: Iterable[FunctionDoc]
+        doc_iterator: Iterable[FunctionDoc]
         if listing:
-            found = openapi.read_tools(list(listing.tools), source)
+            doc_iterator = openapi.read_tools(list(listing.tools), source)
         elif path.suffix in (".json", ".yaml", ".yml"):
-            found = openapi.read_functions(read_yaml(path), source)
+            doc_iterator = openapi.read_functions(read_yaml(path), source)
         else:
-            found = python_code.document_named(source, Path.cwd())
-        listed = list(found)
-        if not listed:
+            doc_iterator = python_code.document_named(source, Path.cwd())
+        source_docs = list(doc_iterator)
+        if not source_docs:
             raise UsageError(
                 f"{source}: there are 0 functions, because its list of tools or operations is empty; "
                 "name a source that has some"
             )
-        for doc in listed:
+        for doc in source_docs:
             if doc.name in docs:
                 raise UsageError(f"{source}: the function {doc.name!r} is given twice; leave one of them out")
             docs[doc.name] = doc

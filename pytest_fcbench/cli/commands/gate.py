@@ -44,57 +44,59 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("gate", "baseline", "trained", "config"))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    settings = load_settings(chosen)
-    if chosen.to and chosen.to.suffix not in (".md", ""):
-        raise UsageError(f"--output={chosen.to}: the summary is Markdown; name a file that ends in .md")
-    card = load_outlines(chosen.scorecard)
+def run_command(arguments: argparse.Namespace) -> int:
+    settings = load_settings(arguments)
+    if arguments.to and arguments.to.suffix not in (".md", ""):
+        raise UsageError(f"--output={arguments.to}: the summary is Markdown; name a file that ends in .md")
+    card = load_outlines(arguments.scorecard)
     facts = card.facts
     # The outcomes that the run recorded are repeated, unless other rules or another baseline are given.
-    recorded = card.gate
-    is_asked_again = any(value is not None for value in (chosen.gate, chosen.baseline, chosen.trained))
+    recorded_outcomes = card.gate
+    is_asked_again = any(
+        value is not None for value in (arguments.gate, arguments.baseline, arguments.trained)
+    )
     rules = settings.gate
-    if recorded and chosen.gate is None:
-        rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded)
-    ungated = None if is_asked_again or recorded else _explain_no_gate(facts, rules)
-    if not (rules or chosen.to or ungated):
+    if recorded_outcomes and arguments.gate is None:
+        rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded_outcomes)
+    ungated_reason = None if is_asked_again or recorded_outcomes else _explain_no_gate(facts, rules)
+    if not (rules or arguments.to or ungated_reason):
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     if settings.trained:
-        trained = read_trained_entries(settings.trained, facts.suites)
-        card = replace(card, records=tuple(mark_trained(card.records, trained)))
+        trained_entries = read_trained_entries(settings.trained, facts.suites)
+        card = replace(card, records=tuple(mark_trained(card.records, trained_entries)))
     baseline = load_outlines(settings.baseline) if settings.baseline else None
     evidence = gate.Evidence(
         card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
-    is_checked = is_asked_again or not (recorded or ungated)
-    outcomes = gate.check_rules(rules, evidence) if is_checked else recorded
-    beside = recorded if is_checked else ()
+    is_checked = is_asked_again or not (recorded_outcomes or ungated_reason)
+    outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes
+    beside = recorded_outcomes if is_checked else ()
     # A run whose gate was not applied ended with pytest's code.
     of_run = UNDECIDED if card.exit_code is None else card.exit_code
-    code = of_run if ungated else gate.choose_exit_code(outcomes)
-    if chosen.to:
-        told_facts = replace(facts, ungated=ungated or facts.ungated)
+    code = of_run if ungated_reason else gate.choose_exit_code(outcomes)
+    if arguments.to:
+        told_facts = replace(facts, ungated=ungated_reason or facts.ungated)
         summary = github.write_step_summary(told_facts, evidence, outcomes, recorded=beside)
-        write_file(chosen.to, "".join(f"{line}\n" for line in summary))
-    if chosen.json:
-        told: dict[str, object] = {"scorecard": card.path, "exit_code": code}
-        told["rules"] = [asdict(outcome) for outcome in outcomes]
-        if ungated:
-            told["ungated"] = ungated
+        write_file(arguments.to, "".join(f"{line}\n" for line in summary))
+    if arguments.json:
+        document: dict[str, object] = {"scorecard": card.path, "exit_code": code}
+        document["rules"] = [asdict(outcome) for outcome in outcomes]
+        if ungated_reason:
+            document["ungated"] = ungated_reason
         if beside:
-            told["recorded"] = [asdict(outcome) for outcome in beside]
-        print_json(told)
+            document["recorded"] = [asdict(outcome) for outcome in beside]
+        print_json(document)
         return code
     print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
-    said = [facts.ungated] if is_checked and facts.ungated else []
-    said += [f"gate {run_verdict.describe_outcome(outcome)}" for outcome in beside]
-    print_lines(f"in the run, {line}" for line in said)
+    lines = [facts.ungated] if is_checked and facts.ungated else []
+    lines += [f"gate {run_verdict.describe_outcome(outcome)}" for outcome in beside]
+    print_lines(f"in the run, {line}" for line in lines)
     print_lines(f"gate {run_verdict.describe_outcome(outcome)}" for outcome in outcomes)
-    if ungated:
+    if ungated_reason:
         why = "which no baseline holds" if card.exit_code is None else "that of the run"
-        print_lines([f"{ungated}; exit code {code}, {why}"])
-    if chosen.to:
-        print(f"written to {chosen.to}")
+        print_lines([f"{ungated_reason}; exit code {code}, {why}"])
+    if arguments.to:
+        print(f"written to {arguments.to}")
     if settings.annotate:
         print_lines(github.write_annotations(outcomes))
     return code

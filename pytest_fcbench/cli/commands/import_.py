@@ -119,57 +119,57 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_source_options(parser)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    to: Path | None = chosen.to
-    rest: Path | None = None if chosen.dry_run else chosen.rest
-    if to is None and not chosen.dry_run:
+def run_command(arguments: argparse.Namespace) -> int:
+    to: Path | None = arguments.to
+    rest: Path | None = None if arguments.dry_run else arguments.rest
+    if to is None and not arguments.dry_run:
         raise UsageError("--output is missing; name a FILE.jsonl for the entries, or use --dry-run")
     if to and to.suffix != ".jsonl":
         raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl")
-    for path in filter(None, () if chosen.dry_run else (to, rest)):
-        if path.exists() and not chosen.force:
+    for path in filter(None, () if arguments.dry_run else (to, rest)):
+        if path.exists() and not arguments.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
-        read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in chosen.logs)
+        read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in arguments.logs)
         if path.resolve() in {Path(each).resolve() for each in read}:
             raise UsageError(f"{path} is read; name another file for what is written")
     if to and rest and rest.resolve() == to.resolve():
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
-    if chosen.most is not None and chosen.most < 1:
-        raise UsageError(f"--most={chosen.most}: must be a whole number from 1 on")
+    if arguments.most is not None and arguments.most < 1:
+        raise UsageError(f"--most={arguments.most}: must be a whole number from 1 on")
     choice = LogSelection(
-        functions=tuple(chosen.functions),
-        replies=chosen.replies,
-        most=chosen.most,
-        held_out=chosen.hold_out,
-        free_texts=FreeTexts(chosen.free_texts),
-        masked=chosen.masked,
+        functions=tuple(arguments.functions),
+        replies=arguments.replies,
+        most=arguments.most,
+        held_out=arguments.hold_out,
+        free_texts=FreeTexts(arguments.free_texts),
+        masked=arguments.masked,
     )
     unread = _UnreadLines()
-    unused: Counter[str] = Counter()
-    with ExitStack() as opened:
-        spool = opened.enter_context(tempfile.TemporaryFile())
-        others = opened.enter_context(tempfile.NamedTemporaryFile()) if rest else None
+    unused_counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        spool = stack.enter_context(tempfile.TemporaryFile())
+        others = stack.enter_context(tempfile.NamedTemporaryFile()) if rest else None
         keep_rest = others.write if others else None
-        logged = chain.from_iterable(
-            read_stored_answers(chosen, log, unused)
+        log_rows = chain.from_iterable(
+            read_stored_answers(arguments, log, unused_counts)
             if log.startswith((STORE, SCORECARD))
             else read_rows([log])
-            for log in chosen.logs
+            for log in arguments.logs
         )
-        lines, counts = import_log(logged, choice, spool, unread.tell_reason, keep_rest)
+        lines, counts = import_log(log_rows, choice, spool, unread.tell_reason, keep_rest)
         if not counts.kept:
-            print_lines((*_describe_counts(counts), *_describe_unused(unused)), flush=True)
-            raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
-        if chosen.dry_run:
+            print_lines((*_describe_counts(counts), *_describe_unused(unused_counts)), flush=True)
+            raise FcbenchError(f"{', '.join(arguments.logs)}: no entries; the lines above say why")
+        if arguments.dry_run:
             print_lines(describe_sample(lines, counts))
         elif to:
             write_file(to, lines)
         if rest and others:
             others.flush()
             copy_file(Path(others.name), rest)
-    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused)))
-    written = f"written to {to}{f' and {rest}' if rest else ''}"
-    print("nothing was written (--dry-run)" if chosen.dry_run else written)
+    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused_counts)))
+    destination_text = f"written to {to}{f' and {rest}' if rest else ''}"
+    print("nothing was written (--dry-run)" if arguments.dry_run else destination_text)
     return 0
 
 
@@ -212,8 +212,8 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
             "or more, differ from each other, and do not occur in the conversation)"
         )
     if counts.masked:
-        masked = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
-        yield f"masked: {masked}"
+        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
+        yield f"masked: {kinds}"
     unread = f", {counts.unread} of them unreadable" if counts.unread else ""
     unread += f", {counts.empty} without a conversation" if counts.empty else ""
     if counts.first_empty:
@@ -224,8 +224,8 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
         f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
         f"{counts.answers} answers of the assistant"
     )
-    kept = ", ".join(f"{category} {number}" for category, number in sorted(counts.kept.items()))
-    yield f"kept: {counts.kept.total()} entries{f' ({kept})' if kept else ''}"
+    categories = ", ".join(f"{category} {number}" for category, number in sorted(counts.kept.items()))
+    yield f"kept: {counts.kept.total()} entries{f' ({categories})' if categories else ''}"
     yield f"left out: {counts.left_out.total()} answers{':' if counts.left_out else ''}"
     for reason, number in counts.left_out.most_common():
         first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
@@ -237,17 +237,17 @@ def describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]
     for line in islice(lines, _MOST_SHOWN):
         entry = read_json_text(line)
         *before, last = entry["messages"]
-        said = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
+        message_text = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
         right = json.dumps(entry.get("expect", "no call"), ensure_ascii=False)
         yield f"{entry['id']}, after {len(before)} earlier messages"
-        yield f"  {last['role']}: {said[:_LONGEST_SHOWN]}"
+        yield f"  {last['role']}: {message_text[:_LONGEST_SHOWN]}"
         yield f"  right: {right[:_LONGEST_SHOWN]}"
-    for found, mask in islice(counts.writings.items(), _MOST_SHOWN):
-        yield f"mask: {found} -> {mask}"
+    for original, mask in islice(counts.writings.items(), _MOST_SHOWN):
+        yield f"mask: {original} -> {mask}"
 
 
-def _describe_unused(unused: Counter[str]) -> Iterator[str]:
+def _describe_unused(unused_counts: Counter[str]) -> Iterator[str]:
     """Say how many entries gave no conversation, and why."""
-    if unused.total():
-        reasons = ", ".join(f"{reason} {number}" for reason, number in unused.most_common() if number)
-        yield f"entries without a conversation: {unused.total()} ({reasons})"
+    if unused_counts.total():
+        reasons = ", ".join(f"{reason} {number}" for reason, number in unused_counts.most_common() if number)
+        yield f"entries without a conversation: {unused_counts.total()} ({reasons})"

@@ -54,9 +54,9 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.folder.exists() and not chosen.folder.is_dir():
-        raise UsageError(f"{chosen.folder} is not a folder; name a folder or a new path")
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.folder.exists() and not arguments.folder.is_dir():
+        raise UsageError(f"{arguments.folder} is not a folder; name a folder or a new path")
     # The test modules lie in the package where it was installed, beside it in a checkout.
     package = Path(pytest_fcbench.__file__).parent
     inside = package / "benchmarks"
@@ -68,15 +68,17 @@ def run_command(chosen: argparse.Namespace) -> int:
     ]
     files += ((f"benchmarks/{path.name}", path.read_text(encoding="utf-8")) for path in sorted(modules))
     # Tests of another kind may lie above the folder in the same repository.
-    above = [chosen.folder.resolve(), *chosen.folder.resolve().parents]
+    above = [arguments.folder.resolve(), *arguments.folder.resolve().parents]
     top = next((count for count, place in enumerate(above) if (place / ".git").exists()), 0)
     places = above[: top + 1]
-    if has_tests := any(found for place in places for sign in _SIGNS_OF_TESTS for found in place.glob(sign)):
+    if has_tests := any(
+        test_file for place in places for sign in _SIGNS_OF_TESTS for test_file in place.glob(sign)
+    ):
         files.append(("benchmarks/conftest.py", _read_template("conftest.txt")))
-    if workflow := WORKFLOWS[chosen.ci]:
+    if workflow := WORKFLOWS[arguments.ci]:
         files.append(workflow)
     for name, text in files:
-        path = chosen.folder / name
+        path = arguments.folder / name
         if path.exists():
             print(f"kept     {path}")
             if name == _IGNORED and ".fcbench" not in path.read_text(encoding="utf-8", errors="replace"):
@@ -84,7 +86,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         else:
             write_file(path, text)
             print(f"written  {path}")
-    at = "" if chosen.folder == Path() else f"cd {chosen.folder} && "
+    at = "" if arguments.folder == Path() else f"cd {arguments.folder} && "
     print(f"run it with: {at}pytest benchmarks")
     if has_tests:
         print(

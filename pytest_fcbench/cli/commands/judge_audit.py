@@ -101,21 +101,21 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("profile", "failures", "config", *JUDGE_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if len(chosen.judges) != 2 or chosen.judges[0] == chosen.judges[1]:
+def run_command(arguments: argparse.Namespace) -> int:
+    if len(arguments.judges) != 2 or arguments.judges[0] == arguments.judges[1]:
         raise UsageError("name two different judges, e.g. --judge builtin --judge openai/gpt-4o")
-    require_at_least(1, chosen, "limit")
-    print_lines(_audit_judges(chosen), flush=True)
+    require_at_least(1, arguments, "limit")
+    print_lines(_audit_judges(arguments), flush=True)
     return 0
 
 
-def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
+def _audit_judges(arguments: argparse.Namespace) -> Iterator[str]:
     """Ask both judges about each pair, describe their agreement, and write all answers to ``--to``."""
-    card = scorecard_files.load_scorecard(chosen.scorecard)
-    judges = _load_judges(chosen)
-    settings = load_settings(chosen, core.NAME)
-    profile = settings.profile if chosen.profile else card.facts.profile
-    judged: list[tuple[Record, int, CallVerdict]] = []
+    card = scorecard_files.load_scorecard(arguments.scorecard)
+    judges = _load_judges(arguments)
+    settings = load_settings(arguments, core.NAME)
+    profile = settings.profile if arguments.profile else card.facts.profile
+    judged_calls: list[tuple[Record, int, CallVerdict]] = []
     for record in card.records:
         path = record.path(profile)
         calls: Counter[int] = Counter()
@@ -123,14 +123,14 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
             # Every call of a step is counted, so that a call has one number whoever decided the others.
             calls[verdict.step] += 1
             if verdict.stage in (BUILTIN, "judge") and verdict.expected is not None:
-                judged.append((record, calls[verdict.step], verdict))
+                judged_calls.append((record, calls[verdict.step], verdict))
     yield (
         f"{card.path}: {card.facts.model}, {profile} profile, pairs that rules leave to a "
-        f"judge: {len(judged)}"
+        f"judge: {len(judged_calls)}"
     )
-    if not judged:
+    if not judged_calls:
         return
-    pairs = _make_pairs(chosen, card, judged[: chosen.limit])
+    pairs = _make_pairs(arguments, card, judged_calls[: arguments.limit])
     answers: dict[str, Sequence[_Answer]] = {}
     notes: list[str] = []
     for label, judge in judges.items():
@@ -143,18 +143,18 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
     labels = (
         {
             pair.name: _name_label(answer)
-            for pair, answer in zip(pairs, given, strict=True)
+            for pair, answer in zip(pairs, judge_answers, strict=True)
             if isinstance(answer, Equivalence)
         }
-        for given in answers.values()
+        for judge_answers in answers.values()
     )
     agreement = Agreement(*labels)
     yield from _describe_answers(agreement, pairs, answers, settings.failures)
     yield from notes
-    if chosen.to is not None:
+    if arguments.to is not None:
         document = _make_document(card, profile, pairs, answers, agreement)
-        write_file(chosen.to, json.dumps(document, indent=1))
-        yield f"written to {chosen.to}"
+        write_file(arguments.to, json.dumps(document, indent=1))
+        yield f"written to {arguments.to}"
     # The file with the reasons is written before the command fails.
     if agreement.share is None:
         raise FcbenchError(
@@ -162,36 +162,38 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
         )
 
 
-def _load_judges(chosen: argparse.Namespace) -> Mapping[str, Settings | None]:
+def _load_judges(arguments: argparse.Namespace) -> Mapping[str, Settings | None]:
     """Load the settings of both judges by their label, None for ``builtin``."""
-    found: dict[str, Settings | None] = {}
-    for name in chosen.judges:
+    settings_by_label: dict[str, Settings | None] = {}
+    for name in arguments.judges:
         if name == BUILTIN:
-            found[name] = None
+            settings_by_label[name] = None
             continue
         # The endpoint options are those of the first judge that has one; the second has its profile's.
-        others = dict.fromkeys(JUDGE_ENDPOINT) if any(found.values()) else {}
-        judge = load_judge_settings(chosen, judge=name, **others)
+        others = dict.fromkeys(JUDGE_ENDPOINT) if any(settings_by_label.values()) else {}
+        judge = load_judge_settings(arguments, judge=name, **others)
         if judge is None:
             raise UsageError(f"--judge={name}: give builtin, a model profile or a litellm id")
-        found[judge.label] = judge
-    return found
+        settings_by_label[judge.label] = judge
+    return settings_by_label
 
 
 # Pairs
 
 
 def _make_pairs(
-    chosen: argparse.Namespace, card: Scorecard, judged: Sequence[tuple[Record, int, CallVerdict]]
+    cli_arguments: argparse.Namespace,
+    card: Scorecard,
+    judged_calls: Sequence[tuple[Record, int, CallVerdict]],
 ) -> list[_Pair]:
     """Return each judged call with the golden path before it. Raises ``UsageError`` if a suite lacks it."""
-    records = [record for record, _, _ in judged]
-    suites = find_suites(card, records, find_openers(chosen))
-    context = RunContext(replace(load_settings(chosen, suites[0]), suites=tuple(suites)))
+    records = [record for record, _, _ in judged_calls]
+    suites = find_suites(card, records, find_openers(cli_arguments))
+    context = RunContext(replace(load_settings(cli_arguments, suites[0]), suites=tuple(suites)))
     entries = load_entries_of(context, records)
     pairs: list[_Pair] = []
-    for record, number, verdict in judged:
-        entry, expected = entries.get(record.entry), verdict.expected or {}
+    for record, number, verdict in judged_calls:
+        entry, expected_call = entries.get(record.entry), verdict.expected or {}
         lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
         if entry is None:
             raise UsageError(f"{lacks} entry {record.entry}; use the suite version of the run")
@@ -199,7 +201,7 @@ def _make_pairs(
         history: list[Mapping[str, object]] = []
         for step in list_steps(entry):
             calls = [{"name": call.name, "arguments": call.arguments} for call in step]
-            if expected in calls:
+            if expected_call in calls:
                 break
             history.append({"role": "assistant", "function_call": calls})
             history.append({"role": "observation", "content": [call.reply for call in step]})
@@ -210,7 +212,7 @@ def _make_pairs(
             )
         own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
         name = f"{record.item_id}, step {verdict.step}, call {number}"
-        pairs.append(_Pair(name, own, verdict, expected, history))
+        pairs.append(_Pair(name, own, verdict, expected_call, history))
     return pairs
 
 
@@ -219,13 +221,13 @@ def _make_pairs(
 
 def _apply_rules(pair: _Pair) -> Equivalence:
     """Compare the calls of a pair as the judge ``builtin`` does."""
-    made, expected = pair.verdict.made, pair.expected
-    name = str(expected.get("name"))
-    if made.get("name") != name:
-        return Equivalence(False, f"the called function is {made.get('name')}, not {name}")
+    made_call, expected_call = pair.verdict.made, pair.expected
+    name = str(expected_call.get("name"))
+    if made_call.get("name") != name:
+        return Equivalence(False, f"the called function is {made_call.get('name')}, not {name}")
     doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
-    found = builtin.compare_arguments(doc, _get_arguments(made), _get_arguments(expected))
-    return Equivalence(found.same, found.reason)
+    comparison = builtin.compare_arguments(doc, _get_arguments(made_call), _get_arguments(expected_call))
+    return Equivalence(comparison.same, comparison.reason)
 
 
 def _get_arguments(call: Mapping[str, object]) -> Mapping[str, object]:
@@ -245,29 +247,29 @@ def _describe_answers(
 ) -> Iterator[str]:
     """Describe missing answers, the agreement of the others, and the first ``most`` differences."""
     yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
-    for label, given in answers.items():
-        if failed := [answer for answer in given if isinstance(answer, NotScored)]:
-            counts = Counter(answer.cause for answer in failed)
+    for label, judge_answers in answers.items():
+        if failures := [answer for answer in judge_answers if isinstance(answer, NotScored)]:
+            counts = Counter(answer.cause for answer in failures)
             causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
-            missing = f"{len(failed)} without an answer from {label} ({causes})"
-            yield f"left out: {missing}; first: {failed[0].reason}"
+            missing = f"{len(failures)} without an answer from {label} ({causes})"
+            yield f"left out: {missing}; first: {failures[0].reason}"
     if agreement.share is None:
         return
     one, other = answers
     yield from render_agreement(agreement, one, other, ("same", "different"))
     different = set(agreement.different)
-    shown = [at for at, pair in enumerate(pairs) if pair.name in different]
-    for at in shown[:most]:
+    positions = [at for at, pair in enumerate(pairs) if pair.name in different]
+    for at in positions[:most]:
         pair = pairs[at]
         yield f"  {pair.name}"
         yield f"    made      {_render_call(pair.verdict.made)}"
         yield f"    expected  {_render_call(pair.expected)}"
-        for label, given in answers.items():
-            answer = given[at]
+        for label, judge_answers in answers.items():
+            answer = judge_answers[at]
             if isinstance(answer, Equivalence):
                 yield f"    {label}: {_name_label(answer)}: {' '.join(answer.reason.split())}"
-    if len(shown) > most:
-        yield f"and {len(shown) - most} more; --to=FILE writes all, --failures=N shows N here"
+    if len(positions) > most:
+        yield f"and {len(positions) - most} more; --to=FILE writes all, --failures=N shows N here"
 
 
 def _render_call(call: Mapping[str, object]) -> str:
@@ -298,7 +300,7 @@ def _make_document(
                 "expected": pair.expected,
                 "stage": pair.verdict.stage,
                 "right": pair.verdict.right,
-                "answers": {label: asdict(given[at]) for label, given in answers.items()},
+                "answers": {label: asdict(judge_answers[at]) for label, judge_answers in answers.items()},
             }
             for at, pair in enumerate(pairs)
         ],

@@ -35,23 +35,23 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config",))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    form = output.choose_format(chosen)
+def run_command(arguments: argparse.Namespace) -> int:
+    form = output.choose_format(arguments)
     # By resolved path, so that one file under two names is found.
     by_path = {}
-    for path in chosen.scorecards:
+    for path in arguments.scorecards:
         if path.resolve() in by_path:
             raise UsageError(f"{path} is given twice; give each scorecard once")
         by_path[path.resolve()] = load_outlines(path)
     cards = list(by_path.values())
-    dates = read_release_dates(find_config(chosen.config))
-    boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
-    metrics = output.split_names(chosen.metrics)
+    dates = read_release_dates(find_config(arguments.config))
+    boards = leaderboard.rank_boards(cards, output.choose_profile(arguments, cards), arguments.sort, dates)
+    metrics = output.split_names(arguments.metrics)
     if form == "html":
         # Imported late, because most commands write no page.
         from pytest_fcbench.present.html.board_page import render_boards
 
-        folder = chosen.to.parent if chosen.to else Path()
+        folder = arguments.to.parent if arguments.to else Path()
         reports = {
             str(card.path): Path(os.path.relpath(report, folder)).as_posix()
             for card in cards
@@ -60,7 +60,9 @@ def run_command(chosen: argparse.Namespace) -> int:
         lines = render_boards(boards, metrics, reports)
     # A CSV file holds one table, so the boards are joined.
     elif form == "csv":
-        lines = output.render_tables(chosen, form, "Leaderboard", [board_tables.join_boards(boards, metrics)])
+        lines = output.render_tables(
+            arguments, form, "Leaderboard", [board_tables.join_boards(boards, metrics)]
+        )
     else:
         parts = [
             table
@@ -70,6 +72,6 @@ def run_command(chosen: argparse.Namespace) -> int:
                 *board_tables.tabulate_correlations(board),
             )
         ]
-        lines = output.render_tables(chosen, form, "Leaderboard", parts)
-    output.print_or_write(chosen, lines, cards)
+        lines = output.render_tables(arguments, form, "Leaderboard", parts)
+    output.print_or_write(arguments, lines, cards)
     return 0

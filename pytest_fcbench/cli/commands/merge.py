@@ -45,22 +45,28 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("gate", "baseline", "failures", "config"))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     # The whole must not replace one of its parts.
-    require_other_file(chosen.to, chosen.scorecards)
-    settings = load_settings(chosen)
-    merged = merge_scorecards(chosen.scorecards, replacing=chosen.replace)
-    if merged.missing and not chosen.partial:
-        missing = ", ".join(map(str, merged.missing))
+    require_other_file(arguments.to, arguments.scorecards)
+    settings = load_settings(arguments)
+    whole_run = merge_scorecards(arguments.scorecards, replacing=arguments.replace)
+    if whole_run.missing and not arguments.partial:
+        missing = ", ".join(map(str, whole_run.missing))
         raise UsageError(
             f"the scorecard of shard {missing} is missing; give it too, or continue without it with --partial"
         )
     baseline = scorecard_files.load_outlines(settings.baseline) if settings.baseline else None
-    facts = merged.facts
+    facts = whole_run.facts
     evidence = gate.Evidence(
-        merged.records, facts.profile, merged.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
+        whole_run.records,
+        facts.profile,
+        whole_run.size_of,
+        facts.suites,
+        baseline,
+        facts.asked_as,
+        facts.earlier,
     )
-    outcomes = gate.check_rules(settings.gate, evidence, unfinished=merged.unfinished)
+    outcomes = gate.check_rules(settings.gate, evidence, unfinished=whole_run.unfinished)
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
     lines = chain(
         run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
@@ -74,13 +80,15 @@ def run_command(chosen: argparse.Namespace) -> int:
             print(trouble, file=sys.stderr)
     code = gate.choose_exit_code(outcomes)
     # The gate does not know tests other than entries; their failures fail the job as in a run.
-    code = max(code, 1) if merged.foreign_failures else code
+    code = max(code, 1) if whole_run.foreign_failures else code
     # The keys of pytest-json-report that would otherwise be those of one part.
     own = {
-        "fcbench": write_section(facts, merged.records, merged.size_of, outcomes),
+        "fcbench": write_section(facts, whole_run.records, whole_run.size_of, outcomes),
         "root": os.fspath(Path().absolute()),
         "exitcode": code,
     }
-    write_file(chosen.to, merged.write_report(own))
-    print(f"{len(chosen.scorecards)} scorecards, {len(merged.records):,} tests: written to {chosen.to}")
+    write_file(arguments.to, whole_run.write_report(own))
+    print(
+        f"{len(arguments.scorecards)} scorecards, {len(whole_run.records):,} tests: written to {arguments.to}"
+    )
     return code

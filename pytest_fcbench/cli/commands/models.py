@@ -57,67 +57,70 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config",))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.families:
-        print_lines(list_families(chosen.word))
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.families:
+        print_lines(list_families(arguments.word))
         return 0
-    if chosen.syntaxes:
-        print_lines(list_syntaxes(chosen.word or ""))
+    if arguments.syntaxes:
+        print_lines(list_syntaxes(arguments.word or ""))
         return 0
     # litellm's table also has models for embeddings, images and audio.
     chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
-    if chosen.word is None:
-        listed = ["Built in"]
-        listed += [
+    if arguments.word is None:
+        overview_lines = ["Built in"]
+        overview_lines += [
             f"  {provider.format_name(name):<22} {provider.about}"
             + ("" if provider.needs_network else "; no network")
             for name, provider in PROVIDERS.items()
         ]
-        file = find_config(chosen.config)
-        described = read_profiles(file)
+        file = find_config(arguments.config)
+        profiles = read_profiles(file)
         # Without keys, because a missing one must not keep a profile from the list.
-        known = {
-            name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), chosen.config)
-            for name in described
+        settings_by_name = {
+            name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), arguments.config)
+            for name in profiles
         }
-        listed += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")]
-        for name, settings in known.items():
+        overview_lines += [
+            "",
+            f"Profiles of {file or 'fcbench.yaml'}" + ("" if settings_by_name else ": none"),
+        ]
+        for name, settings in settings_by_name.items():
             parts = [settings.model]
             if settings.api_base:
                 parts.append(f"at {redact_address(settings.api_base)}")
-            if key := described[name].get("api_key_env"):
+            if key := profiles[name].get("api_key_env"):
                 parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
             parts.append(_describe_price(settings.price or known_price(settings.model)))
-            listed.append(f"  {name:<16} {', '.join(parts)}")
-        print_lines(listed)
+            overview_lines.append(f"  {name:<16} {', '.join(parts)}")
+        print_lines(overview_lines)
         chat = f"{len(chat_models):,} of them known as chat models"
         print(f"\nAny id of litellm, {chat}: 'fcbench models WORD' lists them")
         return 0
     lines = []
     for name, row in sorted(chat_models.items()):
-        if chosen.word.lower() in name.lower():
+        if arguments.word.lower() in name.lower():
             tools = "tools" if row.get("supports_function_calling") else "no tools known"
             room = row.get("max_input_tokens")
             tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
             lines.append(f"{name:<48} {tools:<14}  {tokens:<18}  {_describe_price(known_price(name))}")
     if not lines:
         raise UsageError(
-            f"litellm knows no id that contains {chosen.word!r}; for a server of your own use a "
+            f"litellm knows no id that contains {arguments.word!r}; for a server of your own use a "
             f"prefix, e.g. hosted_vllm/NAME with an api_base"
         )
-    shown = lines if chosen.all else lines[:_MOST]
-    print_lines(shown)
-    if len(shown) < len(lines):
-        print(f"and {len(lines) - len(shown)} more; --all shows them")
+    visible_lines = lines if arguments.all else lines[:_MOST]
+    print_lines(visible_lines)
+    if len(visible_lines) < len(lines):
+        print(f"and {len(lines) - len(visible_lines)} more; --all shows them")
     return 0
 
 
 def list_families(word: str | None) -> list[str]:
     """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
-    listed = []
+    lines = []
     for family in (*official_models.FAMILIES, *map(official_models.find_family, OWN_FAMILIES)):
-        named = [name for name in family.models if (word or "").lower() in name.lower()]
-        if not named:
+        model_names = [name for name in family.models if (word or "").lower() in name.lower()]
+        if not model_names:
             continue
         if family.handler in UNASKED:
             asking = f"not asked: {UNASKED[family.handler]}"
@@ -125,17 +128,17 @@ def list_families(word: str | None) -> list[str]:
             vendor = find_vendor(family.handler)
             at, keys = vendor.base or "a server of your own", " or ".join(vendor.keys) or "no variable"
             asking = f"asked by {find_api(family.handler)} at {at}, key in {keys}"
-        listed.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}; {asking}")
-        for name in named:
+        lines.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}; {asking}")
+        for name in model_names:
             # Prices stand under the name that the server knows.
-            known = name_at_server(name)
-            price = known_price(known) or known_price(known.removeprefix("us."))
-            listed.append(f"  {name:<48} {_describe_price(price)}")
-    if not listed:
+            server_name = name_at_server(name)
+            price = known_price(server_name) or known_price(server_name.removeprefix("us."))
+            lines.append(f"  {name:<48} {_describe_price(price)}")
+    if not lines:
         raise UsageError(
             f"the official registry has no model whose id contains {word!r}; leave the word out for all"
         )
-    return listed
+    return lines
 
 
 def list_syntaxes(word: str) -> list[str]:
@@ -143,16 +146,16 @@ def list_syntaxes(word: str) -> list[str]:
     readers: dict[str, list[str]] = {}
     for family in official_models.FAMILIES:
         readers.setdefault(family.syntax, []).append(family.handler)
-    listed = []
+    lines = []
     for name in list_run_syntaxes():
         if word.lower() in name:
             syntax = SYNTAXES[name]
             mode = syntax.mode if syntax else Mode.FC
             by = ", ".join(dict.fromkeys(readers.get(name, ["no official handler of today"])))
-            listed.append(f"{name:<24} {mode:<7} {by}")
-    if not listed:
+            lines.append(f"{name:<24} {mode:<7} {by}")
+    if not lines:
         raise UsageError(f"there is no syntax whose name contains {word!r}; leave the word out for all")
-    return listed
+    return lines
 
 
 def _describe_price(price: Price | None) -> str:

@@ -31,8 +31,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--list", action="store_true", help="list packs and their folders")
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.list:
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.list:
         width = max(map(len, PACKS))
         for source in PACKS.values():
             version = ""
@@ -43,18 +43,18 @@ def run_command(chosen: argparse.Namespace) -> int:
                 state = str(error)
             print(f"{source.name:<{width}} {source.title}{version}  {state}")
         return 0
-    if chosen.pack is None:
+    if arguments.pack is None:
         raise UsageError(f"no pack is named; name one ({', '.join(PACKS)}), or use --list")
-    if chosen.pack not in PACKS:
-        raise UsageError(describe_unknown_name("pack", chosen.pack, PACKS))
-    if chosen.code is not None:
-        return _read_texts(chosen)
-    source, cache = PACKS[chosen.pack], find_cache_folder()
+    if arguments.pack not in PACKS:
+        raise UsageError(describe_unknown_name("pack", arguments.pack, PACKS))
+    if arguments.code is not None:
+        return _read_texts(arguments)
+    source, cache = PACKS[arguments.pack], find_cache_folder()
     # Pulling replaces the pack, so its former content is noted first.
     before = None
     with suppress(PackError):
         before = packs.open_pack(source, cache)
-    pack = packs.pull(source, cache, chosen.origin, chosen.revision)
+    pack = packs.pull(source, cache, arguments.origin, arguments.revision)
     count = "1 file" if len(pack.files) == 1 else f"{len(pack.files)} files"
     print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
     if pack.provenance:
@@ -69,23 +69,23 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _read_texts(chosen: argparse.Namespace) -> int:
+def _read_texts(arguments: argparse.Namespace) -> int:
     """Read the texts of the official code of complexfuncbench from a clone, and keep them in the cache."""
-    if chosen.pack != complexfuncbench_texts.NAME:
+    if arguments.pack != complexfuncbench_texts.NAME:
         raise UsageError(
-            f"--code={chosen.code} applies only to {complexfuncbench_texts.NAME}; leave it out "
-            f"with {chosen.pack}"
+            f"--code={arguments.code} applies only to {complexfuncbench_texts.NAME}; leave it out "
+            f"with {arguments.pack}"
         )
-    if chosen.origin is not None or chosen.revision is not None:
+    if arguments.origin is not None or arguments.revision is not None:
         raise UsageError(
-            f"--code={chosen.code} reads texts and no data; run 'fcbench pull {chosen.pack}' for the data "
+            f"--code={arguments.code} reads texts and no data; run 'fcbench pull {arguments.pack}' for the data "
             f"before or after it"
         )
     source, cache = complexfuncbench_texts.CODE, find_cache_folder()
-    pack = packs.pull(source, cache, chosen.code)
+    pack = packs.pull(source, cache, arguments.code)
     print(f"texts of {source.title} {pack.version}: content sha256 {pack.content_sha256}")
     wording = complexfuncbench_texts.read_wording(cache)
-    if wording and (changed := complexfuncbench_texts.list_changed_texts(wording)):
-        print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed)}")
+    if wording and (changed_texts := complexfuncbench_texts.list_changed_texts(wording)):
+        print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed_texts)}")
     print(f"in {pack.folder}")
     return 0

@@ -62,27 +62,27 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("trained", "config"))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     try:
-        old = scorecard_files.load_scorecard(chosen.scorecard)
-        with open_replay(chosen, old, old.records) as session:
+        old = scorecard_files.load_scorecard(arguments.scorecard)
+        with open_replay(arguments, old, old.records) as session:
             again = mark_trained(_judge_again(session, old.records), session.context.trained)
             new = {record.item_id: record for record in again}
-        found = list(list_changes(old.records, new))
-        renewed = [
-            f"suite {name}: {what} {str(told.get(key))[:12]} → {str(suite[key])[:12]}"
+        changes = list(list_changes(old.records, new))
+        suite_changes = [
+            f"suite {name}: {what} {str(old_suite.get(key))[:12]} → {str(suite[key])[:12]}"
             for name, suite in session.context.suite_versions.items()
             for key, what in (("version", "version"), ("pack_hash", "content sha256"))
-            if (told := old.facts.suites.get(name, {})).get(key) != suite[key]
+            if (old_suite := old.facts.suites.get(name, {})).get(key) != suite[key]
         ]
-        print_lines(_describe_changes(old, new, renewed, found))
-        if chosen.to is not None:
+        print_lines(_describe_changes(old, new, suite_changes, changes))
+        if arguments.to is not None:
             # pytest's outcomes, durations and exit code stay, as do answers, costs and latencies.
             report: dict[str, Any] = read_json_text(old.path.read_text(encoding="utf-8"))
             for test in report["tests"]:
                 if section := test.get("metadata", {}).get("fcbench"):
-                    judged = to_json(new[from_json(section).item_id])
-                    section |= {key: judged[key] for key in _JUDGED}
+                    new_section = to_json(new[from_json(section).item_id])
+                    section |= {key: new_section[key] for key in _JUDGED}
             note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
             facts = replace(
                 old.facts,
@@ -93,11 +93,11 @@ def run_command(chosen: argparse.Namespace) -> int:
             # Outcomes of a gate were about the old scores, so there are none.
             size_of = session.context.selection.size_of
             report["fcbench"] |= write_section(facts, list(new.values()), size_of, [])
-            write_and_report(chosen.to, json.dumps(report))
+            write_and_report(arguments.to, json.dumps(report))
     except FcbenchError as error:
         # An exit code of 1 would mean that something changed.
         raise UsageError(str(error)) from None
-    return 1 if found or renewed else 0
+    return 1 if changes or suite_changes else 0
 
 
 _JUDGED = ("verdicts", "paths", "as_written", "rating", "marks")
@@ -128,17 +128,17 @@ def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record
 
 
 def _describe_changes(
-    card: Scorecard, new: Mapping[str, Record], renewed: Sequence[str], found: Sequence[VerdictChange]
+    card: Scorecard, new: Mapping[str, Record], suite_changes: Sequence[str], changes: Sequence[VerdictChange]
 ) -> Iterator[str]:
     """Describe what was judged again, and each change of a suite, a verdict or a score."""
     facts = card.facts
-    kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
+    unanswered_count = sum(record == new[record.item_id] and not record.turns for record in card.records)
     by_test = sum(record.is_judged_by_test for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
     yield "; ".join(
         [
-            f"{len(card.records) - kept - by_test} judged again by {version('pytest-fcbench')}",
-            *([f"{kept} without an answer stay not scored"] if kept else []),
+            f"{len(card.records) - unanswered_count - by_test} judged again by {version('pytest-fcbench')}",
+            *([f"{unanswered_count} without an answer stay not scored"] if unanswered_count else []),
             *(
                 [f"{by_test} failed by an assertion of a test; run the test to judge them again"]
                 if by_test
@@ -146,9 +146,9 @@ def _describe_changes(
             ),
         ]
     )
-    yield from renewed
+    yield from suite_changes
     for kind in ChangeKind:
-        own = [change for change in found if change.kind is kind]
+        own = [change for change in changes if change.kind is kind]
         if own:
             yield ""
             yield f"{kind} ({len({change.item_id for change in own})})"
@@ -170,7 +170,7 @@ def _describe_changes(
         yield from tables.render_text(
             Table("", ("scores that changed", "profile", "old", "new"), tuple(rows)), find_width()
         )
-    if not found:
+    if not changes:
         yield "no verdict changed"
 
 

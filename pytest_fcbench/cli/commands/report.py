@@ -62,8 +62,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config",))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    paths: Sequence[Path] = chosen.scorecard or [find_latest_scorecard()]
+def run_command(arguments: argparse.Namespace) -> int:
+    paths: Sequence[Path] = arguments.scorecard or [find_latest_scorecard()]
     if len(paths) > MOST_SERIES:
         raise UsageError(
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"
@@ -71,13 +71,13 @@ def run_command(chosen: argparse.Namespace) -> int:
     # Imported late: it brings the suites and what executes their calls.
     from pytest_fcbench.cli.report_page import write_report
 
-    against: Path | None = chosen.against
+    against: Path | None = arguments.against
     if against is None and len(paths) == 1 and (folder := find_runs_folder()):
         against = find_run_before(paths[0], folder)
-    require_other_file(chosen.to, [*paths, *([against] if against else [])])
-    written = write_report(chosen.to, paths, chosen, against, chosen.profile)
-    print_lines(f"note: {note}" for note in written.notes)
-    entries = f"{written.entries:,} entr{'y' if written.entries == 1 else 'ies'}"
+    require_other_file(arguments.to, [*paths, *([against] if against else [])])
+    page = write_report(arguments.to, paths, arguments, against, arguments.profile)
+    print_lines(f"note: {note}" for note in page.notes)
+    entries = f"{page.entries:,} entr{'y' if page.entries == 1 else 'ies'}"
     cards = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}"
-    print(f"{chosen.to}: {cards}, {entries}, {written.size / 1e6:.1f} MB")
+    print(f"{arguments.to}: {cards}, {entries}, {page.size / 1e6:.1f} MB")
     return 0

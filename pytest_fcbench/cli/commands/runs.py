@@ -29,26 +29,26 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_json(parser)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    require_at_least(1, chosen, "limit")
+def run_command(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "limit")
     folder = find_runs_folder()
     if folder is None:
         raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")
     runs = list_runs(folder)
-    if chosen.json:
-        print_json([asdict(run) for run in runs[: chosen.limit]])
+    if arguments.json:
+        print_json([asdict(run) for run in runs[: arguments.limit]])
         return 0
     if not runs:
         print(f"{folder} has no runs; run pytest first")
         return 0
     columns = ("run", "ended (UTC)", "passed", "failed", "not scored", "entries", "labels", "commit")
     rows = []
-    for run in runs[: chosen.limit]:
+    for run in runs[: arguments.limit]:
         counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
         labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
         part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
         rows.append((run.name, run.ended, *counts, part, labels, (run.commit or "")[:8]))
     print_lines(render_text(Table("", columns, tuple(rows)), find_width()))
-    if len(runs) > chosen.limit:
-        print(f"and {len(runs) - chosen.limit} more: --limit={len(runs)}")
+    if len(runs) > arguments.limit:
+        print(f"and {len(runs) - arguments.limit} more: --limit={len(runs)}")
     return 0

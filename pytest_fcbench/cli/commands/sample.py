@@ -53,40 +53,40 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    require_at_least(1, chosen, "count", "turns")
-    writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
-    suite = find_openers(chosen)[parse_suite_name(chosen)](find_cache_folder())
+def run_command(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "count", "turns")
+    writer = load_judge_settings(arguments, judge=arguments.writer) if arguments.writer else None
+    suite = find_openers(arguments)[parse_suite_name(arguments)](find_cache_folder())
     found_entries = (
         entry
         for category in suite.categories
         if not category.single_turn
         for entry in suite.load(category)
-        if entry.key == chosen.start and entry.scene is not None
+        if entry.key == arguments.start and entry.scene is not None
     )
     entry = next(found_entries, None)
     if entry is None or entry.scene is None:
-        name = chosen.start.partition(":")[2]
+        name = arguments.start.partition(":")[2]
         raise UsageError(
             f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
             "give one of a multi-turn category, e.g. core:multi_turn_base_0"
         )
     start = environments.open_environments(entry, suite.world)
-    draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
-    found = list(draw_walks(start, entry.functions, draw, chosen.count, chosen.turns))
-    questions, notes = word_walks(writer, found) if writer else ({}, [])
-    for number, walk in enumerate(found):
+    draw = Random(arguments.seed)  # noqa: S311 - chance that can be repeated
+    walks = list(draw_walks(start, entry.functions, draw, arguments.count, arguments.turns))
+    questions, notes = word_walks(writer, walks) if writer else ({}, [])
+    for number, walk in enumerate(walks):
         print(f"walk {number}")
         print_lines(f"  turn {turn}  {call.text}" for turn, calls in enumerate(walk.turns) for call in calls)
-    if len(found) < chosen.count:
-        print(f"{len(found)} of {chosen.count} walks were found; all others repeat these or lead nowhere")
+    if len(walks) < arguments.count:
+        print(f"{len(walks)} of {arguments.count} walks were found; all others repeat these or lead nowhere")
     # How often a result of one call was used by another.
-    edges = Counter(edge for walk in found for edge in walk.edges)
+    edges = Counter(edge for walk in walks for edge in walk.edges)
     print_lines(f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items()))
     print_lines(notes)
-    if chosen.to:
-        text = write_walks(entry.scene, found, entry.key, chosen.first, questions)
-        write_new_files({chosen.to: text}, force=chosen.force)
-        left = sum(len(walk.turns) for walk in found) - len(questions)
-        print(f"{chosen.to}: {len(found)} entries, {left} turns still without a question")
-    return 0 if found else 1
+    if arguments.to:
+        text = write_walks(entry.scene, walks, entry.key, arguments.first, questions)
+        write_new_files({arguments.to: text}, force=arguments.force)
+        missing_count = sum(len(walk.turns) for walk in walks) - len(questions)
+        print(f"{arguments.to}: {len(walks)} entries, {missing_count} turns still without a question")
+    return 0 if walks else 1

@@ -24,6 +24,6 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    print(json.dumps(generate_entry_schema(lines=chosen.lines), indent=2))
+def run_command(arguments: argparse.Namespace) -> int:
+    print(json.dumps(generate_entry_schema(lines=arguments.lines), indent=2))
     return 0

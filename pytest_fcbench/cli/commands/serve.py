@@ -83,14 +83,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    models = _find_models(chosen.model)
+def run_command(arguments: argparse.Namespace) -> int:
+    models = _find_models(arguments.model)
     draws = faults.draw_faults(
-        faults.read_shares(chosen.fault), faults.read_latency(chosen.latency), chosen.seed
+        faults.read_shares(arguments.fault), faults.read_latency(arguments.latency), arguments.seed
     )
-    if not 0 <= chosen.retry_after < math.inf:
-        raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds, 0 or more")
-    judge_reply = chosen.judge_reply
+    if not 0 <= arguments.retry_after < math.inf:
+        raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
+    judge_reply = arguments.judge_reply
     if judge_reply is not None and judge_reply.startswith("@"):
         try:
             judge_reply = Path(judge_reply[1:]).read_text(encoding="utf-8")
@@ -98,37 +98,37 @@ def run_command(chosen: argparse.Namespace) -> int:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
     judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
-    names = list(dict.fromkeys(chosen.suite or [core.NAME]))
-    named, nearby = find_project_suites()
-    suites = [open_suite(name, find_cache_folder(), {**nearby, **named}) for name in names]
-    families = None if chosen.official is None else _open_families(chosen.official, suites, models)
+    names = list(dict.fromkeys(arguments.suite or [core.NAME]))
+    named_suites, nearby = find_project_suites()
+    suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]
+    families = None if arguments.official is None else _open_families(arguments.official, suites, models)
     lookup = EntryIndex(suites, models)
 
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
 
     # socket.create_server() leaves its socket open where binding raises OverflowError.
-    if not 0 <= chosen.port <= 65535:
+    if not 0 <= arguments.port <= 65535:
         raise FcbenchError(
-            f"--port={chosen.port}: ports are 0 to 65535; give another one, or 0 for any free one"
+            f"--port={arguments.port}: ports are 0 to 65535; give another one, or 0 for any free one"
         )
     try:
-        listening = socket.create_server((_HOST, chosen.port))
+        listening = socket.create_server((_HOST, arguments.port))
     except OSError as error:
         raise FcbenchError(
-            f"--port={chosen.port}: {error}; give another port, or 0 for any free one"
+            f"--port={arguments.port}: {error}; give another port, or 0 for any free one"
         ) from None
     with listening:
-        model = chosen.name or chosen.model.partition(":")[0]
+        model = arguments.name or arguments.model.partition(":")[0]
         api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
         ready = (
             f"serving {model} ({', '.join(names)}) on {api_base}\n"
             f"try it with: OPENAI_API_KEY=unused pytest benchmarks "
             f"--fcbench-model=openai/{model} --fcbench-api-base={api_base} --fcbench-store=none "
-            f"{f'--fcbench-as={chosen.official} ' if families else ''}"
+            f"{f'--fcbench-as={arguments.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge, families)
+        server = ChatServer(model, models, lookup, draws, arguments.retry_after, judge, families)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 

@@ -124,59 +124,63 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("model", *PLACE_OPTIONS, *REQUEST_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    given = [option for option in ("scorecard", "model", "expected") if getattr(chosen, option)]
-    if chosen.wire:
-        given = [option for option in given if option != "model"] + ["wire"]
-    if len(given) > 1:
-        raise UsageError(f"--{given[0]} and --{given[1]} exclude each other; give one of them")
-    if not chosen.entries:
-        if given and given != ["scorecard"]:
-            raise UsageError(f"--{given[0]} needs an entry; name one as suite:id")
-        path = chosen.scorecard or find_latest_scorecard()
+def run_command(arguments: argparse.Namespace) -> int:
+    given_options = [option for option in ("scorecard", "model", "expected") if getattr(arguments, option)]
+    if arguments.wire:
+        given_options = [option for option in given_options if option != "model"] + ["wire"]
+    if len(given_options) > 1:
+        raise UsageError(
+            f"--{given_options[0]} and --{given_options[1]} exclude each other; give one of them"
+        )
+    if not arguments.entries:
+        if given_options and given_options != ["scorecard"]:
+            raise UsageError(f"--{given_options[0]} needs an entry; name one as suite:id")
+        path = arguments.scorecard or find_latest_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
         lines = list(write_unpassed_entries(card.records, card.facts.profile, find_width()))
         print_long_lines(lines or ["every entry passed"])
-    for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
+    for place, name in enumerate(
+        name for text in arguments.entries for name in _resolve_name(arguments, text)
+    ):
         if place:
             print("\n" + "-" * 20)
-        if chosen.wire:
-            _show_exchanges(chosen, name)
+        if arguments.wire:
+            _show_exchanges(arguments, name)
         else:
-            _show_entry(chosen, name)
+            _show_entry(arguments, name)
     return 0
 
 
-def _resolve_name(chosen: argparse.Namespace, text: str) -> list[str]:
+def _resolve_name(arguments: argparse.Namespace, text: str) -> list[str]:
     """Return the ids that an argument means: itself, or all that begin with it."""
     # A node id ends with the id in brackets.
     name = text.rpartition("[")[2].rstrip("]")
-    known = find_openers(chosen)
+    openers = find_openers(arguments)
     suite, colon, _ = name.partition(":")
     if not colon:
-        names = [f"{each}:{name}" for each in load_settings(chosen).suites]
-    elif suite in known:
+        names = [f"{each}:{name}" for each in load_settings(arguments).suites]
+    elif suite in openers:
         names = [name]
     else:
-        problem = describe_unknown_suite(suite, known)
+        problem = describe_unknown_suite(suite, openers)
         raise UsageError(f"{text!r}: {problem} Name an entry as suite:id.")
     entries: dict[str, Entry] = {}
     for each in names:
-        settings = load_settings(chosen, each.partition(":")[0], "oracle")
+        settings = load_settings(arguments, each.partition(":")[0], "oracle")
         entries |= load_entries(RunContext(settings).suites.values())
         if _find_entry(entries, each):
             return [each]
-    found = [key for key in entries if key.startswith(tuple(names))]
-    if not found:
+    keys = [key for key in entries if key.startswith(tuple(names))]
+    if not keys:
         # Variations repeat the ids of other entries.
         known_ids = [key for key, entry in entries.items() if not entry.variation]
         raise UsageError(describe_unknown_name("entry", names[0], known_ids))
-    if len(found) > _MOST_ENTRIES:
+    if len(keys) > _MOST_ENTRIES:
         raise UsageError(
-            f"{text!r}: {len(found):,} entries begin so, and at most {_MOST_ENTRIES} are shown; add to the id"
+            f"{text!r}: {len(keys):,} entries begin so, and at most {_MOST_ENTRIES} are shown; add to the id"
         )
-    return found
+    return keys
 
 
 def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
@@ -190,9 +194,9 @@ def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
     return next((before for before in earlier if before.key == name), None)
 
 
-def _show_exchanges(chosen: argparse.Namespace, name: str) -> None:
+def _show_exchanges(arguments: argparse.Namespace, name: str) -> None:
     """Print what is sent about an entry and what came back, as JSON lines under a heading for each step."""
-    settings = load_settings(chosen, name.partition(":")[0])
+    settings = load_settings(arguments, name.partition(":")[0])
     context = RunContext(settings)
     entry = _find_entry(load_entries(context.suites.values()), name)
     assert entry is not None
@@ -208,14 +212,14 @@ def _show_exchanges(chosen: argparse.Namespace, name: str) -> None:
             print()
 
 
-def _show_entry(chosen: argparse.Namespace, name: str) -> None:
-    scorecard: Path | None = chosen.scorecard
+def _show_entry(arguments: argparse.Namespace, name: str) -> None:
+    scorecard: Path | None = arguments.scorecard
     suite = name.partition(":")[0]
-    if not (scorecard or chosen.model or chosen.expected) and (folder := find_runs_folder()):
+    if not (scorecard or arguments.model or arguments.expected) and (folder := find_runs_folder()):
         scorecard = find_run_with(name, folder)
         if scorecard is None:
             # A conversation that others continue has no test of its own.
-            entries = load_entries(RunContext(load_settings(chosen, suite, "oracle")).suites.values())
+            entries = load_entries(RunContext(load_settings(arguments, suite, "oracle")).suites.values())
             later = (each for each in entries.values() if name in (before.key for before in each.earlier))
             scorecard = next((run for each in later if (run := find_run_with(each.key, folder))), None)
         if scorecard:
@@ -226,57 +230,62 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
         verdicts = (record.verdict(card.facts.profile) for record in card.records if record.item_id == name)
         print_long_lines(f"not scored: {verdict}" for verdict in verdicts)
         scorecard = card = None
-    model = f"replay:{scorecard}" if scorecard else chosen.model
+    model = f"replay:{scorecard}" if scorecard else arguments.model
     # Offline, because only answers that are already there are shown.
-    context = RunContext(replace(load_settings(chosen, suite, model or "oracle"), offline=True))
-    longest = None if chosen.full else _LONGEST
+    context = RunContext(replace(load_settings(arguments, suite, model or "oracle"), offline=True))
+    longest = None if arguments.full else _LONGEST
     entry = _find_entry(load_entries(context.suites.values()), name)
     assert entry is not None
     memories: Memories = {}
     earlier = card.facts.earlier if card else ()
-    replayed = _replay_earlier(context, entry, earlier, memories)
-    converse = partial(context.converse, memories=memories) if replayed else None
+    transcripts = _replay_earlier(context, entry, earlier, memories)
+    converse = partial(context.converse, memories=memories) if transcripts else None
     with closing(Session(context, converse=converse)) as session:
         try:
             if scorecard and not entry.expectation.is_judged:
-                transcript = replayed.get(entry.item_id)
+                transcript = transcripts.get(entry.item_id)
             else:
                 transcript = session.transcript(entry) if model else None
         except NotScoredError as error:
             # In a run that was found by itself the entry may have no answer, which is worth saying.
-            if chosen.scorecard or chosen.model:
+            if arguments.scorecard or arguments.model:
                 raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
             print(f"not scored: {error.cause}: {error.reason}")
             transcript = None
-        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, replayed))
+        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, transcripts))
         if expects_statement(entry):
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
-            print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
+            print_long_lines(sql_tables.render_tables(entry, transcript, full=arguments.full))
         # A conversation that others continue is held once and not judged.
         if transcript is None or not entry.expectation.is_judged:
             return
-        held = next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
-        if held and held.is_judged_by_test:
-            record, judgement = held, Judgement(held.verdicts.official, held.verdicts.corrected)
+        card_record = (
+            next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
+        )
+        if card_record and card_record.is_judged_by_test:
+            record, judgement = (
+                card_record,
+                Judgement(card_record.verdicts.official, card_record.verdicts.corrected),
+            )
         else:
             judgement = session.judge(entry, transcript)
             record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
         if expects_statement(entry) and isinstance(judgement.corrected, Failed):
-            print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
+            print_long_lines(sql_tables.render_results(entry, transcript, full=arguments.full))
 
 
 def _replay_earlier(
-    context: RunContext, entry: Entry, held: Iterable[EarlierConversation], memories: Memories
+    context: RunContext, entry: Entry, conversations: Iterable[EarlierConversation], memories: Memories
 ) -> Mapping[str, Transcript]:
     """Replay the conversations that an entry continues, and itself where others continue it.
 
     ``memories`` receives what they leave. One that was not held is left out.
     """
-    turns = {each.entry: each.turns for each in held}
-    replayed: dict[str, Transcript] = {}
+    turns = {each.entry: each.turns for each in conversations}
+    transcripts: dict[str, Transcript] = {}
 
     def answer(before: Entry, request: AskModel) -> Completion:
         return read_answer(turns[before.item_id][request.turn][request.step])
@@ -286,8 +295,8 @@ def _replay_earlier(
         if before.item_id in turns:
             with suppress(IndexError, NotScoredError):
                 conversation = context.converse(before, memories)
-                replayed[before.item_id] = drive_conversation(conversation, partial(answer, before))
-    return replayed
+                transcripts[before.item_id] = drive_conversation(conversation, partial(answer, before))
+    return transcripts
 
 
 def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
@@ -353,12 +362,12 @@ def _describe_turns(
             yield _Value("  new", _join_names(late))
         yield from (_Value(f"  {message.role}", message.shown_text) for message in messages)
         if transcript is None:
-            expected = truth.turns[number] if truth.turns else ()
+            expected_calls = truth.turns[number] if truth.turns else ()
             if on_server:
-                yield from (_Value("  call", call) for call in expected)
+                yield from (_Value("  call", call) for call in expected_calls)
             else:
-                yield from _carry_out(expected, environments)
-            if truth.turns and not expected:
+                yield from _carry_out(expected_calls, environments)
+            if truth.turns and not expected_calls:
                 yield "  (nothing can be called yet)"
             yield from _describe_truth(entry, truth)
         elif number < len(transcript.turns):
@@ -429,9 +438,9 @@ def _describe_truth(entry: Entry, truth: ShownTruth) -> Iterator[_Line]:
 
 def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
     """Render the verdict on each call along a golden path, once if both profiles agree."""
-    found = {profile: path for profile in Profile if (path := judgement.select_path_score(profile))}
-    same = len(found) == len(Profile) and judgement.official_path == judgement.corrected_path
-    for profile, path in list(found.items())[: 1 if same else None]:
+    path_scores = {profile: path for profile in Profile if (path := judgement.select_path_score(profile))}
+    same = len(path_scores) == len(Profile) and judgement.official_path == judgement.corrected_path
+    for profile, path in list(path_scores.items())[: 1 if same else None]:
         profiles = "both profiles" if same else f"{profile} profile"
         yield ""
         yield (

@@ -120,16 +120,16 @@ def _declare_model(parser: argparse.ArgumentParser) -> None:
 
 def _parse_age(age: str) -> int:
     """Return the seconds of an age. Raises ``ArgumentTypeError``."""
-    found = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
-    if found is None:
+    match = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
+    if match is None:
         raise argparse.ArgumentTypeError(
             f"{age!r} is not an age; use days, hours or weeks, e.g. 30d, 12h or 2w"
         )
-    return int(found[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[found[2]]
+    return int(match[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[match[2]]
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    chosen.action(chosen, load_settings(chosen, _SUITE))
+def run_command(arguments: argparse.Namespace) -> int:
+    arguments.action(arguments, load_settings(arguments, _SUITE))
     return 0
 
 
@@ -150,10 +150,10 @@ def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStor
 # Looking and deleting
 
 
-def _print_size(chosen: argparse.Namespace, settings: Settings) -> None:
+def _print_size(arguments: argparse.Namespace, settings: Settings) -> None:
     with _open_store(settings) as store:
-        models = Counter(kept.model for kept in store.kept())
-        if chosen.json:
+        models = Counter(answer.model for answer in store.kept())
+        if arguments.json:
             print_json({"store": store.path, "bytes": store.size, "answers": dict(models)})
             return
         print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
@@ -161,67 +161,77 @@ def _print_size(chosen: argparse.Namespace, settings: Settings) -> None:
         print(f"{number:>9,}  {make_printable(model)}")
 
 
-def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
+def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
     groups: dict[str, dict[str, list[Kept]]] = {}
     with _open_store(settings) as store:
-        for kept in store.kept(_find_model_id(chosen, settings)):
+        for answer in store.kept(_find_model_id(arguments, settings)):
             # bfcl:live_simple for bfcl:live_simple_3-1-0-t2; else what stands before the number.
-            suite, _, entry_id = kept.entry.partition(":")
-            known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+            suite, _, entry_id = answer.entry.partition(":")
+            category_names = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
             # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
             category = (
-                f"{suite}:{max(known, key=len)}" if known else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", kept.entry)
+                f"{suite}:{max(category_names, key=len)}"
+                if category_names
+                else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", answer.entry)
             )
-            groups.setdefault(kept.model, {}).setdefault(category, []).append(kept)
-    if chosen.json:
+            groups.setdefault(answer.model, {}).setdefault(category, []).append(answer)
+    if arguments.json:
         print_json(
             {
-                model: {category: [asdict(kept) for kept in group] for category, group in categories.items()}
+                model: {
+                    category: [asdict(answer) for answer in group] for category, group in categories.items()
+                }
                 for model, categories in groups.items()
             }
         )
         return
     if not groups:
-        print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
+        print(f"{store.path}: no answers" + (f" of {settings.model}" if arguments.model is not None else ""))
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
     for model, categories in sorted(groups.items()):
         print(make_printable(model))
         print(row("", "answers", "tokens in", "tokens out", "first written", "last written"))
         for category, group in sorted(categories.items()):
-            tokens_in = sum(kept.input_tokens or 0 for kept in group)
-            tokens_out = sum(kept.output_tokens or 0 for kept in group)
-            times = sorted(kept.written for kept in group)
+            tokens_in = sum(answer.input_tokens or 0 for answer in group)
+            tokens_out = sum(answer.output_tokens or 0 for answer in group)
+            times = sorted(answer.written for answer in group)
             span = (datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") for time in (times[0], times[-1]))
             print(
                 row(make_printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span)
             )
-    kept_answers = (kept for categories in groups.values() for group in categories.values() for kept in group)
-    if damaged := [make_printable(kept.entry) for kept in kept_answers if kept.is_damaged]:
-        named = ", ".join(damaged[:_MOST_DAMAGED]) + (" ..." if len(damaged) > _MOST_DAMAGED else "")
+    kept_answers = (
+        answer for categories in groups.values() for group in categories.values() for answer in group
+    )
+    if damaged_entries := [make_printable(answer.entry) for answer in kept_answers if answer.is_damaged]:
+        id_list = ", ".join(damaged_entries[:_MOST_DAMAGED]) + (
+            " ..." if len(damaged_entries) > _MOST_DAMAGED else ""
+        )
         print(
-            f"damaged answers, which cannot be read: {len(damaged):,} ({named}); delete each with "
+            f"damaged answers, which cannot be read: {len(damaged_entries):,} ({id_list}); delete each with "
             f"'fcbench store prune --entry ID'"
         )
 
 
-def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
+def _find_model_id(arguments: argparse.Namespace, settings: Settings) -> str | None:
     """Return the id of the model that was named, with the address of its profile; None without one."""
-    return None if chosen.model is None else name_model(registry.describe_identity(settings))
+    return None if arguments.model is None else name_model(registry.describe_identity(settings))
 
 
-def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
-    narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.pattern))
-    if narrowed == chosen.all:
+def _prune(arguments: argparse.Namespace, settings: Settings) -> None:
+    has_filter = any(
+        value is not None for value in (arguments.model, arguments.older_than, arguments.pattern)
+    )
+    if has_filter == arguments.all:
         raise UsageError("choose what to delete: --model, --older-than and --entry, or --all without these")
-    before = None if chosen.older_than is None else time.time() - chosen.older_than
-    conditions = (_find_model_id(chosen, settings), chosen.pattern, before)
+    before = None if arguments.older_than is None else time.time() - arguments.older_than
+    conditions = (_find_model_id(arguments, settings), arguments.pattern, before)
     with _open_store(settings) as store:
-        doomed = store.count(*conditions)
-        question = f"{store.path}: {doomed:,} answers would be deleted"
-        if chosen.dry_run:
+        match_count = store.count(*conditions)
+        question = f"{store.path}: {match_count:,} answers would be deleted"
+        if arguments.dry_run:
             print(question)
             return
-        if not chosen.yes and doomed:
+        if not arguments.yes and match_count:
             unanswered = UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
             # There is no standard input where the caller has closed it.
             if not (sys.stdin and sys.stdin.isatty()):
@@ -237,9 +247,9 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
             if answer.strip().lower() not in ("y", "yes"):
                 print("nothing was deleted")
                 return
-        gone = store.delete(*conditions)
+        deleted_count = store.delete(*conditions)
         # Shrinking a large file takes long, so the result is printed before it.
-        print(f"{gone:,} answers deleted", flush=True)
+        print(f"{deleted_count:,} answers deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
 
@@ -247,29 +257,32 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
 # Official result files
 
 
-def _export(chosen: argparse.Namespace, settings: Settings) -> None:
+def _export(arguments: argparse.Namespace, settings: Settings) -> None:
     context = _make_asking_context(settings)
     suite, manner = context.suites[_SUITE], context.manner
-    folder = chosen.folder / settings.label.replace("/", "_")
+    folder = arguments.folder / settings.label.replace("/", "_")
     files: dict[Path, list[str]] = {}
     missing = 0
     with _open_store(settings) as store:
         # Offline, so that an answer that is not stored is missing here, not paid for.
-        stored = StoredAnswers(
+        stored_answers = StoredAnswers(
             store,
             registry.describe_identity(settings),
             offline=True,
             immediate=True,
             former=registry.describe_former_identity(settings),
         )
-        model = Pipeline(context.model, [stored], immediate=True)
+        model = Pipeline(context.model, [stored_answers], immediate=True)
         # Most stores have answers to a part of the entries: the others need no conversation to be missing.
-        answered = {kept.entry for kept in store.kept(settings.model)}
+        answered_ids = {answer.entry for answer in store.kept(settings.model)}
         for category in suite.categories:
             entries = suite.load(category)
-            held = _hold_conversations(model, context, [e for e in entries if e.item_id in answered])
+            conversations = _hold_conversations(
+                model, context, [e for e in entries if e.item_id in answered_ids]
+            )
             rows = [
-                json.dumps(write_row(entry, select_judged_text(transcript))) for entry, transcript in held
+                json.dumps(write_row(entry, select_judged_text(transcript)))
+                for entry, transcript in conversations
             ]
             missing += len(entries) - len(rows)
             if rows:
@@ -280,63 +293,63 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
             f"find (mode {manner.prompting.mode}); 'fcbench store list' shows what it has"
         )
     write_new_files(
-        {path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force
+        {path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=arguments.force
     )
     for path, rows in files.items():
         print(f"{len(rows):>6,}  {path}")
     print(f"{sum(map(len, files.values())):,} answers written; {missing:,} entries have none")
 
 
-def _import(chosen: argparse.Namespace, settings: Settings) -> None:
+def _import(arguments: argparse.Namespace, settings: Settings) -> None:
     _make_asking_context(settings)
-    if not chosen.folder.exists():
-        raise UsageError(f"{chosen.folder} does not exist; give the result folder of one model")
-    context = RunContext(replace(settings, model=f"replay:{chosen.folder}", suites=(_SUITE,)))
-    replayed, suite = context.model, context.suites[_SUITE]
+    if not arguments.folder.exists():
+        raise UsageError(f"{arguments.folder} does not exist; give the result folder of one model")
+    context = RunContext(replace(settings, model=f"replay:{arguments.folder}", suites=(_SUITE,)))
+    replay_model, suite = context.model, context.suites[_SUITE]
     assert context.chosen.recorded
     results = context.chosen.recorded.answered
-    named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
+    matching_entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
     # The others continue earlier conversations, which result files need not hold.
-    entries = [entry for entry in named if entry.after is None]
-    if not named:
+    entries = [entry for entry in matching_entries if entry.after is None]
+    if not matching_entries:
         raise UsageError(
-            f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}; give the "
+            f"{arguments.folder}: none of its {len(results):,} ids is an entry of {_SUITE}; give the "
             f"result folder of one model"
         )
     # Replayed as in a run, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
-        stored = StoredAnswers(
-            store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
+        stored_answers = StoredAnswers(
+            store, registry.describe_identity(settings), refresh=arguments.force, immediate=True
         )
-        model = Pipeline(replayed, [stored], immediate=True)
+        model = Pipeline(replay_model, [stored_answers], immediate=True)
         answers: list[Completion] = []
-        reused = other_turns = 0
+        reused_count = other_turns = 0
         for entry in entries:
-            before = stored.reused
+            before = stored_answers.reuses
             for _, transcript in _hold_conversations(model, context, [entry]):
                 if transcript.last.fault is Fault.OTHER_TURNS:
                     other_turns += 1
                     continue
                 answers += transcript.completions
-                reused += stored.reused - before
+                reused_count += stored_answers.reuses - before
     faults = sum(answer.fault is not None for answer in answers)
-    print(f"{len(answers) - faults - reused:,} answers imported, {reused:,} were already stored")
+    print(f"{len(answers) - faults - reused_count:,} answers imported, {reused_count:,} were already stored")
     if faults:
         print(f"{faults:,} results are errors of calls, which are not stored")
     if other_turns:
         print(f"{other_turns:,} conversations have another number of turns than their entry: left out")
-    if later := len(named) - len(entries):
-        print(f"{later:,} depend on earlier conversations; judge them with replay:{chosen.folder}")
-    if unknown := len(results) - len(named):
+    if later := len(matching_entries) - len(entries):
+        print(f"{later:,} depend on earlier conversations; judge them with replay:{arguments.folder}")
+    if unknown := len(results) - len(matching_entries):
         print(f"{unknown:,} ids are not entries of {_SUITE}")
     # A run finds the answers only if it asks in the same way.
-    seen = context.manner.prompting
-    plain = registry.choose_model(replace(settings, mode=seen.mode)).manner.prompting
-    options = {**collect_run_options(chosen), "mode": seen.mode}
-    if seen.names != plain.names:
-        options["names"] = seen.names
-    if seen.syntax != plain.syntax:
-        options["syntax"] = seen.syntax
+    actual_prompting = context.manner.prompting
+    plain = registry.choose_model(replace(settings, mode=actual_prompting.mode)).manner.prompting
+    options = {**collect_run_options(arguments), "mode": actual_prompting.mode}
+    if actual_prompting.names != plain.names:
+        options["names"] = actual_prompting.names
+    if actual_prompting.syntax != plain.syntax:
+        options["syntax"] = actual_prompting.syntax
     command = shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"])
     print(f"judge them with: {redact_secrets(command)}")
 

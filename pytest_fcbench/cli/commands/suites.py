@@ -26,27 +26,27 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_json(parser)
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    broken = False
-    listed: list[Mapping[str, object]] = []
-    for name, open_suite in find_openers(chosen).items():
+def run_command(arguments: argparse.Namespace) -> int:
+    has_failure = False
+    rows: list[Mapping[str, object]] = []
+    for name, open_suite in find_openers(arguments).items():
         row: dict[str, object] = {"suite": name}
         try:
             suite = open_suite(find_cache_folder())
             text = f"{suite.version}, {describe_size(suite)}"
             sizes = {each.name: len(suite.load(each)) for each in list_own_categories(suite)}
             row |= {"version": suite.version, "categories": sizes}
-            if chosen.categories:
+            if arguments.categories:
                 text = "\n".join([text, *(f"  {each:<24} {size:>6,}" for each, size in sizes.items())])
         # A pack that was not pulled is no fault; a suite that cannot be read is one.
         except PackError as error:
             text = row["error"] = f"not installed: {error}"
         except FcbenchError as error:
             text = row["error"] = f"cannot be loaded: {error}"
-            broken = True
-        listed.append(row)
-        if not chosen.json:
+            has_failure = True
+        rows.append(row)
+        if not arguments.json:
             print(f"{name:<18} {text}")
-    if chosen.json:
-        print_json(listed)
-    return int(broken)
+    if arguments.json:
+        print_json(rows)
+    return int(has_failure)

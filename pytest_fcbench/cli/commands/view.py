@@ -39,23 +39,23 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("config",))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    folder = chosen.folder or find_runs_folder()
+def run_command(arguments: argparse.Namespace) -> int:
+    folder = arguments.folder or find_runs_folder()
     if folder is None:
         raise UsageError("no runs are kept; name a folder with 'runs' in fcbench.yaml, or give one")
-    if chosen.folder and not folder.is_dir():
+    if arguments.folder and not folder.is_dir():
         raise UsageError(f"{folder}: not a folder; give one that holds scorecards")
 
     # Imported late: they bring the suites and what executes their calls.
     from pytest_fcbench.cli.run_pages import RunPages
     from pytest_fcbench.server.pages import PageServer
 
-    with tempfile.TemporaryDirectory(prefix="fcbench-") as rendered:
+    with tempfile.TemporaryDirectory(prefix="fcbench-") as report_folder:
         try:
-            server = PageServer(chosen.port, RunPages(folder, Path(rendered), chosen).find_page)
+            server = PageServer(arguments.port, RunPages(folder, Path(report_folder), arguments).find_page)
         except (OSError, OverflowError) as error:
             raise FcbenchError(
-                f"--port={chosen.port}: {error}; give another port, or 0 for any free one"
+                f"--port={arguments.port}: {error}; give another port, or 0 for any free one"
             ) from None
         with server:
             print(f"runs of {folder} at {server.address}\nend it with Ctrl-C", flush=True)

@@ -79,31 +79,31 @@ def render_inline(figure: Figure, says: str) -> str:
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
         text.set_text(make_printable(text.get_text()))
-    drawn = io.BytesIO()
+    buffer = io.BytesIO()
     # Without date and version, so that the same values give the same bytes.
-    figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    svg = fromstring(drawn.getvalue())  # noqa: S314 - written just now by matplotlib
+    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = fromstring(buffer.getvalue())  # noqa: S314 - written just now by matplotlib
     for parent in list(svg.iter()):
         for child in list(parent):
             if _NAMESPACE.sub("", child.tag) in ("metadata", "style") or not (len(child) or child.attrib):
                 parent.remove(child)
     for element in svg.iter():
         element.tag = _NAMESPACE.sub("", element.tag)
-        given = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
-        element.attrib = dict(_simplify_attributes(given))
-    used = set(_REFERENCE.findall(tostring(svg, "unicode")))
+        attributes = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
+        element.attrib = dict(_simplify_attributes(attributes))
+    references = set(_REFERENCE.findall(tostring(svg, "unicode")))
     for element in svg.iter():
-        if element.get("id", "") not in used:
+        if element.get("id", "") not in references:
             element.attrib.pop("id", None)
     svg.attrib = {"viewBox": svg.get("viewBox", ""), "role": "img", "aria-label": says}
     return tostring(svg, "unicode")
 
 
-def _simplify_attributes(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _simplify_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Replace style by attributes, colours by classes and long numbers by short ones."""
-    style = dict(part.split(":", 1) for part in given.get("style", "").split(";") if ":" in part)
+    style = dict(part.split(":", 1) for part in attributes.get("style", "").split(";") if ":" in part)
     classes = []
-    for key, value in {**given, **style}.items():
+    for key, value in {**attributes, **style}.items():
         key, value = key.strip(), value.strip()
         role = _ROLES.get(value)
         if role and key in ("fill", "stroke"):

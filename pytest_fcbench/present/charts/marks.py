@@ -74,8 +74,8 @@ def _place_share(share: float, axis: Axis) -> float:
 
 def choose_axis(shares: Iterable[float]) -> Axis:
     """Choose tenths between which all shares are."""
-    found = list(shares) or [0.0, 1.0]
-    low, high = floor(10 * min(found)), ceil(10 * max(found))
+    values = list(shares) or [0.0, 1.0]
+    low, high = floor(10 * min(values)), ceil(10 * max(values))
     # All may be 0 or 1, and an axis has two ends.
     return (low / 10, high / 10) if low < high else ((low - 1) / 10, high / 10) if low else (0.0, 0.1)
 
@@ -85,20 +85,20 @@ def draw_ranges(ranges: Sequence[Range], *, is_group: bool = False, axis: Axis =
     height = max(20, 6 + _LINE * len(ranges))
     quarters = (axis[0] + quarter / 4 * (axis[1] - axis[0]) for quarter in range(5))
     ticks = "".join(f"M{_place_share(share, axis):.1f} 0V{height}" for share in quarters)
-    drawn = [f'<path class="line-faint" d="{ticks}"/>']
+    elements = [f'<path class="line-faint" d="{ticks}"/>']
     for row, one in enumerate(ranges):
         down = height / 2 + _LINE * (row - (len(ranges) - 1) / 2)
         if one.low is not None and one.high is not None:
             low, high = _place_share(one.low, axis), _place_share(one.high, axis)
             width = 3 if is_group else 1.6
-            drawn.append(
+            elements.append(
                 f'<path class="line-s{one.series}" stroke-width="{width}" '
                 f'd="M{low:.1f} {down:.1f}H{high:.1f}"/>'
             )
-        drawn.append(draw_mark(one.series, _place_share(one.share, axis), down, 4 if is_group else 3.2))
+        elements.append(draw_mark(one.series, _place_share(one.share, axis), down, 4 if is_group else 3.2))
     return (
         f'<svg class="range" viewBox="0 0 {_PLOT} {height}" width="{_PLOT}" height="{height}" '
-        f'aria-hidden="true">{"".join(drawn)}</svg>'
+        f'aria-hidden="true">{"".join(elements)}</svg>'
     )
 
 
@@ -122,19 +122,19 @@ def draw_bar(share: float) -> str:
 
 def draw_parts(counts: Sequence[int], says: str) -> str:
     """Draw the shares of counts as one bar, each part in a fuller shade of the same colour than the last."""
-    drawn, left = [], 0.0
+    elements, start = [], 0.0
     for part, count in enumerate(counts):
         width = 100 * count / (sum(counts) or 1)
         if count:
             # A gap tells parts of nearly the same shade apart.
-            end = left + max(width - 0.6, 0.2)
+            end = start + max(width - 0.6, 0.2)
             shade = f'fill-opacity="{_shade_part(part, len(counts)):.2f}"'
-            drawn.append(f'<path class="fill-s0" {shade} d="M{left:.2f} 0H{end:.2f}V10H{left:.2f}Z"/>')
-        left += width
+            elements.append(f'<path class="fill-s0" {shade} d="M{start:.2f} 0H{end:.2f}V10H{start:.2f}Z"/>')
+        start += width
     says = html.escape(make_printable(says))
     return (
         f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{says}">'
-        f"<title>{says}</title>{''.join(drawn)}</svg>"
+        f"<title>{says}</title>{''.join(elements)}</svg>"
     )
 
 
@@ -173,28 +173,28 @@ def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
     def write_text(text: str, across: float, down: float, anchor: str) -> str:
         return f'<text class="fill-ink" x="{across:.1f}" y="{down:.1f}" text-anchor="{anchor}">{text}</text>'
 
-    drawn = []
+    elements = []
     form = ".0%" if high - low > 0.05 else ".1%"
     for share in _list_ticks(low, high):
-        drawn.append(f'<path class="line-faint" d="M{_LEFT} {place_y(share):.1f}H{_WIDE - 12}"/>')
-        drawn.append(write_text(format(share, form), _LEFT - 6, place_y(share) + 4, "end"))
+        elements.append(f'<path class="line-faint" d="M{_LEFT} {place_y(share):.1f}H{_WIDE - 12}"/>')
+        elements.append(write_text(format(share, form), _LEFT - 6, place_y(share) + 4, "end"))
     powers = [10.0**power for power in range(ceil(first), floor(last) + 1)] if is_log else []
     for value in (
         powers if len(powers) > 1 else [min(values), max(values)] if is_log else _list_ticks(0, last)
     ):
-        drawn.append(write_text(f"{value:.4g}", place_x(value), _HIGH - _BELOW + 18, "middle"))
-    drawn.append(f'<path class="line-ink" d="M{_LEFT} {_HIGH - _BELOW}H{_WIDE - 12}"/>')
-    drawn.append(write_text(html.escape(make_printable(label)), _WIDE / 2, _HIGH - 6, "middle"))
+        elements.append(write_text(f"{value:.4g}", place_x(value), _HIGH - _BELOW + 18, "middle"))
+    elements.append(f'<path class="line-ink" d="M{_LEFT} {_HIGH - _BELOW}H{_WIDE - 12}"/>')
+    elements.append(write_text(html.escape(make_printable(label)), _WIDE / 2, _HIGH - 6, "middle"))
     for point in points:
         across, top, bottom = place_x(point.x), place_y(point.high), place_y(point.low)
-        drawn.append(
+        elements.append(
             f'<path class="line-s{point.series}" stroke-width="1.4" d="M{across - 4:.1f} {top:.1f}h8'
             f'm-4 0V{bottom:.1f}m-4 0h8"/>'
         )
-        drawn.append(draw_mark(point.series, across, place_y(point.y), 5))
+        elements.append(draw_mark(point.series, across, place_y(point.y), 5))
     return (
         f'<svg viewBox="0 0 {_WIDE} {_HIGH}" font-size="12" role="img" '
-        f'aria-label="{html.escape(make_printable(says))}">{"".join(drawn)}</svg>'
+        f'aria-label="{html.escape(make_printable(says))}">{"".join(elements)}</svg>'
     )
 
 

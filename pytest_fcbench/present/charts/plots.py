@@ -49,21 +49,21 @@ def _label_accuracies(plot: Axes) -> None:
     plot.grid(axis="y")
 
 
-def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
+def draw_releases(releases: Iterable[Release], metric: str, says: str) -> str:
     """Draw accuracy over release date, with a line of the best (BFCL paper, Patil et al. 2025, Figure 8)."""
-    dated = sorted(found)
+    timeline = sorted(releases)
     # matplotlib has no types for its dates.
-    days = [float(date2num(one.day)) for one in dated]  # type: ignore[no-untyped-call]
-    accuracies = [one.accuracy for one in dated]
-    reach = [[one.accuracy - one.low for one in dated], [one.high - one.accuracy for one in dated]]
+    days = [float(date2num(one.day)) for one in timeline]  # type: ignore[no-untyped-call]
+    accuracies = [one.accuracy for one in timeline]
+    reach = [[one.accuracy - one.low for one in timeline], [one.high - one.accuracy for one in timeline]]
     best = list(accumulate(accuracies, max))
     with open_figure(370, _WIDE) as figure:
         plot = figure.add_axes((0.11, 0.13, 0.87, 0.84))
         plot.step(days, best, where="post", color=INK, lw=1, label="best so far")
         plot.errorbar(days, accuracies, reach, fmt="o", color=SERIES[0], capsize=3, label="95% interval")
-        for n, one in enumerate(dated):
+        for n, one in enumerate(timeline):
             # The line climbs to the right, so there is room to the left of it above and to the right below.
-            up = one.accuracy == best[n] and (n + 1 == len(dated) or days[n + 1] != days[n])
+            up = one.accuracy == best[n] and (n + 1 == len(timeline) or days[n + 1] != days[n])
             late = days[n] - days[0] > (0.4 if up else 0.6) * (days[-1] - days[0])
             plot.annotate(
                 one.name,
@@ -80,9 +80,9 @@ def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
         return render_inline(figure, says)
 
 
-def draw_pairs(found: Iterable[AccuracyPair], across: str, up: str, says: str) -> str:
+def draw_pairs(pairs: Iterable[AccuracyPair], across: str, up: str, says: str) -> str:
     """Draw one accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
-    models = sorted(found, key=lambda one: -one.y)
+    models = sorted(pairs, key=lambda one: -one.y)
     values = [value for one in models for value in (one.x, one.y)]
     low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
     with open_figure(400, _WIDE) as figure:

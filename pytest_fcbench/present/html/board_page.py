@@ -56,12 +56,12 @@ def render_boards(
     boards: Sequence[Board], metrics: Sequence[str] = (), reports: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """Render boards as lines of a page; ``reports`` are relative paths by that of the scorecard."""
-    shown = [_prepare_board(board, metrics, reports or {}) for board in boards]
+    page_boards = [_prepare_board(board, metrics, reports or {}) for board in boards]
     values = {
-        "boards": shown,
+        "boards": page_boards,
         "runs": sum(len(board.rows) for board in boards),
         "modes": sorted({row.card.facts.mode for board in boards for row in board.rows}),
-        "has_report": any(line.report for each in shown for line in each.lines),
+        "has_report": any(line.report for each in page_boards for line in each.lines),
     }
     yield from "".join(generate_page("board.html", values, (TABLES,))).split("\n")
 
@@ -69,13 +69,13 @@ def render_boards(
 def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, str]) -> ShownBoard:
     scores, *others, rest = board_tables.tabulate_board(board, metrics)
     who = len(board_tables.WHO)
-    known = [n for n in range(who + 2, len(scores.columns)) if _is_known(scores, n)]
+    known_columns = [n for n in range(who + 2, len(scores.columns)) if _is_known(scores, n)]
     beside = [n for n, name in enumerate(rest.columns) if name in _BESIDE and _is_known(rest, n, "0.0%")]
     is_marked = len(board.rows) <= MOST_SERIES
     intervals = [row.score.interval for row in board.rows if row.score and row.score.interval]
     axis = marks.choose_axis(limit for each in intervals for limit in (each.low, each.high))
     lines = []
-    for series, (row, told, more) in enumerate(zip(board.rows, scores.rows, rest.rows, strict=True)):
+    for series, (row, score_cells, more) in enumerate(zip(board.rows, scores.rows, rest.rows, strict=True)):
         series = series if is_marked else 0
         score = row.score
         limits = (score.interval.low, score.interval.high) if score and score.interval else (None, None)
@@ -84,10 +84,10 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
         lines.append(
             BoardLine(
                 row=row,
-                rank=told[0].replace(" to ", "–"),
+                rank=score_cells[0].replace(" to ", "–"),
                 swatch=marks.draw_swatch(series) if is_marked and is_scored else "",
                 plot=marks.draw_ranges(plot, axis=axis),
-                cells=(*(told[n] for n in known), *(more[n] for n in beside)),
+                cells=(*(score_cells[n] for n in known_columns), *(more[n] for n in beside)),
                 report=quote(reports.get(str(row.card.path), ""), errors="replace"),
             )
         )
@@ -104,17 +104,17 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
             )
         )
     bills = [measure_bill(row.card.records, row.card.facts.earlier) for row in board.rows]
-    used = [(n, row.score, bill) for n, (row, bill) in enumerate(zip(board.rows, bills, strict=True))]
+    bill_rows = [(n, row.score, bill) for n, (row, bill) in enumerate(zip(board.rows, bills, strict=True))]
     release = board_tables.draw_releases(board)
     return ShownBoard(
         board=board,
         main=scores.columns[who],
         scale=marks.draw_scale(axis),
-        columns=(*(scores.columns[n] for n in known), *(rest.columns[n] for n in beside)),
+        columns=(*(scores.columns[n] for n in known_columns), *(rest.columns[n] for n in beside)),
         lines=lines,
         notes=scores.notes,
         tables=[*tables, *board_tables.tabulate_correlations(board)],
-        costs=list(sections.draw_costs(used, board.metric, board.profile)) if is_marked else [],
+        costs=list(sections.draw_costs(bill_rows, board.metric, board.profile)) if is_marked else [],
         figures=[*([release] if release else []), *board_tables.draw_execution(board)],
     )
 

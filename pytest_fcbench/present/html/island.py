@@ -100,7 +100,7 @@ class Islands:
 def build_islands(
     scorecards: Sequence[Scorecard],
     labels: Sequence[str],
-    told: Knowledge,
+    knowledge: Knowledge,
     profile: Profile,
     against: Scorecard | None = None,
 ) -> Islands:
@@ -112,7 +112,7 @@ def build_islands(
     for place, scorecard in enumerate(scorecards):
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
-    shared = _Shared()
+    shared_texts = _Shared()
     conversations = chain(
         (card.read_whole(record).turns for card in scorecards for record in card.records),
         (held.turns for card in scorecards for held in card.facts.earlier),
@@ -122,43 +122,47 @@ def build_islands(
     asked_earlier: dict[str, Entry] = {}
     earlier: dict[str, list[int]] = {}
     for record in against.records if against else ():
-        earlier.setdefault(record.entry, []).extend(_number_verdicts(record, shared))
+        earlier.setdefault(record.entry, []).extend(_number_verdicts(record, shared_texts))
     rows, lines = [], []
     for key, outlines in items.items():
-        found = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
-        known = told.describe_entry(key, found)
+        placed_records = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
+        suite_info = knowledge.describe_entry(key, placed_records)
         verdicts: list[list[int]] = [[] for _ in scorecards]
-        for place, record in found:
-            verdicts[place] += _number_verdicts(record, shared)
-        rows.append([_number(shared.categories, found[0][1].category), *verdicts])
+        for place, record in placed_records:
+            verdicts[place] += _number_verdicts(record, shared_texts)
+        rows.append([_number(shared_texts.categories, placed_records[0][1].category), *verdicts])
         answers = [
-            _describe_answer(place, record, scorecards[place], known, shared, longest)
-            for place, record in found
+            _describe_answer(place, record, scorecards[place], suite_info, shared_texts, longest)
+            for place, record in placed_records
         ]
         # The entry may be of a suite that is not here.
-        entry = known.entries.get(key)
-        asked = _describe_entry(entry, known.truths.get(key, ShownTruth()), shared) if entry else {}
+        entry = suite_info.entries.get(key)
+        entry_json = (
+            _describe_entry(entry, suite_info.truths.get(key, ShownTruth()), shared_texts) if entry else {}
+        )
         before = {each.item_id: each for each in entry.earlier} if entry else {}
         asked_earlier |= before
         after = [item_id for item_id in before if item_id in held]
         # Text takes a small part of the memory of what it is made of.
         lines.append(
-            write_inert_json({"id": key, **asked, "answers": answers} | ({"after": after} if after else {}))
+            write_inert_json(
+                {"id": key, **entry_json, "answers": answers} | ({"after": after} if after else {})
+            )
         )
     index = {
         "labels": list(labels),
         "options": [_write_options(scorecard) for scorecard in scorecards],
         "files": [shlex.quote(str(scorecard.path)) for scorecard in scorecards],
         "profile": profile.value,
-        "categories": list(shared.categories),
-        "words": [each.partition(" ")[::2] for each in shared.words],
-        "tests": list(shared.tests),
+        "categories": list(shared_texts.categories),
+        "words": [each.partition(" ")[::2] for each in shared_texts.words],
+        "tests": list(shared_texts.tests),
         "codes": {
             code: list(find_failure_code(code))
-            for status, _, code in (word.partition(" ") for word in shared.words)
+            for status, _, code in (word.partition(" ") for word in shared_texts.words)
             if status == "failed" and code
         },
-        "functions": shared.functions,
+        "functions": shared_texts.functions,
         "earlier": _describe_earlier(scorecards, asked_earlier, longest),
         "rows": rows,
         "before": [earlier.get(key, []) for key in items] if against else None,
@@ -181,10 +185,10 @@ def write_inert_json(value: object) -> str:
 
 def find_fair_length(lengths: Iterable[int], longest: int, budget: int) -> int:
     """Find the length, at most ``longest``, to which texts are cut so that all keep to the budget."""
-    ordered = sorted(lengths)
+    sorted_lengths = sorted(lengths)
     # Shortest first: what a short text leaves of its share goes to the longer ones.
-    for place, length in enumerate(ordered):
-        share = budget // (len(ordered) - place)
+    for place, length in enumerate(sorted_lengths):
+        share = budget // (len(sorted_lengths) - place)
         if length > share:
             return min(longest, share)
         budget -= length
@@ -217,14 +221,14 @@ class _Shared:
         return _number(self.numbers, key)
 
 
-def _number(known: dict[str, int], text: str) -> int:
+def _number(numbers: dict[str, int], text: str) -> int:
     """Return the number of a text, the next one if it is new."""
-    return known.setdefault(text, len(known))
+    return numbers.setdefault(text, len(numbers))
 
 
-def _number_verdicts(record: Record, shared: _Shared) -> list[int]:
+def _number_verdicts(record: Record, shared_texts: _Shared) -> list[int]:
     """Return the numbers of the verdicts in each profile."""
-    return [_number(shared.words, name_verdict(record.verdict(profile))) for profile in Profile]
+    return [_number(shared_texts.words, name_verdict(record.verdict(profile))) for profile in Profile]
 
 
 def _write_options(scorecard: Scorecard) -> str:
@@ -247,49 +251,51 @@ def _write_options(scorecard: Scorecard) -> str:
     return shlex.join(options)
 
 
-def _describe_entry(entry: Entry, truth: ShownTruth, shared: _Shared) -> Json:
+def _describe_entry(entry: Entry, truth: ShownTruth, shared_texts: _Shared) -> Json:
     """Describe the questions and the expectation of an entry."""
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
-    for number, said in enumerate(entry.turns):
-        turn: Json = {"said": [[message.role, cut_text(message.shown_text, LONGEST)] for message in said]}
+    for number, messages in enumerate(entry.turns):
+        turn: Json = {"said": [[message.role, cut_text(message.shown_text, LONGEST)] for message in messages]}
         if number in withheld:
-            turn["new"] = [shared.function(doc) for doc in withheld[number]]
+            turn["new"] = [shared_texts.function(doc) for doc in withheld[number]]
         turns.append(turn)
-    asked: Json = {"turns": turns, "functions": [shared.function(doc) for doc in entry.functions]}
+    description: Json = {"turns": turns, "functions": [shared_texts.function(doc) for doc in entry.functions]}
     for turn, calls in zip(turns, truth.turns, strict=False):
         turn["truth"] = list(calls)
     if truth.results:
         turns[0]["truth"] = [result.call for result in truth.results]
     if truth.calls:
-        asked["expected"] = [
+        description["expected"] = [
             [call.name, [_describe_parameter(parameter) for parameter in call.parameters]]
             for call in truth.calls
         ]
     if rule := f"an answer that says {' or '.join(truth.texts)}" if truth.texts else truth.rule:
-        asked["rule"] = cut_text(rule, _RESULT)
+        description["rule"] = cut_text(rule, _RESULT)
     # Calls that lead to an answer in words are only one way to it.
     elif truth.steps:
-        asked["steps"] = [[cut_text(call, _RESULT) for call in step] for step in truth.steps]
-    return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
+        description["steps"] = [[cut_text(call, _RESULT) for call in step] for step in truth.steps]
+    return description | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
 def _describe_earlier(
-    scorecards: Sequence[Scorecard], asked: Mapping[str, Entry], longest: int
+    scorecards: Sequence[Scorecard], entries: Mapping[str, Entry], longest: int
 ) -> dict[str, Json]:
     """Describe the conversations that were held before those of entries, by item id."""
-    described: dict[str, Json] = {}
+    lines: dict[str, Json] = {}
     for place, scorecard in enumerate(scorecards):
-        for held in scorecard.facts.earlier:
-            line = described.setdefault(held.entry, {"id": held.entry, "answers": []})
-            if entry := asked.get(held.entry):
-                said = [[[message.role, message.shown_text] for message in turn] for turn in entry.turns]
-                line["turns"] = [{"said": messages} for messages in said]
+        for conversation in scorecard.facts.earlier:
+            line = lines.setdefault(conversation.entry, {"id": conversation.entry, "answers": []})
+            if entry := entries.get(conversation.entry):
+                turn_messages = [
+                    [[message.role, message.shown_text] for message in turn] for turn in entry.turns
+                ]
+                line["turns"] = [{"said": messages} for messages in turn_messages]
             answers = line["answers"]
             assert isinstance(answers, list)
-            turns = _describe_turns(held.turns, held.steps, None, longest)
+            turns = _describe_turns(conversation.turns, conversation.steps, None, longest)
             answers.append({"of": place, "turns": turns})
-    return described
+    return lines
 
 
 def _describe_parameter(parameter: ShownParameter) -> list[object]:
@@ -299,13 +305,20 @@ def _describe_parameter(parameter: ShownParameter) -> list[object]:
 
 
 def _describe_answer(
-    place: int, record: Record, scorecard: Scorecard, told: SuiteInfo, shared: _Shared, longest: int
+    place: int,
+    record: Record,
+    scorecard: Scorecard,
+    suite_info: SuiteInfo,
+    shared_texts: _Shared,
+    longest: int,
 ) -> Json:
     key = (place, record.item_id)
-    official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
-    verdicts = [official] if official == corrected else [official, corrected]
+    official_verdict, corrected_verdict = (_describe_verdict(record.verdict(profile)) for profile in Profile)
+    verdicts = (
+        [official_verdict] if official_verdict == corrected_verdict else [official_verdict, corrected_verdict]
+    )
     answer: Json = {"of": place, "verdicts": verdicts}
-    turns = _describe_turns(record.turns, record.steps, told.done.get(key), longest)
+    turns = _describe_turns(record.turns, record.steps, suite_info.done.get(key), longest)
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     # The calls along a golden path, once where both profiles judged them alike.
     rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
@@ -313,8 +326,8 @@ def _describe_answer(
     if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
         paths = [["both profiles", rows[Profile.OFFICIAL]]]
     why: Json | None = None
-    if key in told.explanations:
-        judged_by, explanation = told.explanations[key]
+    if key in suite_info.explanations:
+        judged_by, explanation = suite_info.explanations[key]
         pairs = list(list_pairs(explanation.calls))
         if not pairs:
             sides = zip_longest(explanation.found or ("no answer",), explanation.expected, fillvalue="")
@@ -328,19 +341,19 @@ def _describe_answer(
         "turns": turns,
         "took": format_usage(record.usage),
         # The script puts the node id together again; one that pytest named otherwise would come out wrong.
-        "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
+        "test": _number(shared_texts.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
 
 
 def _describe_turns(
-    turns: _Turns, steps: Sequence[Usage], done: Done | None, longest: int
+    turns: _Turns, steps: Sequence[Usage], turn_results: Done | None, longest: int
 ) -> list[list[Json]]:
     # Steps are listed flat, turns are nested.
     usage = iter(steps)
-    described: list[list[Json]] = []
+    descriptions: list[list[Json]] = []
     for turn, answers in enumerate(turns):
-        described.append([])
+        descriptions.append([])
         for number, completion in enumerate(map(completion_from_json, answers)):
             calls = [
                 ["", cut_text(part, longest)]
@@ -348,19 +361,19 @@ def _describe_turns(
                 else [cut_text(part.name, longest), cut_text(_format_arguments(part), longest)]
                 for part in completion.tool_calls or ()
             ]
-            executed = done[turn][number] if done else ()
+            results = turn_results[turn][number] if turn_results else ()
             limit = min(longest, _RESULT)
             step: Json = {
                 "fault": completion.fault,
                 "reasoning": cut_text(completion.reasoning or "", longest),
                 "text": cut_text(completion.text or "", longest),
                 # The executed calls are the tool calls again, with their results.
-                "calls": [] if executed else calls,
-                "done": [[cut_text(call, longest), cut_text(result, limit)] for call, result in executed],
+                "calls": [] if results else calls,
+                "done": [[cut_text(call, longest), cut_text(result, limit)] for call, result in results],
                 "took": format_usage(next(usage, Usage())),
             }
-            described[-1].append({key: value for key, value in step.items() if value})
-    return described
+            descriptions[-1].append({key: value for key, value in step.items() if value})
+    return descriptions
 
 
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
@@ -404,11 +417,11 @@ def _describe_verdict(verdict: Verdict) -> list[object]:
         return [verdict.status]
     if isinstance(verdict, NotScored):
         return [verdict.status, verdict.cause, verdict.reason]
-    described: list[object] = [verdict.status, verdict.code, verdict.reason]
+    description: list[object] = [verdict.status, verdict.code, verdict.reason]
     rows: list[Mapping[str, object]] = [verdict.details]
     for key in ("differences", "misses"):
-        if isinstance(nested := verdict.details.get(key), list):
-            rows = [row for row in nested if isinstance(row, Mapping)]
+        if isinstance(detail_rows := verdict.details.get(key), list):
+            rows = [row for row in detail_rows if isinstance(row, Mapping)]
     columns = [key for key in _KEYS if any(row.get(key) is not None for row in rows)]
     columns += sorted({str(key) for row in rows for key in row} - {*_KEYS, "differences", "misses"})
     if columns:
@@ -417,8 +430,8 @@ def _describe_verdict(verdict: Verdict) -> list[object]:
             ["" if v is None else cut_text(v if isinstance(v, str) else write_value(v), _RESULT) for v in row]
             for row in values
         ]
-        described.append({"columns": columns, "rows": texts})
-    return described
+        description.append({"columns": columns, "rows": texts})
+    return description
 
 
 def _format_arguments(call: ToolCall) -> str:

@@ -41,27 +41,27 @@ class ScoreChange:
 def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> ScoreChange:
     """Compare two runs on the entries that both have scored; without such entries the sentence says so."""
     try:
-        found = comparison.compare_scorecards(before, after, profile)
+        run_comparison = comparison.compare_scorecards(before, after, profile)
     # The page is about the run, and is shown without a change too.
     except UsageError:
         return ScoreChange(names[0], sentence=f"no scored entry in common with {names[0]}")
-    paired = found.paired
-    better, worse, pairs = len(paired.better), len(paired.worse), len(paired.pairs)
+    pairing = run_comparison.paired
+    better, worse, pairs = len(pairing.better), len(pairing.worse), len(pairing.pairs)
     sentence = (
-        comparison_tables.describe_direction(found, *names)
+        comparison_tables.describe_direction(run_comparison, *names)
         if better or worse
         else f"none of {pairs:,} entries changed from {names[0]}"
     )
-    sides = zip(names, (paired.only_before, paired.only_after), strict=True)
+    sides = zip(names, (pairing.only_before, pairing.only_after), strict=True)
     if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
         sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
     return ScoreChange(
         names[0],
         better,
         worse,
-        comparison.choose_main_difference(found).shown,
+        comparison.choose_main_difference(run_comparison).shown,
         make_printable(sentence),
-        {one.difference.metric: one for one in found.tested},
+        {one.difference.metric: one for one in run_comparison.tested},
     )
 
 
@@ -96,8 +96,10 @@ class Standing:
         if gate := self.model.scorecard.gate:
             words = Counter(outcome.outcome for outcome in gate)
             word = WORDS[choose_exit_code(gate)]
-            told = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
-            rules = told or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
+            outcome_counts = (
+                ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
+            )
+            rules = outcome_counts or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
             return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
         if not self.scored:
             return "nothing was scored", "not_scored"
@@ -105,30 +107,32 @@ class Standing:
 
 
 def judge_runs(
-    shown: Sequence[ReportedModel], profile: Profile, against: Scorecard | None = None
+    models: Sequence[ReportedModel], profile: Profile, against: Scorecard | None = None
 ) -> Sequence[Standing]:
     """Judge each run; one alone is compared with ``against``, of several each with the first."""
     standings = []
-    name = choose_main_score(shown, profile)
-    for model in shown:
-        passed, scored, interval = measure_share(model.scorecard.records, profile)
+    name = choose_main_score(models, profile)
+    for model in models:
+        passes, scored_count, interval = measure_share(model.scorecard.records, profile)
         change = None
         # Several are compared with each other, whatever was before them.
         if model.series:
-            change = find_change(shown[0].scorecard, model.scorecard, (shown[0].label, model.label), profile)
-        elif against is not None and len(shown) == 1:
+            change = find_change(
+                models[0].scorecard, model.scorecard, (models[0].label, model.label), profile
+            )
+        elif against is not None and len(models) == 1:
             names = (make_printable(against.path.stem), model.label)
             change = find_change(against, model.scorecard, names, profile)
-        found = {each: model.scores[each].find_score(name) for each in Profile}
+        main_scores = {each: model.scores[each].find_score(name) for each in Profile}
         share = describe_share(model.scorecard.records, profile, model.scores[profile])
         standings.append(
             Standing(
                 model,
-                passed,
-                scored,
+                passes,
+                scored_count,
                 interval,
-                len(model.scorecard.records) - scored,
-                {each: score for each, score in found.items() if score},
+                len(model.scorecard.records) - scored_count,
+                {each: score for each, score in main_scores.items() if score},
                 change,
                 "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
             )
@@ -167,18 +171,18 @@ class Block:
     categories: Sequence[ForestRow]
 
 
-def group_categories(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[Block]:
+def group_categories(models: Sequence[ReportedModel], profile: Profile) -> Iterator[Block]:
     """Group the categories as they are reported, each with its scores under the profile."""
     members: dict[str, dict[str, None]] = {}
-    for model in shown:
+    for model in models:
         alike = model.scores[profile].alike
         for name, records in model.categories.items():
             members.setdefault(records[0].suite if alike else records[0].group, {})[name] = None
     for group, names in members.items():
-        rows = [_make_forest_row(name, shown, profile) for name in names]
-        yield Block(_make_forest_row(group, shown, profile), rows)
+        rows = [_make_forest_row(name, models, profile) for name in names]
+        yield Block(_make_forest_row(group, models, profile), rows)
 
 
-def _make_forest_row(name: str, shown: Sequence[ReportedModel], profile: Profile) -> ForestRow:
-    found = ((model.series, model.scores[profile].find_score(name)) for model in shown)
-    return ForestRow(name, [(series, score) for series, score in found if score])
+def _make_forest_row(name: str, models: Sequence[ReportedModel], profile: Profile) -> ForestRow:
+    series_scores = ((model.series, model.scores[profile].find_score(name)) for model in models)
+    return ForestRow(name, [(series, score) for series, score in series_scores if score])

@@ -32,8 +32,8 @@ class KeptRun:
     @property
     def share(self) -> float | None:
         """The share of the scored entries that passed."""
-        scored = self.passed + self.failed
-        return self.passed / scored if scored else None
+        scored_count = self.passed + self.failed
+        return self.passed / scored_count if scored_count else None
 
 
 def render_runs(runs: Sequence[KeptRun], folder: str) -> str:

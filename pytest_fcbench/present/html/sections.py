@@ -91,23 +91,23 @@ def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
         is_file = kind in ("replay", "scripted") and path
         names.append(make_printable(f"{kind}:{PurePath(path).name}" if is_file else card.facts.model))
     for more in _MORE:
-        told = [
+        name_words = [
             (name, make_printable(more(n, card)))
             for n, (name, card) in enumerate(zip(names, scorecards, strict=True))
         ]
         # As a set: a word that all cards of a name share tells nothing apart.
-        kinds = Counter(name for name, _ in set(told))
-        names = [f"{name} ({word})" if kinds[name] > 1 else name for name, word in told]
+        kinds = Counter(name for name, _ in set(name_words))
+        names = [f"{name} ({word})" if kinds[name] > 1 else name for name, word in name_words]
     return tuple(names)
 
 
 def summarise_run(model: ReportedModel) -> str:
     """Summarise a run on one line."""
-    told, card = model.scorecard.facts, model.scorecard
-    suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
+    run_facts, card = model.scorecard.facts, model.scorecard
+    suites = ", ".join(f"{name} {suite['version']}" for name, suite in run_facts.suites.items())
     # The day only: the facts of the run have the time.
     when = [] if card.created_s is None else [format_time(card.created_s).partition(" ")[0]]
-    return make_printable(" · ".join((told.manner, suites, f"fcbench {told.fcbench}", *when)))
+    return make_printable(" · ".join((run_facts.manner, suites, f"fcbench {run_facts.fcbench}", *when)))
 
 
 _SUITES = {
@@ -120,41 +120,44 @@ _SUITES = {
 
 def list_facts(model: ReportedModel) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
-    told, card = model.scorecard.facts, model.scorecard
-    yield "model", told.model
-    yield "calls requested by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
-    yield "names and syntax", f"{told.names}, {told.syntax}"
-    if told.asked_as:
-        yield "asked as", told.asked_as
-    for name, suite in told.suites.items():
+    run_facts, card = model.scorecard.facts, model.scorecard
+    yield "model", run_facts.model
+    yield (
+        "calls requested by",
+        f"{'tool calls' if run_facts.mode == 'fc' else 'a system prompt'} ({run_facts.mode})",
+    )
+    yield "names and syntax", f"{run_facts.names}, {run_facts.syntax}"
+    if run_facts.asked_as:
+        yield "asked as", run_facts.asked_as
+    for name, suite in run_facts.suites.items():
         about = f", {_SUITES[name]}" if name in _SUITES else ""
         yield f"suite {name}", f"{name_suite(name, suite).removeprefix(f'{name} ')}{about}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
-    if told.shard:
-        yield "shard", f"{told.shard}: only a part of the entries"
+    if run_facts.shard:
+        yield "shard", f"{run_facts.shard}: only a part of the entries"
     if model.trials > 1:
         yield "trials", f"{model.trials} of each entry"
-    yield "tests judged by", f"the {told.profile} profile"
-    if told.driven:
-        yield "complex conversations", describe_path_settings(told.driven)
-    if told.search:
-        yield "web", told.search
-    if told.price and told.price.hour is not None:
-        yield "price", f"${told.price.hour:g} an hour, {told.concurrency} calls at once"
-    elif told.price and told.price.input is not None and told.price.output is not None:
+    yield "tests judged by", f"the {run_facts.profile} profile"
+    if run_facts.driven:
+        yield "complex conversations", describe_path_settings(run_facts.driven)
+    if run_facts.search:
+        yield "web", run_facts.search
+    if run_facts.price and run_facts.price.hour is not None:
+        yield "price", f"${run_facts.price.hour:g} an hour, {run_facts.concurrency} calls at once"
+    elif run_facts.price and run_facts.price.input is not None and run_facts.price.output is not None:
         own = {
-            "cached": told.price.cached,
-            "written to a cache": told.price.cache_write,
-            "reasoning": told.price.reasoning,
+            "cached": run_facts.price.cached,
+            "written to a cache": run_facts.price.cache_write,
+            "reasoning": run_facts.price.reasoning,
         }
         rates = [f", ${rate:g} {tokens}" for tokens, rate in own.items() if rate is not None]
-        price = f"${told.price.input:g} in, ${told.price.output:g} out{''.join(rates)}"
+        price = f"${run_facts.price.input:g} in, ${run_facts.price.output:g} out{''.join(rates)}"
         yield "price", f"{price}, per million tokens"
     if card.created_s is not None:
         yield "ended", format_time(card.created_s)
-    yield "fcbench", told.fcbench
+    yield "fcbench", run_facts.fcbench
     yield "file", card.path.name
-    for note in told.notes:
+    for note in run_facts.notes:
         yield "note", note
 
 
@@ -181,30 +184,30 @@ class SectionRow:
     scores: tuple[Both | None, ...]
 
 
-def make_category_rows(shown: Sequence[ReportedModel]) -> list[SectionRow]:
+def make_category_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
     """Make a row of every category of any model."""
     return [
-        make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
+        make_row(name, models) for name in group_by_category(r for m in models for r in m.scorecard.records)
     ]
 
 
-def make_group_rows(shown: Sequence[ReportedModel]) -> list[SectionRow]:
+def make_group_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
     """Make a row of every group that was run as a whole, and of overall or all entries."""
-    found = [name for model in shown for scores in model.scores.values() for name in scores.names]
-    own = {name for name in found if name not in CATEGORIES and name not in GROUPS} - {"overall", ALL}
-    return [make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall", ALL) if name in found]
+    score_names = [name for model in models for scores in model.scores.values() for name in scores.names]
+    own = {name for name in score_names if name not in CATEGORIES and name not in GROUPS} - {"overall", ALL}
+    return [make_row(name, models) for name in (*GROUPS, *sorted(own), "overall", ALL) if name in score_names]
 
 
-def choose_main_score(shown: Sequence[ReportedModel], profile: Profile) -> str:
+def choose_main_score(models: Sequence[ReportedModel], profile: Profile) -> str:
     """Choose the score that stands for these runs."""
-    names = {model.scores[profile].main for model in shown}
+    names = {model.scores[profile].main for model in models}
     return names.pop() if len(names) == 1 else ALL
 
 
-def make_row(name: str, shown: Sequence[ReportedModel]) -> SectionRow:
+def make_row(name: str, models: Sequence[ReportedModel]) -> SectionRow:
     """Make a row of a score."""
-    found = [[model.scores[profile].find_score(name) for profile in Profile] for model in shown]
-    return SectionRow(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
+    score_pairs = [[model.scores[profile].find_score(name) for profile in Profile] for model in models]
+    return SectionRow(name, tuple(Both(*both) if all(both) else None for both in score_pairs))  # type: ignore[arg-type]
 
 
 def pair_executed(rows: Sequence[SectionRow]) -> list[tuple[SectionRow, SectionRow]]:
@@ -239,30 +242,36 @@ class Formats:
 
 
 def compare_formats(
-    shown: Sequence[ReportedModel], rows: Sequence[SectionRow], profile: Profile
+    models: Sequence[ReportedModel], rows: Sequence[SectionRow], profile: Profile
 ) -> Iterator[Formats]:
     """Compare the manners of each model that was asked in several by the scores of ``rows``."""
     manners: dict[str, dict[str, ReportedModel]] = {}
-    for model in shown:
-        told = model.scorecard.facts
-        manner = f"{told.manner}, {told.syntax}"
-        manners.setdefault(told.model, {}).setdefault(manner, model)
-    for name, asked in manners.items():
-        found = {row.name: [row.scores[model.series] for model in asked.values()] for row in rows}
-        entries = {frozenset(r.entry for r in model.scorecard.records) for model in asked.values()}
-        scores = {
-            metric: [both.under(profile) for both in column if both] for metric, column in found.items()
+    for model in models:
+        run_facts = model.scorecard.facts
+        manner = f"{run_facts.manner}, {run_facts.syntax}"
+        manners.setdefault(run_facts.model, {}).setdefault(manner, model)
+    for name, models_by_manner in manners.items():
+        columns = {
+            row.name: [row.scores[model.series] for model in models_by_manner.values()] for row in rows
         }
-        known = {
+        entries = {frozenset(r.entry for r in model.scorecard.records) for model in models_by_manner.values()}
+        scores = {
+            metric: [both.under(profile) for both in column if both] for metric, column in columns.items()
+        }
+        accuracy_columns = {
             metric: [score.accuracy for score in column if score.accuracy is not None]
             for metric, column in scores.items()
             # With different missing parts, or other entries, these would make the difference.
             if len({score.missing for score in column}) == 1 and (metric != ALL or len(entries) == 1)
         }
-        metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
-        if len(asked) > 1 and metrics:
-            accuracies = [tuple(known[metric][n] for metric in metrics) for n in range(len(asked))]
-            yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
+        metrics = tuple(
+            metric for metric, column in accuracy_columns.items() if len(column) == len(models_by_manner)
+        )
+        if len(models_by_manner) > 1 and metrics:
+            accuracies = [
+                tuple(accuracy_columns[metric][n] for metric in metrics) for n in range(len(models_by_manner))
+            ]
+            yield Formats(name, metrics, tuple(zip(models_by_manner, accuracies, strict=True)))
 
 
 _COSTS: Mapping[str, Callable[[CostLatency], float | None]] = {
@@ -288,21 +297,21 @@ def draw_costs(
             )
 
 
-def list_usage(shown: Sequence[ReportedModel]) -> list[tuple[str, CostLatency]]:
+def list_usage(models: Sequence[ReportedModel]) -> list[tuple[str, CostLatency]]:
     """List the bill and latency of each run; empty where nothing is known of any."""
-    return [(model.label, model.bill) for model in shown if any(model.bill.steps for model in shown)]
+    return [(model.label, model.bill) for model in models if any(model.bill.steps for model in models)]
 
 
 def list_usage_by_category(
-    shown: Sequence[ReportedModel],
+    models: Sequence[ReportedModel],
 ) -> Iterator[tuple[ReportedModel, list[tuple[str, CostLatency]], list[str]]]:
     """List cost and latency by category, with sentences about the bill, of each model that has them."""
-    for model in shown:
+    for model in models:
         if model.bill.steps:
             rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
             others = measure_beside_records(model.scorecard.records, model.scorecard.facts.earlier)
-            told = list(describe_bill(model.bill, others))
-            yield model, [*rows, ("all", model.usage), *others.items()], told
+            sentences = list(describe_bill(model.bill, others))
+            yield model, [*rows, ("all", model.usage), *others.items()], sentences
 
 
 # Errors
@@ -318,16 +327,16 @@ class Errors:
     """The codes of each category with their counts, of each model that has any."""
 
 
-def count_errors(shown: Sequence[ReportedModel], profile: Profile) -> Errors:
+def count_errors(models: Sequence[ReportedModel], profile: Profile) -> Errors:
     """Count the codes of all failures under one profile."""
-    found = [
+    code_counts = [
         {
             name: Counter(v.code for record in part if isinstance(v := record.verdict(profile), Failed))
             for name, part in model.categories.items()
         }
-        for model in shown
+        for model in models
     ]
-    totals = [sum(counts.values(), Counter[str]()) for counts in found]
+    totals = [sum(counts.values(), Counter[str]()) for counts in code_counts]
     together = sum(totals, Counter[str]())
     return Errors(
         [
@@ -336,31 +345,33 @@ def count_errors(shown: Sequence[ReportedModel], profile: Profile) -> Errors:
         ],
         [
             (model, {name: counts.most_common() for name, counts in by_category.items() if counts})
-            for model, by_category, total in zip(shown, found, totals, strict=True)
+            for model, by_category, total in zip(models, code_counts, totals, strict=True)
             if total
         ],
     )
 
 
-def count_causes(shown: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, list[int]]]:
+def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, list[int]]]:
     """Count the causes of entries that were not scored, for each model."""
-    found = [
+    cause_counts = [
         Counter(
             v.cause
             for r in m.scorecard.records
             # Entries that followed the other profile's rules are counted once, with the complex calls.
             if isinstance(v := r.verdict(profile), NotScored) and v.cause != OTHER_RULES
         )
-        for m in shown
+        for m in models
     ]
-    return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
+    return [
+        (cause, [counts[cause] for counts in cause_counts]) for cause in sorted(set().union(*cause_counts))
+    ]
 
 
 def tabulate_beside_scores(
-    shown: Sequence[ReportedModel], profile: Profile
+    models: Sequence[ReportedModel], profile: Profile
 ) -> Iterator[tuple[ReportedModel, Table]]:
     """Tabulate each model's scores without trained entries, turns, executable entries and replies."""
-    for model in shown:
+    for model in models:
         card = model.scorecard
         for table in (
             tabulate_untrained(card.records, profile, card.size_of),
@@ -384,24 +395,24 @@ class Complex:
     notes: Sequence[str]
 
 
-def tabulate_complex_totals(shown: Sequence[ReportedModel], profile: Profile) -> Table | None:
+def tabulate_complex_totals(models: Sequence[ReportedModel], profile: Profile) -> Table | None:
     """Tabulate models with conversations along golden paths side by side; None for fewer than two."""
-    found = {
+    path_scores = {
         model.label: golden_paths.score_paths_by_category(model.scorecard.records, profile).get("all")
-        for model in shown
+        for model in models
     }
     rows = [
         (label, *call_tables.format_path_scores(every))
-        for label, every in found.items()
+        for label, every in path_scores.items()
         if every and every.scored
     ]
     title, columns = f"complex calls of each model ({profile} profile)", ("model", *call_tables.COLUMNS)
     return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
 
 
-def describe_complex_calls(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[Complex]:
+def describe_complex_calls(models: Sequence[ReportedModel], profile: Profile) -> Iterator[Complex]:
     """Describe the conversations along golden paths of each model that has any."""
-    for model in shown:
+    for model in models:
         records = model.scorecard.records
         table = call_tables.tabulate_calls(records, profile)
         apart = [
@@ -422,9 +433,9 @@ class SensitivityTables:
     tables: Sequence[Table]
 
 
-def tabulate_sensitivity(shown: Sequence[ReportedModel], profile: Profile) -> Iterator[SensitivityTables]:
+def tabulate_sensitivity(models: Sequence[ReportedModel], profile: Profile) -> Iterator[SensitivityTables]:
     """Tabulate the entries in all prompt formats of each model that has any."""
-    for model in shown:
+    for model in models:
         if tables := tuple(format_tables.tabulate_formats(model.scorecard.records, profile)):
             yield SensitivityTables(model, tables)
 

@@ -42,7 +42,7 @@ def generate_page(
     # The policy allows both blocks by their hashes, so they are text before the template sees them.
     style = f"{read_colours()}{read_package_file('page.css')}"
     script = "".join(map(read_package_file, scripts))
-    allowed = [f"script-src {hash_block(script)}"] if script else []
+    script_policy = [f"script-src {hash_block(script)}"] if script else []
     return (
         make_environment(path.parent)
         .get_template(path.name)
@@ -50,7 +50,7 @@ def generate_page(
             **values,
             style=Markup(style),  # noqa: S704 - a file of this package
             script=Markup(script),  # noqa: S704 - a file of this package
-            policy=write_policy(style, *allowed, *sources, "img-src data:", form=form),
+            policy=write_policy(style, *script_policy, *sources, "img-src data:", form=form),
         )
     )
 

@@ -59,10 +59,10 @@ class Estimate:
         return enclose_value(change, self.centre - reach, self.centre + reach, method, -most, most)
 
 
-def sum_changes(found: Iterable[tuple[str, float, float, int]]) -> dict[str, Changes]:
+def sum_changes(changes: Iterable[tuple[str, float, float, int]]) -> dict[str, Changes]:
     """Sum up changes by cluster, each given as the cluster, the change, its flips and its trials."""
     by_cluster: dict[str, list[tuple[float, float, int]]] = {}
-    for cluster, change, flips, trials in found:
+    for cluster, change, flips, trials in changes:
         by_cluster.setdefault(cluster, []).append((change, flips, trials))
     return {
         cluster: Changes(
@@ -80,21 +80,23 @@ def estimate_change(parts: Sequence[Part]) -> Estimate:
     strata: list[list[Part]] = []
     for part in parts:
         # Parts that have clusters in common, directly or through others, are one stratum.
-        linked, apart = [part], []
+        union, apart = [part], []
         for stratum in strata:
             if any(part[1].keys() & clusters.keys() for _, clusters in stratum):
-                linked += stratum
+                union += stratum
             else:
                 apart.append(stratum)
-        strata = [*apart, linked]
-    found = [_estimate_stratum(stratum, 1 / len(parts)) for stratum in strata]
-    variance = fsum(each.variance for each in found)
-    squares = fsum(each.variance**2 / each.freedom for each in found)
-    return Estimate(fsum(each.centre for each in found), variance, variance**2 / squares if squares else inf)
+        strata = [*apart, union]
+    estimates = [_estimate_stratum(stratum, 1 / len(parts)) for stratum in strata]
+    variance = fsum(each.variance for each in estimates)
+    squares = fsum(each.variance**2 / each.freedom for each in estimates)
+    return Estimate(
+        fsum(each.centre for each in estimates), variance, variance**2 / squares if squares else inf
+    )
 
 
-def _estimate_stratum(parts: Sequence[Part], added: float) -> Estimate:
-    """Estimate the change of parts with clusters in common, ``added`` being their share of the added ones."""
+def _estimate_stratum(parts: Sequence[Part], added_share: float) -> Estimate:
+    """Estimate the change of parts with clusters in common, ``added_share`` being their share of the added ones."""
     residuals: dict[str, float] = {}
     shares: dict[str, float] = {}
     counts, independent = [], 0.0
@@ -119,10 +121,10 @@ def _estimate_stratum(parts: Sequence[Part], added: float) -> Estimate:
     centre = variance = 0.0
     for weight, trials, mean, flips in counts:
         effective = trials / effect
-        together = effective + 2 * added
+        together = effective + 2 * added_share
         shrunk = mean * effective / together
         centre += weight * shrunk
-        variance += weight**2 * ((flips * effective + 2 * added) / together - shrunk**2) / together
+        variance += weight**2 * ((flips * effective + 2 * added_share) / together - shrunk**2) / together
     if differ:
         # Clusters that differ less than independent entries would are not made to differ as much.
         variance = max(spread, variance - max(0.0, independent - spread))

@@ -19,7 +19,7 @@ _TOLD: Mapping[Ending, str] = {
 
 def describe_endings(records: Iterable[Record]) -> list[str]:
     """Describe how many answers ended in each way that was not the model's own."""
-    found = Counter(
+    counts = Counter(
         Ending(str(ending))
         for record in records
         for turn in record.turns
@@ -27,7 +27,7 @@ def describe_endings(records: Iterable[Record]) -> list[str]:
         if (ending := answer.get("ending"))
     )
     return [
-        f"{found[ending]:,} answer{'s' * (found[ending] > 1)} {told}"
-        for ending, told in _TOLD.items()
-        if found[ending]
+        f"{counts[ending]:,} answer{'s' * (counts[ending] > 1)} {phrase}"
+        for ending, phrase in _TOLD.items()
+        if counts[ending]
     ]

@@ -62,18 +62,18 @@ def count_sides(records: Iterable[Record], profile: Profile) -> Sides:
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for record in records:
         if as_written := record.as_written:
-            written, executed = as_written.select_profile(profile), record.verdict(profile)
-            if not isinstance(written, NotScored) and not isinstance(executed, NotScored):
-                counts[written.passed, executed.passed] += 1
+            written_verdict, executed_verdict = as_written.select_profile(profile), record.verdict(profile)
+            if not isinstance(written_verdict, NotScored) and not isinstance(executed_verdict, NotScored):
+                counts[written_verdict.passed, executed_verdict.passed] += 1
     return Sides(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
 def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
     """Count by category and for ``all``; empty where no entry has both verdicts."""
-    asked = [record for record in records if record.group == Group.EXECUTABLE]
-    found = {name: count_sides(part, profile) for name, part in group_by_category(asked).items()}
-    known = {name: of for name, of in found.items() if of.n}
-    return {**known, "all": count_sides(asked, profile)} if known else {}
+    executable_records = [record for record in records if record.group == Group.EXECUTABLE]
+    sides = {name: count_sides(part, profile) for name, part in group_by_category(executable_records).items()}
+    known_sides = {name: of for name, of in sides.items() if of.n}
+    return {**known_sides, "all": count_sides(executable_records, profile)} if known_sides else {}
 
 
 def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:
@@ -84,8 +84,8 @@ def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:
     # With other kinds the difference would be that of the categories, not of the ways to judge.
     pairs = [
         (read.accuracy, run.accuracy)
-        for executable, written in AS_WRITTEN.items()
-        if (read := scores.categories.get(written))
+        for executable, counterpart in AS_WRITTEN.items()
+        if (read := scores.categories.get(counterpart))
         and (run := scores.categories.get(executable))
         and read.accuracy is not None
         and run.accuracy is not None

@@ -120,30 +120,35 @@ class Sensitivity:
 
 def group_by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
     """Group the Records of variations by prompt format, in the official order."""
-    found: dict[PromptFormat, list[Record]] = {}
+    groups: dict[PromptFormat, list[Record]] = {}
     for record in records:
-        if told := parse_format_id(record.entry):
-            found.setdefault(told[0], []).append(record)
-    return {chosen: found[chosen] for chosen in FORMATS if chosen in found}
+        if id_parts := parse_format_id(record.entry):
+            groups.setdefault(id_parts[0], []).append(record)
+    return {prompt_format: groups[prompt_format] for prompt_format in FORMATS if prompt_format in groups}
 
 
 def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
     """Measure format sensitivity; None where no entry was put in a format of its own, or none was scored."""
-    scores = {chosen: tally_records(part, profile) for chosen, part in group_by_format(records).items()}
-    accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
+    scores = {
+        prompt_format: tally_records(part, profile)
+        for prompt_format, part in group_by_format(records).items()
+    }
+    accuracies = {
+        prompt_format: score.accuracy for prompt_format, score in scores.items() if score.accuracy is not None
+    }
     if not accuracies:
         return None
     clusters: dict[str, dict[str, dict[PromptFormat, dict[int, bool]]]] = {}
     for record in records:
         verdict = record.verdict(profile)
-        if (told := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
-            chosen, original = told
+        if (id_parts := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
+            prompt_format, original = id_parts
             of_entry = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
-            of_entry.setdefault(chosen, {})[record.trial or 1] = verdict.passed
+            of_entry.setdefault(prompt_format, {})[record.trial or 1] = verdict.passed
     verdicts = [list(by_entry.values()) for by_entry in clusters.values()]
     limits, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
-        formats={chosen: scores[chosen] for chosen in accuracies},
+        formats={prompt_format: scores[prompt_format] for prompt_format in accuracies},
         **asdict(measure_spread(list(accuracies.values()))),
         intervals=limits,
         max_delta_by_chance=by_chance,
@@ -173,18 +178,20 @@ def _compare_values(clusters: Sequence[Sequence[_Verdicts]]) -> Iterator[Cost]:
                 ]
                 for cluster in clusters
             ]
-            told = [difference for cluster in differences for difference in cluster]
-            if told:
+            all_differences = [difference for cluster in differences for difference in cluster]
+            if all_differences:
                 changes = sum_changes(
                     (str(n), each, abs(each), 1) for n, cluster in enumerate(differences) for each in cluster
                 )
-                interval = estimate_change([(1.0, changes)]).find_interval(sum(told) / len(told))
-                counts = len(told), told.count(1), told.count(-1)
+                interval = estimate_change([(1.0, changes)]).find_interval(
+                    sum(all_differences) / len(all_differences)
+                )
+                counts = len(all_differences), all_differences.count(1), all_differences.count(-1)
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
 def _estimate_by_draws(
-    clusters: Sequence[Sequence[_Verdicts]], scored: Sequence[PromptFormat]
+    clusters: Sequence[Sequence[_Verdicts]], formats: Sequence[PromptFormat]
 ) -> tuple[SpreadLimits, float | None]:
     """Estimate the limits of the maximum delta and of the deviation, and the maximum delta by chance.
 
@@ -194,15 +201,18 @@ def _estimate_by_draws(
     # An entry that lacks a format cannot be permuted among all of them.
     complete = [
         [
-            [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
+            [
+                sum(of_entry[prompt_format].values()) / len(of_entry[prompt_format])
+                for prompt_format in formats
+            ]
             for of_entry in cluster
-            if of_entry.keys() >= set(scored)
+            if of_entry.keys() >= set(formats)
         ]
         for cluster in clusters
     ]
     complete = [cluster for cluster in complete if cluster]
     n = len(complete)
-    if n < 2 or len(scored) < 2:
+    if n < 2 or len(formats) < 2:
         return SpreadLimits(None, None, "no two formats have two independent entries in common"), None
     # Here, because most runs have no such entries and numpy takes long to import.
     import numpy
@@ -210,17 +220,19 @@ def _estimate_by_draws(
     # Always the same seed, so that the same Records give the same limits.
     chance, shares = numpy.random.default_rng(0), 100 * numpy.concatenate([numpy.array(c) for c in complete])
     # The counts of a multinomial draw hold all of a resample, in less memory than the clusters drawn.
-    drawn = chance.multinomial(n, [1 / n] * n, _DRAWS)
+    draw_counts = chance.multinomial(n, [1 / n] * n, _DRAWS)
     totals = 100 * numpy.array([numpy.sum(cluster, axis=0) for cluster in complete])
-    resampled = drawn @ totals / (drawn @ numpy.array([len(cluster) for cluster in complete]))[:, None]
+    resample_means = (
+        draw_counts @ totals / (draw_counts @ numpy.array([len(cluster) for cluster in complete]))[:, None]
+    )
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
 
-    def limits(found: numpy.ndarray) -> Limits:
-        low, high = numpy.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    def limits(values: numpy.ndarray) -> Limits:
+        low, high = numpy.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         return round(float(low), 2), round(float(high), 2)
 
     by_chance = round(float(numpy.quantile(numpy.ptp(dealt, axis=1), CONFIDENCE)), 2)
-    max_deltas, deviations = numpy.ptp(resampled, axis=1), numpy.std(resampled, axis=1, ddof=1)
+    max_deltas, deviations = numpy.ptp(resample_means, axis=1), numpy.std(resample_means, axis=1, ddof=1)
     if n < _FEWEST:
         reason = f"{n} independent entries in all formats, of which a bootstrap needs {_FEWEST}"
     elif numpy.ptp(max_deltas) < _ROUNDING:

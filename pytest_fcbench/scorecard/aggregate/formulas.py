@@ -82,8 +82,8 @@ def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[st
         shares = {part: size / (add_in_order(sizes.values()) or 1.0) for part, size in sizes.items()}
     else:
         return {metric: 1.0}
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part, share in shares.items():
         for name, weight in weigh_categories(part, size_of).items():
-            found[name] = found.get(name, 0.0) + share * weight
-    return found
+            weights[name] = weights.get(name, 0.0) + share * weight
+    return weights

@@ -148,40 +148,42 @@ def select_golden_paths(records: Iterable[Record]) -> list[Record]:
 
 def score_paths_by_category(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
     """Score each category and ``all``; nothing where no entry has a golden path."""
-    found = select_golden_paths(records)
-    categories = {name: score_paths(part, profile) for name, part in group_by_category(found).items()}
-    return {**categories, "all": score_paths(found, profile)} if found else {}
+    path_records = select_golden_paths(records)
+    categories = {name: score_paths(part, profile) for name, part in group_by_category(path_records).items()}
+    return {**categories, "all": score_paths(path_records, profile)} if path_records else {}
 
 
 def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
     """Score these Records together."""
     # An entry that was not scored is absent here, as in ComplexFuncBench's own evaluation.
-    scored = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
+    scored_records = [
+        (r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)
+    ]
     # A verdict may come without a path: baselines keep verdicts only.
-    told = [(record, path) for record, _ in scored if (path := record.path(profile))]
+    paths = [(record, path) for record, _ in scored_records if (path := record.path(profile))]
     beyond = [
         path.taken - path.steps
-        for record, verdict in scored
+        for record, verdict in scored_records
         if verdict.passed and (path := record.path(profile))
     ]
     by_unit: dict[str, tuple[int, int]] = {}
-    for record, path in told:
+    for record, path in paths:
         before = by_unit.get(record.unit, (0, 0))
         by_unit[record.unit] = before[0] + path.right, before[1] + path.calls
-    verdicts = [verdict for _, path in told for verdict in path.verdicts]
-    passed = sum(verdict.passed for _, verdict in scored)
-    calls, right = sum(path.calls for _, path in told), sum(path.right for _, path in told)
+    verdicts = [verdict for _, path in paths for verdict in path.verdicts]
+    passes = sum(verdict.passed for _, verdict in scored_records)
+    calls, right = sum(path.calls for _, path in paths), sum(path.right for _, path in paths)
     return PathScores(
-        scored=len(scored),
-        passed=passed,
-        success=passed / len(scored) if scored else None,
+        scored=len(scored_records),
+        passed=passes,
+        success=passes / len(scored_records) if scored_records else None,
         calls=calls,
         right=right,
         accuracy=right / calls if calls else None,
         interval=find_ratio_interval(list(by_unit.values())),
-        completeness=_average_ratings(path.completeness for _, path in told),
-        correctness=_average_ratings(path.correctness for _, path in told),
-        failures=_count_classes(verdict.code for _, verdict in scored if isinstance(verdict, Failed)),
+        completeness=_average_ratings(path.completeness for _, path in paths),
+        correctness=_average_ratings(path.correctness for _, path in paths),
+        failures=_count_classes(verdict.code for _, verdict in scored_records if isinstance(verdict, Failed)),
         errors=_count_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
         parameters=_count_wrong_parameters(verdicts),
         beyond=dict(Counter("fewer" if n < 0 else "3+" if n > 2 else str(n) for n in beyond)),
@@ -190,8 +192,8 @@ def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
 
 
 def _average_ratings(values: Iterable[int | None]) -> MeanRating:
-    known = [value for value in values if value is not None]
-    return MeanRating(fmean(known) if known else None, len(known))
+    ratings = [value for value in values if value is not None]
+    return MeanRating(fmean(ratings) if ratings else None, len(ratings))
 
 
 def _count_classes(codes: Iterable[str]) -> Mapping[str, int]:
@@ -203,11 +205,11 @@ def _count_classes(codes: Iterable[str]) -> Mapping[str, int]:
 def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]:
     wrong, of = Counter[str](), Counter[str]()
     for call in calls:
-        expected = call.expected or {}
-        arguments = expected.get("arguments")
+        expected_call = call.expected or {}
+        arguments = expected_call.get("arguments")
         # Officially calls are paired by similarity without regard to the name; arguments of another function
         # say nothing of these.
-        if expected.get("name") != call.made.get("name") or not isinstance(arguments, Mapping):
+        if expected_call.get("name") != call.made.get("name") or not isinstance(arguments, Mapping):
             continue
         differ = () if call.right else {difference.parameter for difference in call.differences}
         of.update(map(guess_role, arguments))
@@ -218,7 +220,7 @@ def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]
 def guess_role(parameter: str) -> str:
     """Guess from its name what a parameter is for."""
     words = {word.lower() for word in _WORD.findall(parameter)}
-    return next((name for name, known in ROLES.items() if words & known), OTHER)
+    return next((name for name, role_words in ROLES.items() if words & role_words), OTHER)
 
 
 def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
@@ -227,23 +229,27 @@ def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple
     An entry whose number of calls neither profile knows is assumed to have as many as the longest path. None
     without calls.
     """
-    chosen = select_golden_paths(records)
-    found = score_paths(chosen, profile)
+    path_records = select_golden_paths(records)
+    scores = score_paths(path_records, profile)
     # What is set aside has no verdict whatever the model answers.
-    missing = [r for r in chosen if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
+    missing = [
+        r for r in path_records if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE
+    ]
     # The number of calls is the golden path's own, so either profile or another trial may tell it.
-    known = {record.entry: path.calls for record in chosen for each in Profile if (path := record.path(each))}
-    longest = max(known.values(), default=0)
-    open_calls = sum(known.get(record.entry, longest) for record in missing)
-    calls = found.calls + open_calls
-    return (found.right / calls, (found.right + open_calls) / calls) if found.calls else None
+    known_counts = {
+        record.entry: path.calls for record in path_records for each in Profile if (path := record.path(each))
+    }
+    longest = max(known_counts.values(), default=0)
+    open_calls = sum(known_counts.get(record.entry, longest) for record in missing)
+    calls = scores.calls + open_calls
+    return (scores.right / calls, (scores.right + open_calls) / calls) if scores.calls else None
 
 
 def is_scored_in_part(records: Iterable[Record], profile: Profile) -> bool:
     """Tell whether only a part of ComplexFuncBench was scored, so that official denominators do not apply."""
-    scored = {
+    entries = {
         (r.category, r.entry)
         for r in records
         if r.suite == _SUITE and not isinstance(r.verdict(profile), NotScored)
     }
-    return bool(scored) and Counter(category for category, _ in scored) != OFFICIAL
+    return bool(entries) and Counter(category for category, _ in entries) != OFFICIAL

@@ -63,9 +63,9 @@ def enclose_value(
 def within(limit: Mapping[str, float], *methods: str) -> FieldInfo:
     """Narrow the JSON Schema of an interval to limits and methods that it can have where it stands."""
     limits: JsonDict = dict(limit)
-    narrowed: JsonDict = {"low": limits, "high": limits, "method": {"enum": list(methods)}}
-    found: FieldInfo = Field(json_schema_extra={"properties": narrowed})
-    return found
+    properties: JsonDict = {"low": limits, "high": limits, "method": {"enum": list(methods)}}
+    field_info: FieldInfo = Field(json_schema_extra={"properties": properties})
+    return field_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class Part:
     interval: Interval
 
 
-def find_share_interval(passed: int, n: int) -> Interval | None:
+def find_share_interval(passes: int, n: int) -> Interval | None:
     """Return the interval of a share of independent entries; None without entries."""
-    return _find_wilson_interval(passed / n, n, "wilson") if n else None
+    return _find_wilson_interval(passes / n, n, "wilson") if n else None
 
 
 def find_cluster_interval(clusters: Sequence[tuple[int, int]], most: float | None = None) -> Interval | None:
@@ -92,12 +92,12 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]], most: float | Non
     n = sum(size for _, size in clusters)
     if not n:
         return None
-    share = sum(passed for passed, _ in clusters) / n
-    full = [(passed, size) for passed, size in clusters if size]
+    share = sum(passes for passes, _ in clusters) / n
+    full = [(passes, size) for passes, size in clusters if size]
     number = len(full)
     # The variance below divides by 0 for one cluster, and the share by it where all clusters are alike.
     effective = float(number)
-    spread = fsum((passed - share * size) ** 2 for passed, size in full)
+    spread = fsum((passes - share * size) ** 2 for passes, size in full)
     if number > 1 and spread:
         # A large cluster pulls the mean towards itself, so its residual counts more (CR2: Bell & McCaffrey).
         spread = fsum((p - share * size) ** 2 / (1 - size / n) for p, size in full)
@@ -177,7 +177,7 @@ def correlate_parts(
     for part in parts:
         mean = sum(map(sum, part.values())) / (sum(map(len, part.values())) or 1)
         residuals.append({name: sum(verdicts) - mean * len(verdicts) for name, verdicts in part.items()})
-    found = {}
+    correlations = {}
     for one, two in combinations(range(len(parts)), 2):
         first, second = residuals[one], residuals[two]
         both = add_in_order(value * second[name] for name, value in first.items() if name in second)
@@ -185,8 +185,8 @@ def correlate_parts(
             add_in_order(x * x for x in first.values()) * add_in_order(x * x for x in second.values())
         )
         if norm and both > 0:
-            found[one, two] = min(1.0, both / norm)
-    return found
+            correlations[one, two] = min(1.0, both / norm)
+    return correlations
 
 
 def _find_wilson_interval(share: float, n: float, method: str, z: float = _Z) -> Interval:

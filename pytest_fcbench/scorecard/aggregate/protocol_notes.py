@@ -19,9 +19,9 @@ def describe_protocol_notes(records: Iterable[Record]) -> list[str]:
         if isinstance(codes := answer.get("protocol"), (list, tuple))
         for code in codes
     )
-    told = []
+    notes = []
     for code in merge_notes(counts):
         effect = "failed before it gave" if code in FAILURES else "broke the protocol in"
         answers = f"{counts[code]:,} answer{'s' * (counts[code] > 1)}"
-        told.append(f"the server {effect} {answers} ({code}): {describe_note(code)}")
-    return told
+        notes.append(f"the server {effect} {answers} ({code}): {describe_note(code)}")
+    return notes

@@ -65,5 +65,5 @@ def summarise_ratings(records: Iterable[Record]) -> Ratings:
 
 def summarise_ratings_by_category(records: Iterable[Record]) -> dict[str, Ratings]:
     """Summarise the ratings of each category in which a judge was asked about a reply."""
-    asked = (record for record in records if record.rating)
-    return {name: summarise_ratings(part) for name, part in group_by_category(asked).items()}
+    rated_records = (record for record in records if record.rating)
+    return {name: summarise_ratings(part) for name, part in group_by_category(rated_records).items()}

@@ -48,12 +48,14 @@ def find_right_turns(record: Record, profile: Profile) -> tuple[int, int] | None
 
 def count_right_turns(records: Iterable[Record], profile: Profile) -> RightTurns:
     """Count the turns of these Records."""
-    counts = [counted for record in records if (counted := find_right_turns(record, profile))]
+    counts = [turn_counts for record in records if (turn_counts := find_right_turns(record, profile))]
     return RightTurns(len(counts), sum(turns for _, turns in counts), sum(right for right, _ in counts))
 
 
 def count_right_turns_by_category(records: Iterable[Record], profile: Profile) -> dict[str, RightTurns]:
     """Count the turns of each category of conversations, and of ``all``."""
-    counted = [record for record in records if find_right_turns(record, profile)]
-    parts = {name: count_right_turns(part, profile) for name, part in group_by_category(counted).items()}
-    return {**parts, "all": count_right_turns(counted, profile)} if parts else {}
+    conversations = [record for record in records if find_right_turns(record, profile)]
+    parts = {
+        name: count_right_turns(part, profile) for name, part in group_by_category(conversations).items()
+    }
+    return {**parts, "all": count_right_turns(conversations, profile)} if parts else {}

@@ -120,7 +120,7 @@ def aggregate_scores(
     records: Iterable[Record],
     profile: Profile,
     size_of: Callable[[str], int],
-    assumed: Passed | Failed | None = None,
+    assumed_verdict: Passed | Failed | None = None,
     *,
     partial: bool = False,
 ) -> ProfileScores:
@@ -128,22 +128,26 @@ def aggregate_scores(
 
     Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
     category (also entries x trials) in the selected suites: a category of which nothing was scored counts
-    with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
+    with it in a group that is weighted by count. ``assumed_verdict`` stands in for the verdict of every entry that
     was not scored (set-aside ones excepted), to see how far those could move a score. With ``partial`` a part
     of a formula of which nothing was scored counts as 0, as in the official tables; without, the formula has
     no accuracy then.
     """
     records = list(records)
-    every = tally_records(records, profile, assumed)
+    every = tally_records(records, profile, assumed_verdict)
     categories = {
-        name: tally_records(part, profile, assumed) for name, part in group_by_category(records).items()
+        name: tally_records(part, profile, assumed_verdict)
+        for name, part in group_by_category(records).items()
     }
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
-        own = {suite: tally_records(select_marked(records, suite), profile, assumed) for suite in suites}
+        own = {
+            suite: tally_records(select_marked(records, suite), profile, assumed_verdict) for suite in suites
+        }
         return ProfileScores(categories, own, every, every, alike=True)
     verdicts = {
-        name: _group_by_unit(part, profile, assumed) for name, part in group_by_category(records).items()
+        name: _group_by_unit(part, profile, assumed_verdict)
+        for name, part in group_by_category(records).items()
     }
 
     def finish_formula(name: str, score: Score) -> Score:
@@ -169,10 +173,15 @@ def aggregate_scores(
     # The formula leaves out categories without a weight, but overall's counts are those of all entries.
     whole = replace(every, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
     shares = weigh_categories("overall", lambda name: _find_size(categories, name, size_of))
-    counted = {name: score.n for name, score in categories.items() if score.scored and shares.get(name)}
-    weight = add_in_order(shares[name] for name in counted)
+    category_counts = {
+        name: score.n for name, score in categories.items() if score.scored and shares.get(name)
+    }
+    weight = add_in_order(shares[name] for name in category_counts)
     # Older scorecards do not know the size of every category.
-    run, size = sum(counted.values()), sum(max(n, size_of(name)) for name, n in counted.items())
+    run, size = (
+        sum(category_counts.values()),
+        sum(max(n, size_of(name)) for name, n in category_counts.items()),
+    )
     return ProfileScores(categories, groups, whole, every, weight, (run, size) if run < size else None)
 
 
@@ -194,7 +203,7 @@ def _find_group_interval(
     Where most of its variance is that of categories with few clusters, it has their number.
     """
     weights = weigh_categories(metric, lambda name: _find_size(categories, name, size_of))
-    known = {
+    parts = {
         name: Part(weights[name], score.accuracy, score.interval)
         for name, score in categories.items()
         if weights.get(name) and score.accuracy is not None and score.interval
@@ -202,27 +211,27 @@ def _find_group_interval(
 
     def find_interval(names: Collection[str], mean: float | None = None) -> Interval | None:
         correlations = intervals.correlate_parts([verdicts[name] for name in names])
-        return intervals.find_mean_interval([known[name] for name in names], correlations, mean)
+        return intervals.find_mean_interval([parts[name] for name in names], correlations, mean)
 
-    found = find_interval(known, whole.accuracy)
-    few = [name for name, part in known.items() if part.interval.clusters]
+    group_interval = find_interval(parts, whole.accuracy)
+    few = [name for name, part in parts.items() if part.interval.clusters]
     number = len({unit for name in few for unit in verdicts[name]})
-    if found and (of_few := find_interval(few)) and number < FEWEST:
-        is_most = 2 * (of_few.high - of_few.low) ** 2 > (found.high - found.low) ** 2
-        return replace(found, clusters=number if is_most else None)
-    return found
+    if group_interval and (of_few := find_interval(few)) and number < FEWEST:
+        is_most = 2 * (of_few.high - of_few.low) ** 2 > (group_interval.high - group_interval.low) ** 2
+        return replace(group_interval, clusters=number if is_most else None)
+    return group_interval
 
 
 def _group_by_unit(
-    records: Iterable[Record], profile: Profile, assumed: Passed | Failed | None
+    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
 ) -> Mapping[str, list[bool]]:
     """Group the scored verdicts by unit of sampling."""
-    found: dict[str, list[bool]] = {}
+    verdicts: dict[str, list[bool]] = {}
     for record in records:
-        verdict = assume_verdict(record.verdict(profile), assumed)
+        verdict = assume_verdict(record.verdict(profile), assumed_verdict)
         if not isinstance(verdict, NotScored):
-            found.setdefault(record.unit, []).append(verdict.passed)
-    return found
+            verdicts.setdefault(record.unit, []).append(verdict.passed)
+    return verdicts
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:
@@ -240,10 +249,10 @@ def list_sized_categories(categories: Iterable[str]) -> list[str]:
     return list(run | dict.fromkeys(parts))
 
 
-def assume_verdict(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
+def assume_verdict(verdict: Verdict, assumed_verdict: Passed | Failed | None) -> Verdict:
     """Return a verdict, or what is assumed in its place where it is missing and was not set aside."""
-    unscored = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
-    return assumed if assumed and unscored else verdict
+    is_missing = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
+    return assumed_verdict if assumed_verdict and is_missing else verdict
 
 
 def _has_only_own_suites(records: Sequence[Record]) -> bool:
@@ -286,10 +295,12 @@ def name_main_score(records: Iterable[Record]) -> str:
     return aggregate_scores(one_of_each, Profile.OFFICIAL, lambda name: 1, Passed()).main
 
 
-def mark_trained(records: Iterable[Record], trained: Collection[str]) -> list[Record]:
+def mark_trained(records: Iterable[Record], trained_entries: Collection[str]) -> list[Record]:
     """Add the mark of trained entries to the Records of these entries."""
     return [
-        replace(record, marks=tuple(sorted({*record.marks, TRAINED}))) if record.entry in trained else record
+        replace(record, marks=tuple(sorted({*record.marks, TRAINED})))
+        if record.entry in trained_entries
+        else record
         for record in records
     ]
 
@@ -304,7 +315,7 @@ def score_metric(
     records: Sequence[Record],
     profile: Profile,
     size_of: Callable[[str], int],
-    assumed: Passed | Failed | None = None,
+    assumed_verdict: Passed | Failed | None = None,
     *,
     partial: bool = False,
 ) -> Score | None:
@@ -315,41 +326,41 @@ def score_metric(
     if metric == UNTRAINED:
         metric, records = name_main_score(records), leave_out_trained(records)
     if has_formula(metric, records):
-        scores = aggregate_scores(records, profile, size_of, assumed, partial=partial)
+        scores = aggregate_scores(records, profile, size_of, assumed_verdict, partial=partial)
         return scores.find_score(metric)
     part = select_marked(records, metric)
-    return tally_records(part, profile, assumed) if part else None
+    return tally_records(part, profile, assumed_verdict) if part else None
 
 
 def tally_records(
-    records: Sequence[Record], profile: Profile, assumed: Passed | Failed | None = None
+    records: Sequence[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
 ) -> Score:
     """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
     clusters: dict[str, list[bool]] = {}
-    unscored = []
+    missing_verdicts = []
     for record in records:
-        verdict = assume_verdict(record.verdict(profile), assumed)
+        verdict = assume_verdict(record.verdict(profile), assumed_verdict)
         if isinstance(verdict, NotScored):
-            unscored.append(verdict)
+            missing_verdicts.append(verdict)
         else:
             clusters.setdefault(record.unit, []).append(verdict.passed)
-    passed, scored = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
+    passes, verdict_count = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
     counts = Score(
         n=len(records),
-        passed=passed,
-        failed=scored - passed,
-        not_scored=len(unscored),
-        set_aside=sum(verdict.cause == SET_ASIDE for verdict in unscored),
-        unknown=sum(verdict.cause == OTHER_RULES for verdict in unscored),
+        passed=passes,
+        failed=verdict_count - passes,
+        not_scored=len(missing_verdicts),
+        set_aside=sum(verdict.cause == SET_ASIDE for verdict in missing_verdicts),
+        unknown=sum(verdict.cause == OTHER_RULES for verdict in missing_verdicts),
     )
     # Entries on which both profiles would have gone on alike are no fair sample of all.
-    if counts.unknown or not scored:
+    if counts.unknown or not verdict_count:
         return counts
-    alone = scored == len(clusters)
+    alone = verdict_count == len(clusters)
     return replace(
         counts,
-        accuracy=passed / scored,
-        interval=intervals.find_share_interval(passed, scored)
+        accuracy=passes / verdict_count,
+        interval=intervals.find_share_interval(passes, verdict_count)
         if alone
         # In the same order whatever that of the Records, because sums of fractions depend on it.
         else intervals.find_cluster_interval(sorted((sum(each), len(each)) for each in clusters.values())),
@@ -357,7 +368,7 @@ def tally_records(
 
 
 def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:
-    known = [
+    known_parts = [
         Part(weights[name], score.accuracy, score.interval)
         for name, score in parts.items()
         if score and score.accuracy is not None and score.interval
@@ -365,7 +376,7 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
     present = [score for score in parts.values() if score]
     missing = [name for name, score in parts.items() if not score or not (score.scored or score.unknown)]
     # The whole lacks what a part lacks.
-    nested = [name for score in present for name in score.missing]
+    nested_names = [name for score in present for name in score.missing]
     unknown = sum(score.unknown for score in present)
     return Score(
         n=sum(score.n for score in present),
@@ -373,8 +384,10 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
         failed=sum(score.failed for score in present),
         not_scored=sum(score.not_scored for score in present),
         set_aside=sum(score.set_aside for score in present),
-        accuracy=add_in_order(part.weight * part.share for part in known) if known and not unknown else None,
-        missing=tuple(dict.fromkeys(missing + nested)),
-        interval=None if unknown else intervals.find_mean_interval(known),
+        accuracy=add_in_order(part.weight * part.share for part in known_parts)
+        if known_parts and not unknown
+        else None,
+        missing=tuple(dict.fromkeys(missing + nested_names)),
+        interval=None if unknown else intervals.find_mean_interval(known_parts),
         unknown=unknown,
     )

@@ -14,6 +14,8 @@ from pytest_fcbench.scorecard.record import Record
 def score_strata(records: Sequence[Record], profile: Profile) -> dict[Stratum, Score]:
     """Score the entries of each stratum, each counting the same; strata without entries are absent."""
     # Entries in other prompt formats repeat those of other categories.
-    known = [record for record in records if record.stratum and record.group != Group.FORMAT]
-    parts = {stratum: [record for record in known if record.stratum == stratum] for stratum in Stratum}
+    stratum_records = [record for record in records if record.stratum and record.group != Group.FORMAT]
+    parts = {
+        stratum: [record for record in stratum_records if record.stratum == stratum] for stratum in Stratum
+    }
     return {stratum: tally_records(part, profile) for stratum, part in parts.items() if part}

@@ -46,14 +46,14 @@ def _find_beta_share(a: float, b: float, x: float) -> float:
         return 1 - _find_beta_share(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
-    found = d
+    fraction = d
     for m in range(1, _TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
             d = 1 / (1 + term * d or _TINY)
             c = 1 + term / c or _TINY
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < 1e-14:
             break
-    return front * found
+    return front * fraction

@@ -64,9 +64,9 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
             by_cluster[trials[0].unit].append(sum(isinstance(verdict, Passed) for verdict in verdicts))
         else:
             left_out.append(entry)
-    passed = [count for counts in by_cluster.values() for count in counts]
+    pass_counts = [count for counts in by_cluster.values() for count in counts]
     # Whole numbers are added up and divided once, so that pass@1, pass^1 and the mean are the same float.
-    n = len(passed)
+    n = len(pass_counts)
     numbers = range(1, k + 1) if n else ()
     some = [_sum_choices(by_cluster, [comb(k, j) - comb(k - c, j) for c in range(k + 1)]) for j in numbers]
     every = [_sum_choices(by_cluster, [comb(c, j) for c in range(k + 1)]) for j in numbers]
@@ -76,12 +76,12 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
         k=k,
         entries=n,
         left_out=tuple(sorted(left_out)),
-        mean=sum(passed) / (k * n) if n else None,
+        mean=sum(pass_counts) / (k * n) if n else None,
         pass_at=tuple(map(_divide_sums, some)),
         pass_hat=tuple(map(_divide_sums, every)),
         pass_at_intervals=tuple(filter(None, map(find_cluster_interval, some, independent))),
         pass_hat_intervals=tuple(filter(None, map(find_cluster_interval, every, independent))),
-        flip=sum(0 < c < k for c in passed) / n if n else None,
+        flip=sum(0 < c < k for c in pass_counts) / n if n else None,
     )
 
 

@@ -32,32 +32,34 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
     same in their answers; of at least twenty entries.
     """
     records = list(records)
-    overflowed = sum(
+    overflows = sum(
         any(answer["fault"] == Fault.OVERFLOW for turn in record.turns for answer in turn)
         for record in records
     )
-    if len(records) >= _ENOUGH and overflowed >= _OFTEN * len(records):
+    if len(records) >= _ENOUGH and overflows >= _OFTEN * len(records):
         return (
-            f"{overflowed:,} of {len(records):,} entries outgrew the context and count as wrong; if the "
+            f"{overflows:,} of {len(records):,} entries outgrew the context and count as wrong; if the "
             f"model can read more, start the server with a longer context ({_CONTEXT_SWITCHES})"
         )
-    asked = [record for record in records if record.turns and CATEGORIES[record.category].expects_calls]
-    if len(asked) < _ENOUGH:
+    call_records = [
+        record for record in records if record.turns and CATEGORIES[record.category].expects_calls
+    ]
+    if len(call_records) < _ENOUGH:
         return None
-    answers = [answer for record in asked for turn in record.turns for answer in turn]
-    all_of_them = f"of {len(asked):,} entries that expect calls"
+    answers = [answer for record in call_records for turn in record.turns for answer in turn]
+    all_of_them = f"of {len(call_records):,} entries that expect calls"
     if not any(answer["tool_calls"] or str(answer["text"] or "").strip() for answer in answers):
         return (
             f"every answer {all_of_them} is empty; raise --fcbench-max-tokens if the model reasons first, "
             f"or look at what the server logs"
         )
-    by_tools = all(record.mode == Mode.FC and record.syntax == "tool_calls" for record in asked)
+    by_tools = all(record.mode == Mode.FC and record.syntax == "tool_calls" for record in call_records)
     if by_tools and not any(answer["tool_calls"] for answer in answers):
         return (
             f"no answer {all_of_them} contains a tool call; let the server read them ({TOOL_SWITCHES}), or "
             f"ask in words with --fcbench-mode=prompt"
         )
-    verdicts = [record.verdicts.official for record in asked]
+    verdicts = [record.verdicts.official for record in call_records]
     if all(isinstance(each, Failed) and each.code.endswith(_UNREADABLE) for each in verdicts):
         return (
             f"no answer {all_of_them} can be read as calls; choose the syntax in which the model writes them "

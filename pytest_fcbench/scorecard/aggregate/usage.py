@@ -59,7 +59,7 @@ def measure_beside_records(
 ) -> Mapping[str, CostLatency]:
     """Sum up the same of what is no step of a Record: earlier conversations, judge and embedding model."""
     beside = _list_beside_records(records, earlier)
-    return {name: used for name, steps in beside.items() if (used := measure_steps(steps)).steps}
+    return {name: usage for name, steps in beside.items() if (usage := measure_steps(steps)).steps}
 
 
 def measure_bill(records: Sequence[Record], earlier: Sequence[EarlierConversation] = ()) -> CostLatency:
@@ -89,11 +89,11 @@ def _list_beside_records(
     records: Iterable[Record], earlier: Sequence[EarlierConversation]
 ) -> Mapping[str, Sequence[Usage]]:
     """List the steps of earlier conversations and the calls of each other party that is paid."""
-    found: dict[str, list[Usage]] = {_EARLIER: [step for each in earlier for step in each.steps]}
+    usages: dict[str, list[Usage]] = {_EARLIER: [step for each in earlier for step in each.steps]}
     asides = [aside for record in records for aside in record.asides if aside.party in PAID]
     for aside in sorted(asides, key=lambda aside: aside.party):
-        found.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
-    return found
+        usages.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
+    return usages
 
 
 def measure_steps(steps: Sequence[Usage]) -> CostLatency:
@@ -123,8 +123,8 @@ def measure_steps(steps: Sequence[Usage]) -> CostLatency:
 
 
 def _sum_known(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    known_counts = [count for count in counts if count is not None]
+    return sum(known_counts) if known_counts else None
 
 
 def _find_percentile(values: Sequence[float], percent: int) -> float | None:

@@ -69,13 +69,13 @@ class Comparison:
 
 def check_metrics(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
     """Check that metrics are scores of the formulas or marks; return each once. Raises ``UsageError``."""
-    named = {record.suite for card in cards for record in card.records}
-    known = dict.fromkeys(("overall", ALL, *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
-    found = list(dict.fromkeys(metrics))
-    for metric in found:
-        if metric not in known:
-            raise UsageError(describe_unknown_name("metric", metric, known))
-    return found
+    suites = {record.suite for card in cards for record in card.records}
+    known_names = dict.fromkeys(("overall", ALL, *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(suites)))
+    unique_metrics = list(dict.fromkeys(metrics))
+    for metric in unique_metrics:
+        if metric not in known_names:
+            raise UsageError(describe_unknown_name("metric", metric, known_names))
+    return unique_metrics
 
 
 def compare_scorecards(
@@ -85,41 +85,43 @@ def compare_scorecards(
 
     Raises ``UsageError`` for an unknown metric, and where there is nothing to compare.
     """
-    asked = check_metrics(metrics, (before, after))
-    paired = pair_runs(before.records, after.records, profile)
-    if not paired.pairs:
-        many = f"{len(paired.unscored):,}" if paired.unscored else "none"
+    requested_metrics = check_metrics(metrics, (before, after))
+    pairing = pair_runs(before.records, after.records, profile)
+    if not pairing.pairs:
+        many = f"{len(pairing.unscored):,}" if pairing.unscored else "none"
         entries = f"{count_entries(before):,} and {count_entries(after):,} entries"
         raise UsageError(
             f"{before.path} and {after.path} have no scored entry in common: of {entries} {many} "
             f"have the same id ({name_suites(before)} and {name_suites(after)}); compare runs of "
             f"the same entries"
         )
-    compared = {one.entry for one in paired.pairs}
+    common_entries = {one.entry for one in pairing.pairs}
     # Only for the names of the metrics and of what is missing; the values come from the pairs.
-    scores = aggregate_scores((r for r in after.records if r.entry in compared), profile, after.size_of)
-    found = []
-    for metric in asked or scores.names:
-        if difference := paired.measure_difference(metric, after.size_of):
-            found.append(difference)
-        elif asked:
+    scores = aggregate_scores((r for r in after.records if r.entry in common_entries), profile, after.size_of)
+    differences = []
+    for metric in requested_metrics or scores.names:
+        if difference := pairing.measure_difference(metric, after.size_of):
+            differences.append(difference)
+        elif requested_metrics:
             raise UsageError(
                 f"metric {metric!r}: none of its entries was scored in both; name another metric"
             )
-    missing = {one.metric: score.missing for one in found if (score := scores.find_score(one.metric))}
+    missing = {one.metric: score.missing for one in differences if (score := scores.find_score(one.metric))}
     kinds: dict[str, dict[str, float]] = {}
-    for one in found:
+    for one in differences:
         # Corrected within its kind only: the flips of a group are those of its categories.
         alone = one.metric in ("overall", ALL)
         kind = "category" if one.metric in CATEGORIES else "overall" if alone else "group"
         kinds.setdefault(kind, {})[one.metric] = one.chance.p
-    corrected = {
+    adjusted_p_values = {
         metric: p
         for family in kinds.values()
         for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
     }
-    tested = tuple(Tested(one, corrected[one.metric]) for one in found)
-    return Comparison(before, after, profile, paired, tested, missing, scores.weight, scores.main)
+    tested_differences = tuple(Tested(one, adjusted_p_values[one.metric]) for one in differences)
+    return Comparison(
+        before, after, profile, pairing, tested_differences, missing, scores.weight, scores.main
+    )
 
 
 def count_entries(card: Scorecard) -> int:

@@ -10,8 +10,8 @@ def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
     # The least p value counts times their number, the next times one less, and so on; the adjusted values
     # never decrease and never exceed 1.
     n, least = len(probabilities), 0.0
-    corrected = [0.0] * n
+    adjusted_p_values = [0.0] * n
     for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
         least = max(least, min(1.0, (n - rank) * probabilities[index]))
-        corrected[index] = least
-    return corrected
+        adjusted_p_values[index] = least
+    return adjusted_p_values

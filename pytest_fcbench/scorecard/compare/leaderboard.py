@@ -81,15 +81,15 @@ def rank_boards(
     for card in sorted(cards, key=lambda card: str(card.path)):
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
         kinds.setdefault((data, tuple(list_scored(card, profile))), []).append(card)
-    found = [
+    boards = [
         _rank_board(kind, profile, metric or choose_metric(kind, profile), released or {})
         for kind in kinds.values()
     ]
-    if all(row.rank is None for board in found for row in board.rows):
+    if all(row.rank is None for board in boards for row in board.rows):
         raise UsageError(
             f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --metric"
         )
-    return sorted(found, key=lambda board: (-len(board.rows), board.title))
+    return sorted(boards, key=lambda board: (-len(board.rows), board.title))
 
 
 def choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
@@ -104,9 +104,9 @@ def list_scored(card: Scorecard, profile: Profile) -> list[str]:
 
 
 def _rank_board(
-    cards: Sequence[Scorecard], profile: Profile, metric: str, released: Mapping[str, date]
+    cards: Sequence[Scorecard], profile: Profile, metric: str, release_dates: Mapping[str, date]
 ) -> Board:
-    called, models = name_scorecards(cards), name_scorecards(cards, lambda card: card.facts.mode)
+    card_names, models = name_scorecards(cards), name_scorecards(cards, lambda card: card.facts.mode)
     better, apart = _find_better(cards, profile, metric)
     # A metric that stands for the runs is whole; one that the user asked for need not be.
     scores = [score_metric(metric, card.records, profile, card.size_of, partial=True) for card in cards]
@@ -116,13 +116,13 @@ def _rank_board(
         # The other end of the tie: whoever is not shown to be worse may be better.
         worse = sum(n in others for others in better.values())
         lowest = max(rank or 0, len(cards) - worse)
-        day = released.get(card.facts.model)
+        day = release_dates.get(card.facts.model)
         alike = tuple(
             name
-            for other, name in enumerate(called)
+            for other, name in enumerate(card_names)
             if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
         )
-        rows.append(BoardRow(called[n], models[n], card, score, rank, lowest, day, alike))
+        rows.append(BoardRow(card_names[n], models[n], card, score, rank, lowest, day, alike))
     categories = list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
@@ -140,7 +140,7 @@ def _rank_board(
         ),
         profile=profile,
         metric=metric,
-        apart=tuple((called[one], called[other]) for one, other in apart),
+        apart=tuple((card_names[one], card_names[other]) for one, other in apart),
     )
 
 
@@ -150,7 +150,7 @@ def _find_better(
     """Find the rows shown to be better than each row, and the pairs that cannot be compared."""
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
-    tested: list[tuple[int, int, MetricDifference]] = []
+    comparisons: list[tuple[int, int, MetricDifference]] = []
     for one, other in combinations(range(len(cards)), 2):
         difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
             metric, cards[one].size_of
@@ -158,10 +158,10 @@ def _find_better(
         if difference is None:
             apart.append((one, other))
         else:
-            tested.append((one, other, difference))
+            comparisons.append((one, other, difference))
     # Of many pairs some would differ by chance.
-    corrected = correct_by_holm([difference.chance.p for _, _, difference in tested])
-    for (one, other, difference), p in zip(tested, corrected, strict=True):
+    adjusted_p_values = correct_by_holm([difference.chance.p for _, _, difference in comparisons])
+    for (one, other, difference), p in zip(comparisons, adjusted_p_values, strict=True):
         if verdict := decide_direction(difference, p):
             better[one if verdict > 0 else other].add(other if verdict > 0 else one)
     # Transitive closure (Warshall): the middle one must be the outer loop, or chains of three are missed.

@@ -87,9 +87,9 @@ class Merged:
         for key, value in {**own, **self.report, **own}.items():
             yield f"{json.dumps(key)}: {json.dumps(value)}, "
         yield '"tests": ['
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             paths = dict.fromkeys(test.path for test in self.tests.values())
-            readers = {path: opened.enter_context(open_places(path)) for path in paths}
+            readers = {path: stack.enter_context(open_places(path)) for path in paths}
             for number, nodeid in enumerate(sorted(self.tests)):
                 test = self.tests[nodeid]
                 yield f"{',' if number else ''}\n{readers[test.path](test.place)}"
@@ -112,26 +112,26 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
         to_run = counts.get("collected", 0) - counts.get("deselected", 0)
         if counts.get("total", 0) < to_run:
             absent.append(f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.card.path} were run")
-    unfinished = "; ".join(absent) or None
+    shortfall = "; ".join(absent) or None
     facts = _join_facts(cards)
-    notes = dict.fromkeys((*(note for card in cards for note in card.facts.notes), unfinished))
+    notes = dict.fromkeys((*(note for card in cards for note in card.facts.notes), shortfall))
     sizes: dict[str, tuple[Scorecard, int]] = {}
     for card in cards:
         for category, size in card.sizes.items():
-            first, told = sizes.setdefault(category, (card, size))
-            _require_same(f"the number of tests of {category}", first, told, card, size)
+            first, first_size = sizes.setdefault(category, (card, size))
+            _require_same(f"the number of tests of {category}", first, first_size, card, size)
     tests: dict[str, _Test] = {}
-    for nodeid, test in (named for part in parts for named in part.tests):
-        known = tests.get(nodeid)
+    for nodeid, test in (pair for part in parts for pair in part.tests):
+        earlier_test = tests.get(nodeid)
         # A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
-        if known is None or not test.is_foreign or known.is_passing:
+        if earlier_test is None or not test.is_foreign or earlier_test.is_passing:
             tests[nodeid] = test
     return Merged(
         facts=replace(facts, notes=tuple(filter(None, notes))),
         records=tuple(sort_records(records.values())),
         sizes={category: size for category, (_, size) in sizes.items()},
         missing=missing,
-        unfinished=unfinished,
+        unfinished=shortfall,
         report=_join_reports([part.report for part in parts], tests),
         tests=tests,
     )
@@ -162,15 +162,15 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
         for name in _SAME:
             _require_same(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
         _require_same("trials", first, _count_trials(first), part, _count_trials(part))
-    told: dict[str, Any] = {}
+    common_facts: dict[str, Any] = {}
     for name in _SAME_WHERE_TOLD:
         telling = [part for part in parts if getattr(part.facts, name) is not None]
-        told[name] = getattr(telling[0].facts, name) if telling else None
+        common_facts[name] = getattr(telling[0].facts, name) if telling else None
         for part in telling[1:]:
-            _require_same(name, telling[0], told[name], part, getattr(part.facts, name))
+            _require_same(name, telling[0], common_facts[name], part, getattr(part.facts, name))
     # Parts that share a store hold the same earlier conversations.
     earlier = {each.entry: each for part in parts for each in part.facts.earlier}
-    return replace(first.facts, shard=None, ungated=None, earlier=tuple(earlier.values()), **told)
+    return replace(first.facts, shard=None, ungated=None, earlier=tuple(earlier.values()), **common_facts)
 
 
 def _count_trials(part: Scorecard) -> int | None:
@@ -190,17 +190,17 @@ def _require_same(what: str, first: Scorecard, one: object, second: Scorecard, o
 
 
 def _join_records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str, Record]:
-    found: dict[str, Record] = {}
+    records_by_id: dict[str, Record] = {}
     where: dict[str, Scorecard] = {}
     for part in parts:
         for record in part.records:
-            if record.item_id in found and not replacing:
+            if record.item_id in records_by_id and not replacing:
                 raise UsageError(
                     f"{where[record.item_id].path} and {part.path} both have {record.item_id}; "
                     "give each part once, or use --replace so that the last one counts"
                 )
-            found[record.item_id], where[record.item_id] = record, part
-    return found
+            records_by_id[record.item_id], where[record.item_id] = record, part
+    return records_by_id
 
 
 def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:

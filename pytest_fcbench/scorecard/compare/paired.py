@@ -135,10 +135,10 @@ class Paired:
 
     @cached_property
     def _by_category(self) -> Mapping[str, Sequence[EntryPair]]:
-        found: dict[str, list[EntryPair]] = {name: [] for name in CATEGORIES}
+        groups: dict[str, list[EntryPair]] = {name: [] for name in CATEGORIES}
         for pair in self.pairs:
-            found.setdefault(pair.category, []).append(pair)
-        return {name: part for name, part in found.items() if part}
+            groups.setdefault(pair.category, []).append(pair)
+        return {name: part for name, part in groups.items() if part}
 
     def weigh_pairs(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0
@@ -148,10 +148,10 @@ class Paired:
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
         if metric == UNTRAINED:
-            kept = {record.entry for record in leave_out_trained(self.later)}
+            untrained_entries = {record.entry for record in leave_out_trained(self.later)}
             # Entries that only the later run has are not compared, so they do not say what is.
             main = name_main_score(record for record in self.later if record.entry not in self.only_after)
-            pairs = tuple(pair for pair in self.pairs if pair.entry in kept)
+            pairs = tuple(pair for pair in self.pairs if pair.entry in untrained_entries)
             return replace(self, pairs=pairs).weigh_pairs(main, size_of)
         if has_formula(metric, self.later):
             share = weigh_categories(
@@ -236,7 +236,7 @@ def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, flo
     # Here, because the exact formula does without numpy, which takes long to import.
     import numpy
 
-    found = fsum(totals)
+    observed_sum = fsum(totals)
     # The same part of the change is the same number, however its shares were rounded. The signs of equal ones
     # only matter by their number, which is one binomial draw for all of them.
     sizes = Counter(size for total in totals if (size := round(abs(total), 12)))
@@ -244,15 +244,15 @@ def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, flo
     chance, by_lot = numpy.random.default_rng(0), numpy.zeros(_DRAWS)
     for size, flips in sorted(sizes.items()):
         by_lot += size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
-    as_large = int((abs(by_lot) >= abs(found) - _ROUNDING).sum())
+    as_large = int((abs(by_lot) >= abs(observed_sum) - _ROUNDING).sum())
     # One is added to both counts, so that p from draws is never 0.
     p = (1 + as_large) / (1 + _DRAWS)
     if not as_large:
         # Beyond what draws can tell; a correction for many tests needs less than one in so many draws.
-        p = min(p, 2 * find_tail(abs(found) / sqrt(estimate.variance), estimate.freedom))
+        p = min(p, 2 * find_tail(abs(observed_sum) / sqrt(estimate.variance), estimate.freedom))
     # All signs alike are one of so many outcomes, whatever was drawn.
     least = 2.0 ** -sizes.total()
-    p_worse = (1 + int((by_lot <= found + _ROUNDING).sum())) / (1 + _DRAWS)
+    p_worse = (1 + int((by_lot <= observed_sum + _ROUNDING).sum())) / (1 + _DRAWS)
     return min(1.0, max(p, 2 * least)), min(1.0, max(p_worse, least))
 
 
@@ -272,14 +272,14 @@ def pair_runs(
     before: Iterable[Record],
     after: Iterable[Record],
     profile: Profile,
-    assumed: Passed | Failed | None = None,
+    assumed_verdict: Passed | Failed | None = None,
 ) -> Paired:
-    """Pair two runs under one profile; ``assumed`` stands for verdicts that the later run lacks.
+    """Pair two runs under one profile; ``assumed_verdict`` stands for verdicts that the later run lacks.
 
     An entry counts where both have scored a trial of it.
     """
     later = tuple(after)
-    first, second = _collect_trials(before, profile, None), _collect_trials(later, profile, assumed)
+    first, second = _collect_trials(before, profile, None), _collect_trials(later, profile, assumed_verdict)
     both = [entry for entry in second if entry in first]
     return Paired(
         pairs=tuple(
@@ -304,15 +304,15 @@ def pair_runs(
 
 
 def _collect_trials(
-    records: Iterable[Record], profile: Profile, assumed: Passed | Failed | None
+    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
 ) -> Mapping[str, _Trials]:
-    found: dict[str, _Trials] = {}
+    trials_by_entry: dict[str, _Trials] = {}
     for record in records:
-        trials = found.setdefault(record.entry, _Trials(record.category, record.unit, [], []))
-        verdict = assume_verdict(record.verdict(profile), assumed)
+        trials = trials_by_entry.setdefault(record.entry, _Trials(record.category, record.unit, [], []))
+        verdict = assume_verdict(record.verdict(profile), assumed_verdict)
         if isinstance(verdict, NotScored):
             continue
         trials.passed.append(verdict.passed)
         if isinstance(verdict, Failed):
             trials.reasons.append(verdict.reason or verdict.code)
-    return found
+    return trials_by_entry

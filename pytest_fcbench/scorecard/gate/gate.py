@@ -37,8 +37,12 @@ class Evidence:
         """Add the entries of the baseline that the run lacks, as entries that were not scored."""
         present = {record.entry for record in self.records}
         before = self.baseline.records if self.baseline else ()
-        lost = NotScored("not_run", "the run lacks the entry")
-        missing = [replace(r, verdicts=Verdicts(lost, lost)) for r in before if r.entry not in present]
+        missing_verdict = NotScored("not_run", "the run lacks the entry")
+        missing = [
+            replace(r, verdicts=Verdicts(missing_verdict, missing_verdict))
+            for r in before
+            if r.entry not in present
+        ]
         return replace(self, records=[*self.records, *missing])
 
     def describe_missing_parts(self, metric: str, records: Sequence[Record] | None = None) -> str | None:
@@ -66,9 +70,9 @@ class Evidence:
         before_as = self.baseline.facts.asked_as
         # Two official models may well be compared, but not two forms of asking.
         if (before_as is None) != (self.asked_as is None):
-            asked = [f"as {each}" if each else "as any server is" for each in (before_as, self.asked_as)]
+            forms = [f"as {each}" if each else "as any server is" for each in (before_as, self.asked_as)]
             return (
-                f"the baseline was asked {asked[0]}, this run {asked[1]}; ask in the same form with "
+                f"the baseline was asked {forms[0]}, this run {forms[1]}; ask in the same form with "
                 "--fcbench-as, or make a new baseline with 'fcbench baseline save'"
             )
         for name, suite in self.suites.items():
@@ -134,10 +138,10 @@ def check_rules(
 ) -> tuple[RuleOutcome, ...]:
     """Check every rule; all are undecided for a run that is ``unfinished``, for the reason given."""
     together = _add_family(rules, evidence)
-    found = [(rule, rule.check(together)) for rule in rules]
+    findings = [(rule, rule.check(together)) for rule in rules]
     if unfinished:
-        found = [(rule, RuleFinding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
-    return tuple(RuleOutcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
+        findings = [(rule, RuleFinding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in findings]
+    return tuple(RuleOutcome(rule.text, WORDS[one.code], one.sentence) for rule, one in findings)
 
 
 def describe_powers(rules: Sequence[GateRule], evidence: Evidence, entries: Collection[str]) -> Iterator[str]:
@@ -150,8 +154,8 @@ def describe_powers(rules: Sequence[GateRule], evidence: Evidence, entries: Coll
 
 def _add_family(rules: Sequence[GateRule], evidence: Evidence) -> Evidence:
     """Add the metrics of the rules whose p values are corrected for each other."""
-    asked = [rule for rule in rules if isinstance(rule, LossRule) and not rule.alone]
-    return replace(evidence, family=tuple(dict.fromkeys(rule.choose_metric(evidence) for rule in asked)))
+    loss_rules = [rule for rule in rules if isinstance(rule, LossRule) and not rule.alone]
+    return replace(evidence, family=tuple(dict.fromkeys(rule.choose_metric(evidence) for rule in loss_rules)))
 
 
 def choose_exit_code(outcomes: Sequence[RuleOutcome]) -> int:

@@ -88,13 +88,13 @@ class Bound:
         """Decide by a value whether the rule holds; ``sentence`` states the value."""
         return RuleFinding(HELD if self.holds(value) else BROKEN, sentence)
 
-    def decide_between(self, worst: float, best: float, sentence: str, unscored: str) -> RuleFinding:
+    def decide_between(self, worst: float, best: float, sentence: str, unscored_entries: str) -> RuleFinding:
         """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
         if self.holds(worst) == self.holds(best):
             return self.decide(worst, sentence)
         return RuleFinding(
             UNDECIDED,
-            f"{sentence}, but with {unscored} it can be anywhere from {worst:.2%} to {best:.2%}",
+            f"{sentence}, but with {unscored_entries} it can be anywhere from {worst:.2%} to {best:.2%}",
         )
 
 
@@ -120,12 +120,12 @@ class ScoreRule(_BoundRule):
         worst, best = (evidence.score(self.metric, verdict) for verdict in (FAILING, PASSING))
         if score is None or not score.scored or not worst or worst.accuracy is None:
             return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
-        known = "not known" if score.accuracy is None else f"{score.accuracy:.2%}"
-        unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
+        value_text = "not known" if score.accuracy is None else f"{score.accuracy:.2%}"
+        unscored_entries = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
         assert best
         assert best.accuracy is not None
-        sentence = f"{_name_metric(self.metric, evidence.records)} is {known}"
-        return self.bound.decide_between(worst.accuracy, best.accuracy, sentence, unscored)
+        sentence = f"{_name_metric(self.metric, evidence.records)} is {value_text}"
+        return self.bound.decide_between(worst.accuracy, best.accuracy, sentence, unscored_entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +145,17 @@ class BaselineRule:
         if problem := _describe_lack(evidence, self.metric):
             return RuleFinding(UNDECIDED, problem)
         before = _mark_baseline(evidence)
-        shared = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
-        entries, whole = {record.entry for record in shared}, evidence.add_missing_entries()
+        shared_records = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
+        entries, whole = {record.entry for record in shared_records}, evidence.add_missing_entries()
         run = replace(whole, records=[r for r in whole.records if r.entry in entries])
-        reference = replace(evidence, records=shared).score(self.metric)
+        reference = replace(evidence, records=shared_records).score(self.metric)
         if reference is None or reference.accuracy is None:
             return RuleFinding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
         limit = Bound(self.operator, reference.accuracy + self.margin)
-        found = ScoreRule(self.text, self.metric, limit).check(run)
+        finding = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
         return replace(
-            found, sentence=f"{found.sentence}, {beside}{_describe_unpaired(evidence, self.metric)}"
+            finding, sentence=f"{finding.sentence}, {beside}{_describe_unpaired(evidence, self.metric)}"
         )
 
 
@@ -191,24 +191,29 @@ class NotWorse:
             return RuleFinding(UNDECIDED, problem)
         before = evidence.baseline.records if evidence.baseline else ()
         later = evidence.add_missing_entries().records
-        tried = [pair_runs(before, later, evidence.profile, assumed) for assumed in (None, FAILING, PASSING)]
+        pairings = [
+            pair_runs(before, later, evidence.profile, assumed_verdict)
+            for assumed_verdict in (None, FAILING, PASSING)
+        ]
         # The largest loss that the entries with a verdict could have shown.
-        tried.append(replace(tried[0], pairs=tuple(replace(pair, after=0.0) for pair in tried[0].pairs)))
-        tested = [self._measure_family(paired, metric, evidence) for paired in tried]
-        p_found, p_worst, p_best, p_largest = (p for _, p in tested)
-        if (found := tested[0][0]) is None:
+        pairings.append(
+            replace(pairings[0], pairs=tuple(replace(pair, after=0.0) for pair in pairings[0].pairs))
+        )
+        measurements = [self._measure_family(pairing, metric, evidence) for pairing in pairings]
+        p_found, p_worst, p_best, p_largest = (p for _, p in measurements)
+        if (delta := measurements[0][0]) is None:
             return RuleFinding(UNDECIDED, f"nothing of {metric} was scored in both runs")
         name = _name_metric(metric, before)
-        of = "" if found.metric == ALL else f" of {name}"
-        sentence = f"none of {found.entries} entries{of} changed"
-        if found.better + found.worse:
-            low, high = 100 * found.chance.low, 100 * found.chance.high
+        of = "" if delta.metric == ALL else f" of {name}"
+        sentence = f"none of {delta.entries} entries{of} changed"
+        if delta.better + delta.worse:
+            low, high = 100 * delta.chance.low, 100 * delta.chance.high
             sentence = (
-                f"{name} changed by {100 * found.change:+.2f} points "
-                f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
-                f"{found.worse} worse; p of such a loss by chance {_format_p(found.chance.p_worse)}"
+                f"{name} changed by {100 * delta.change:+.2f} points "
+                f"(95% {low:+.2f} to {high:+.2f}) on {delta.entries} entries, {delta.better} better, "
+                f"{delta.worse} worse; p of such a loss by chance {_format_p(delta.chance.p_worse)}"
             )
-            if p_found > found.chance.p_worse:
+            if p_found > delta.chance.p_worse:
                 sentence += f", {_format_p(p_found)} corrected for {len(evidence.family)} such rules (Holm)"
         sentence += _describe_unpaired(evidence, metric)
         limit = 1 - self.confidence
@@ -216,7 +221,7 @@ class NotWorse:
             return RuleFinding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
             )
-        is_better = found.change > 0 and found.chance.p < limit
+        is_better = delta.change > 0 and delta.chance.p < limit
         if p_largest >= limit and not is_better:
             return RuleFinding(
                 UNDECIDED, f"{sentence}; the baseline passed too few of these for any loss to show"
@@ -226,36 +231,36 @@ class NotWorse:
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
         """Describe the loss that a run of these entries would probably show."""
         before = evidence.baseline.records if evidence.baseline else ()
-        planned = [record for record in before if record.entry in entries]
-        parts = pair_runs(planned, planned, evidence.profile).weigh_pairs(
+        planned_records = [record for record in before if record.entry in entries]
+        parts = pair_runs(planned_records, planned_records, evidence.profile).weigh_pairs(
             self.choose_metric(evidence), evidence.size_of
         )
         number = sum(len(pairs) for _, pairs in parts)
         clusters = len({pair.unit for _, pairs in parts for pair in pairs})
-        compared = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")
+        sample = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")
         tests = 1 if self.alone else len(evidence.family)
         plan, flips = plan_comparison(parts, self.confidence, tests), measure_flips(parts)
         loss = plan.find_smallest_loss(CHANGING if flips is None else flips) if plan else None
         if plan is None or loss is None:
-            return f"{self.text}: {compared} in common with the baseline are too few to show any loss"
+            return f"{self.text}: {sample} in common with the baseline are too few to show any loss"
         chance = f"{CHANGING:.0%} assumed to change by chance; if {MANY:.0%} do, the probability is "
         chance += f"{plan.find_power(loss, MANY):.0%}"
         if flips is not None:
             chance = f"{flips:.1%} change by chance, as between two trials of the baseline"
         return (
             f"{self.text}: shows a loss of {100 * loss:.1f} points with a probability of {POWER:.0%} "
-            f"({compared} in common with the baseline; {chance})"
+            f"({sample} in common with the baseline; {chance})"
         )
 
     def _measure_family(
-        self, paired: Paired, metric: str, evidence: Evidence
+        self, pairing: Paired, metric: str, evidence: Evidence
     ) -> tuple[MetricDifference | None, float]:
         """Measure the change, and the p value of its loss corrected for the other rules."""
-        own = paired.measure_difference(metric, evidence.size_of)
+        own = pairing.measure_difference(metric, evidence.size_of)
         if own is None:
             return None, 1.0
         others = () if self.alone else (name for name in evidence.family if name != metric)
-        beside = (paired.measure_difference(name, evidence.size_of) for name in others)
+        beside = (pairing.measure_difference(name, evidence.size_of) for name in others)
         family = [own, *(each for each in beside if each)]
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
 
@@ -293,12 +298,12 @@ def _describe_unpaired(evidence: Evidence, metric: str) -> str:
     """Name and count the entries of a metric that only the baseline or only the run has; empty without."""
     sides = (_mark_baseline(evidence), evidence.records)
     before, after = (dict.fromkeys(r.entry for r in select_records(metric, side)) for side in sides)
-    told = ""
+    text = ""
     for what, of, others in (("not run", before, after), ("only in this run", after, before)):
-        if left := [entry for entry in of if entry not in others]:
-            more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
-            told += f"; {what}: {len(left):,} of {len(of):,} entries ({', '.join(left[:_NAMED])}{more})"
-    return told
+        if extras := [entry for entry in of if entry not in others]:
+            more = f" and {len(extras) - _NAMED:,} more" if len(extras) > _NAMED else ""
+            text += f"; {what}: {len(extras):,} of {len(of):,} entries ({', '.join(extras[:_NAMED])}{more})"
+    return text
 
 
 _LATENCIES = {
@@ -320,8 +325,8 @@ class CallsRule(_BoundRule):
         limits = golden_paths.find_possible_accuracy(records, evidence.profile)
         if score.accuracy is None or limits is None:
             return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
-        found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
-        return self.bound.decide_between(*limits, found, "entries not scored")
+        sentence = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
+        return self.bound.decide_between(*limits, sentence, "entries not scored")
 
 
 class LatencyRule(_BoundRule):
@@ -340,20 +345,20 @@ class CostRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the dollars; undecided where unknown prices could change the outcome."""
-        used = measure_bill(evidence.records, evidence.earlier)
-        usd = getattr(used, _COSTS[self.metric])
+        bill = measure_bill(evidence.records, evidence.earlier)
+        usd = getattr(bill, _COSTS[self.metric])
         if usd is None:
             return RuleFinding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
-        found = f"{self.metric} is ${usd:.4f}"
+        sentence = f"{self.metric} is ${usd:.4f}"
         if others := measure_beside_records(evidence.records, evidence.earlier):
-            found += f" with {', '.join(others)}"
-        if used.priced < used.steps:
-            found += f" for the {used.priced} of {used.steps} calls whose price is known"
+            sentence += f" with {', '.join(others)}"
+        if bill.priced < bill.steps:
+            sentence += f" for the {bill.priced} of {bill.steps} calls whose price is known"
             # Unknown prices can only add to a sum, so a sum above its limit is decided; a mean is not.
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
-                return RuleFinding(UNDECIDED, found)
-        return self.bound.decide(usd, found)
+                return RuleFinding(UNDECIDED, sentence)
+        return self.bound.decide(usd, sentence)
 
 
 class NotScoredRule(_BoundRule):
@@ -364,11 +369,11 @@ class NotScoredRule(_BoundRule):
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
         # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
         apart = (SET_ASIDE, OTHER_RULES)
-        counted = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
-        unscored = sum(isinstance(verdict, NotScored) for verdict in counted)
-        share = unscored / len(counted) if counted else 0.0
-        found = f"{unscored} of {len(counted)} entries were not scored ({share:.2%})"
-        return self.bound.decide(share, found)
+        eligible_verdicts = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
+        unscored_count = sum(isinstance(verdict, NotScored) for verdict in eligible_verdicts)
+        share = unscored_count / len(eligible_verdicts) if eligible_verdicts else 0.0
+        sentence = f"{unscored_count} of {len(eligible_verdicts)} entries were not scored ({share:.2%})"
+        return self.bound.decide(share, sentence)
 
 
 # Parsing
@@ -386,8 +391,8 @@ _DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
 
 def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
     """Parse a rule; ``suites`` are names that have scores, too. Raises ``UsageError``."""
-    if found := _NOT_WORSE.fullmatch(text):
-        metric, percent, alone = found[1] or "overall", float(found[2]), bool(found[3])
+    if match := _NOT_WORSE.fullmatch(text):
+        metric, percent, alone = match[1] or "overall", float(match[2]), bool(match[3])
         if not 50 <= percent < 100:
             raise _make_error(
                 text,
@@ -395,17 +400,17 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
                 f"not-worse(95%)",
             )
         metric = _require_metric(text, metric, suites)
-        return NotWorse(text, metric, percent / 100, alone=alone, named=bool(found[1]))
+        return NotWorse(text, metric, percent / 100, alone=alone, named=bool(match[1]))
     if trial_rule := parse_trial_rule(text):
         return trial_rule
-    found = _PLAIN.fullmatch(text)
-    if not found:
+    match = _PLAIN.fullmatch(text)
+    if not match:
         raise _make_error(
             text,
             "expected METRIC OPERATOR VALUE (operators >=, <=, >, <) or not-worse(95%), "
             "e.g. 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
         )
-    metric, sign, value = found.groups()
+    metric, sign, value = match.groups()
     # A time needs its unit: 3 could be seconds or milliseconds.
     if metric in _LATENCIES:
         if not (seconds := _SECONDS.fullmatch(value)):
@@ -428,10 +433,10 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
 
 def _parse_share(text: str, value: str) -> float:
     """Parse a number from 0 to 1, also given in %."""
-    found = _SHARE.fullmatch(value)
-    if not found:
+    match = _SHARE.fullmatch(value)
+    if not match:
         raise _make_error(text, f"{value!r} is not a fraction or a percentage; use e.g. 0.8 or 80%")
-    share = float(found[1]) / (100 if found[2] else 1)
+    share = float(match[1]) / (100 if match[2] else 1)
     # "80" without % would hold for no run or for every one.
     if share > 1:
         raise _make_error(text, f"{value} is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%")

@@ -26,36 +26,44 @@ class TrialRule:
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
-        tried: dict[str, list[Verdict]] = {}
+        verdicts_by_entry: dict[str, list[Verdict]] = {}
         for record in evidence.records:
             verdict = record.verdict(evidence.profile)
             if not (isinstance(verdict, NotScored) and verdict.cause in (SET_ASIDE, OTHER_RULES)):
-                tried.setdefault(record.entry, []).append(verdict)
-        wanted = f"{self.passes} of {self.trials} trials"
-        for entry, verdicts in tried.items():
+                verdicts_by_entry.setdefault(record.entry, []).append(verdict)
+        requirement = f"{self.passes} of {self.trials} trials"
+        for entry, verdicts in verdicts_by_entry.items():
             if len(verdicts) != self.trials:
-                told = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
-                return RuleFinding(UNDECIDED, f"{entry} has {told}")
-        failing = [each for each in tried if _count(tried[each], Passed, NotScored) < self.passes]
-        passing = [each for each in tried if _count(tried[each], Passed) >= self.passes]
-        if not tried:
+                summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
+                return RuleFinding(UNDECIDED, f"{entry} has {summary}")
+        failing = [
+            each
+            for each in verdicts_by_entry
+            if _count(verdicts_by_entry[each], Passed, NotScored) < self.passes
+        ]
+        passing = [
+            each for each in verdicts_by_entry if _count(verdicts_by_entry[each], Passed) >= self.passes
+        ]
+        if not verdicts_by_entry:
             return RuleFinding(UNDECIDED, "nothing was scored")
         if failing:
             more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
-            told = f"{len(failing):,} of {len(tried):,} entries passed in fewer than {wanted}"
-            return RuleFinding(BROKEN, f"{told}: {', '.join(failing[:_NAMED])}{more}")
-        told = f"{len(passing):,} of {len(tried):,} entries passed in at least {wanted}"
-        return RuleFinding(HELD if len(passing) == len(tried) else UNDECIDED, told)
+            summary = (
+                f"{len(failing):,} of {len(verdicts_by_entry):,} entries passed in fewer than {requirement}"
+            )
+            return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
+        summary = f"{len(passing):,} of {len(verdicts_by_entry):,} entries passed in at least {requirement}"
+        return RuleFinding(HELD if len(passing) == len(verdicts_by_entry) else UNDECIDED, summary)
 
 
 def parse_trial_rule(text: str) -> TrialRule | None:
     """Parse a rule about trials; None where it is another one. Raises ``UsageError``."""
-    found = _TRIALS.fullmatch(text)
-    if found and int(found[1]) > int(found[2]):
+    match = _TRIALS.fullmatch(text)
+    if match and int(match[1]) > int(match[2]):
         raise UsageError(
-            f"invalid gate rule {text!r}: {found[1]} is more than {found[2]}; use e.g. each>=2of3"
+            f"invalid gate rule {text!r}: {match[1]} is more than {match[2]}; use e.g. each>=2of3"
         )
-    return TrialRule(text, int(found[1]), int(found[2])) if found else None
+    return TrialRule(text, int(match[1]), int(match[2])) if match else None
 
 
 def _count(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:

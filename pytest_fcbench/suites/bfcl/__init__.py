@@ -156,8 +156,8 @@ def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint
 def _read_chosen_ids(pack: Pack, category: Category) -> Iterator[tuple[Category, Container[str]]]:
     """Yield the categories that entries are taken from, each with their ids. Raises ``SuiteError``."""
     file = _file_of(category)
-    chosen: object = read_json_text(pack.read(file))
-    for name, ids in as_mapping(chosen).items():
+    ids_by_category: object = read_json_text(pack.read(file))
+    for name, ids in as_mapping(ids_by_category).items():
         if name not in CATEGORIES:
             raise SuiteError(f"{file}: {describe_unknown_name('category', name, CATEGORIES)}")
         yield CATEGORIES[name], frozenset(map(str, as_list(ids)))
@@ -171,19 +171,19 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
         case Group.EXECUTABLE if category.kind == "execution":
             # Replies of web APIs from BFCL's check of whether they still answer.
             replies = f"{_SANITY_CHECK}_executable.json"
-            recorded = tuple(
+            recorded_calls = tuple(
                 lookups.record_reply(str(call), reply)
                 for row in read_rows(pack, replies, key="ground_truth")
                 for call, reply in zip(
                     as_list(row["ground_truth"]), as_list(row["execution_result"]), strict=True
                 )
             )
-            return partial(_make_executable, recorded)
+            return partial(_make_executable, recorded_calls)
         case Group.EXECUTABLE:
             # The calls whose answers the truths are, by the numbers of the entries.
-            sent = read_rows(pack, f"{_SANITY_CHECK}_rest.json", key="idx")
+            check_rows = read_rows(pack, f"{_SANITY_CHECK}_rest.json", key="idx")
             # Truths of REST entries have the reply alone, so the call comes from BFCL's check of its APIs.
-            calls = {f"rest_{row['idx']}": str(row["ground_truth"]) for row in sent}
+            calls = {f"rest_{row['idx']}": str(row["ground_truth"]) for row in check_rows}
             return lambda row, category, answer: _make_single_turn(
                 row, category, ExpectedResponse(calls[str(row["id"])], str(answer["ground_truth"]))
             )
@@ -212,18 +212,20 @@ def _read_expectation(category: Category, answer: Row) -> Expectation:
         # One truth has a second call, which the official checker never looked at.
         calls = calls[:1]
     return ExpectedCalls(
-        tuple(ExpectedCall(name, accepted) for item in calls for name, accepted in item.items())
+        tuple(ExpectedCall(name, accepted_values) for item in calls for name, accepted_values in item.items())
     )
 
 
-def _make_executable(recorded: tuple[RecordedCall, ...], row: Row, category: Category, answer: Row) -> Entry:
+def _make_executable(
+    recorded_calls: tuple[RecordedCall, ...], row: Row, category: Category, answer: Row
+) -> Entry:
     calls = tuple(map(str, as_list(answer["ground_truth"])))
     # One entry says of three results how they are compared, but has two calls.
     kinds = as_list(answer.get("execution_result_type"))[: len(calls)]
-    compared = tuple(ResultRule(str(kind)) for kind in kinds)
-    entry = _make_single_turn(row, category, ExpectedResults(calls, compared, recorded))
-    if unanswered := lookups.find_unanswered(calls, recorded):
-        return replace(entry, set_aside=f"live_only: no answer was recorded for {unanswered}")
+    rules = tuple(ResultRule(str(kind)) for kind in kinds)
+    entry = _make_single_turn(row, category, ExpectedResults(calls, rules, recorded_calls))
+    if unanswered_call := lookups.find_unanswered(calls, recorded_calls):
+        return replace(entry, set_aside=f"live_only: no answer was recorded for {unanswered_call}")
     return entry
 
 
@@ -238,10 +240,12 @@ def _make_multi_turn(
         for turn, names in as_mapping(row.get("missed_function")).items()
     }
     # The docs of late functions leave the offer until their turn, as in the official loader.
-    late = {doc.name for found in withheld.values() for doc in found}
+    late = {doc.name for late_docs in withheld.values() for doc in late_docs}
     # excluded_function, which some entries have, is read by no official code.
-    given = as_mapping(row["initial_config"])
-    config = {ours: as_mapping(given[name]) for name, ours in CLASSES.items() if name in given}
+    initial_config = as_mapping(row["initial_config"])
+    config = {
+        ours: as_mapping(initial_config[name]) for name, ours in CLASSES.items() if name in initial_config
+    }
     return Entry(
         suite=SOURCE.name,
         id=str(row["id"]),
@@ -278,8 +282,8 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         # No function name occurs in two of the classes.
         docs = {doc["name"]: doc for domain in DOC_FILES for doc in read_doc_rows(pack, domain)}
     for row in _read_questions(pack, category):
-        if missed := as_mapping(row.get("missed_function")):
-            late = {turn: [docs[name] for name in as_list(names)] for turn, names in missed.items()}
+        if missed_functions := as_mapping(row.get("missed_function")):
+            late = {turn: [docs[name] for name in as_list(names)] for turn, names in missed_functions.items()}
             row = {**row, "missed_function": late}
         yield str(row["id"]), row, truths.get(row["id"])
 
@@ -288,18 +292,18 @@ def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterat
     # Score files have the hint on the language once, models were shown it twice (``_read_varied``).
     hint = _read_wording(read_json_text(pack.read(CONSTANTS))).notes[category.language].hint
     rows = (
-        found
+        official_row
         for of, ids in _read_chosen_ids(pack, category)
-        for found in official_rows(cache, of)
-        if found[0] in ids
+        for official_row in official_rows(cache, of)
+        if official_row[0] in ids
     )
     for number, (entry_id, row, truth) in enumerate(rows):
         docs = [
             {**doc, "description": f"{doc['description']}{hint}"}
             for doc in map(as_mapping, as_list(row["function"]))
         ]
-        for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
-            name = make_variation_id(category, index, chosen, entry_id)
+        for index, prompt_format in enumerate(FORMATS, number * len(FORMATS)):
+            name = make_variation_id(category, index, prompt_format, entry_id)
             yield name, {**row, "id": name, "function": docs}, truth
 
 
@@ -325,8 +329,8 @@ def _read_wording(constants: object) -> Wording:
         prompts=Prompts(
             layouts={layout: layouts[layout] for layout in Layout},
             styles={style: Sentences(**texts_of("PROMPT_STYLE_TEMPLATES", style)) for style in Style},
-            output_formats={returned: examples[returned] for returned in AnswerNotation},
-            param_types={returned: types[returned] for returned in AnswerNotation},
+            output_formats={notation: examples[notation] for notation in AnswerNotation},
+            param_types={notation: types[notation] for notation in AnswerNotation},
             docs={docs: docs for docs in Docs},
         ),
         notes={

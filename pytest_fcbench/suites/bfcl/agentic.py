@@ -30,25 +30,25 @@ def memory_entries(
     """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
     functions, answers = read_docs(pack, category.name), _read_answers(pack, category)
     rows = list(read_rows(pack, question_file(category)))
-    made: dict[str, Entry] = {}
+    entries_by_id: dict[str, Entry] = {}
     for name in dict.fromkeys(str(row["scenario"]) for row in rows):
         conversations = tuple((str(row["id"]), make_turns(row)) for row in _read_conversations(pack, name))
-        said = [[" ".join(m.content for m in turn) for turn in turns] for _, turns in conversations]
-        last = len(said) - 1, len(said[-1]) - 1
+        turn_texts = [[" ".join(m.content for m in turn) for turn in turns] for _, turns in conversations]
+        last = len(turn_texts) - 1, len(turn_texts[-1]) - 1
         questions = []
         for row in rows:
             if row["scenario"] == name:
                 answer = answers[row["id"]]
                 # A source joins quotes with "..."; those of a few questions are paraphrased.
                 quotes = re.split(r"\.\.\.|…", str(answer["source"]))
-                place, query = locate_quotes(quotes, said) or last, make_turns(row)[0]
+                place, query = locate_quotes(quotes, turn_texts) or last, make_turns(row)[0]
                 questions.append(MemoryQuestion(str(row["id"]), query, _accepted(answer), place))
         scenario = Scenario(personas[name], conversations, tuple(questions))
         for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
-            made[question.id] = replace(entry, set_aside=ledger.get(entry.id))
+            entries_by_id[question.id] = replace(entry, set_aside=ledger.get(entry.id))
     # Entries keep the order of the file, whatever the order of scenarios.
     for row in rows:
-        yield made[str(row["id"])]
+        yield entries_by_id[str(row["id"])]
 
 
 def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
@@ -104,7 +104,7 @@ def _read_conversations(pack: Pack, scenario: str) -> Iterator[Mapping[str, obje
 
 
 def _accepted(answer: Mapping[str, object]) -> tuple[str, ...]:
-    accepted = answer["ground_truth"]
-    if not isinstance(accepted, list) or not accepted:
+    answers = answer["ground_truth"]
+    if not isinstance(answers, list) or not answers:
         raise ValueError(f"{answer['id']} has no answers")
-    return tuple(map(str, accepted))
+    return tuple(map(str, answers))

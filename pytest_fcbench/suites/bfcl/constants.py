@@ -38,12 +38,14 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         ) from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
     (float_note,) = _expect(_read_added_texts(world.find_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
-    returned = _read_returned_texts(world.find_function(docs, "_get_language_specific_hint"))
+    language_hints = _read_returned_texts(world.find_function(docs, "_get_language_specific_hint"))
     # ast.walk goes level by level: the else branch of "if java / elif javascript / else" is the deepest.
-    java, javascript, python = _expect(returned, 3, _DOCS)
-    added = _read_added_texts(world.find_function(docs, "_func_doc_language_specific_pre_processing"))
+    java, javascript, python = _expect(language_hints, 3, _DOCS)
+    language_notes = _read_added_texts(
+        world.find_function(docs, "_func_doc_language_specific_pre_processing")
+    )
     # Java has a note fewer than JavaScript: the names of its notes are the first three.
-    names, notes = ("any_type", "typed", "elements", "members"), _expect(added, 7, _DOCS)
+    names, notes = ("any_type", "typed", "elements", "members"), _expect(language_notes, 7, _DOCS)
     return {
         "default_prompts": _read_assignments(prompts),
         "hints": {
@@ -68,8 +70,8 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     }
 
 
-def _expect(found: Iterator[str], count: int, path: str) -> list[str]:
-    texts = list(found)
+def _expect(text_iterator: Iterator[str], count: int, path: str) -> list[str]:
+    texts = list(text_iterator)
     if len(texts) != count:
         raise PackError(
             f"{path}: expected {count} texts, found {len(texts)}; the package has changed, "
@@ -86,9 +88,9 @@ def _read_returned_texts(function: ast.FunctionDef) -> Iterator[str]:
 
 def _read_added_texts(function: ast.FunctionDef) -> Iterator[str]:
     """Yield the texts of ``x += "..."`` in source order; each ``{...}`` of an f-string becomes ``{}``."""
-    added = [node for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
+    additions = [node for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
     # ``ast.walk`` goes level by level, not from top to bottom.
-    for node in sorted(added, key=lambda node: node.lineno):
+    for node in sorted(additions, key=lambda node: node.lineno):
         match node.value:
             case ast.Constant(value=str(text)):
                 yield _escape_braces(text)
@@ -104,27 +106,27 @@ def _escape_braces(text: str) -> str:
 
 def _read_assignments(module: ast.Module) -> Mapping[str, object]:
     """Return the module-level names that are assigned literals, or names and joins of such."""
-    found: dict[str, object] = {}
+    constants: dict[str, object] = {}
     for node in module.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
-                found[node.targets[0].id] = _evaluate_constant(node.value, found)
+                constants[node.targets[0].id] = _evaluate_constant(node.value, constants)
             # An assignment of something else, such as a call, is not a prompt.
             except (ValueError, TypeError):
                 continue
-    return found
+    return constants
 
 
-def _evaluate_constant(node: ast.expr, known: Mapping[str, object]) -> object:
+def _evaluate_constant(node: ast.expr, constants: Mapping[str, object]) -> object:
     match node:
-        case ast.Name(id=name) if name in known:
-            return known[name]
+        case ast.Name(id=name) if name in constants:
+            return constants[name]
         case ast.Dict(keys=keys, values=values):
             return {
-                _evaluate_constant(key, known): _evaluate_constant(value, known)
+                _evaluate_constant(key, constants): _evaluate_constant(value, constants)
                 for key, value in zip(keys, values, strict=True)
                 if key is not None
             }
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return str(_evaluate_constant(left, known)) + str(_evaluate_constant(right, known))
+            return str(_evaluate_constant(left, constants)) + str(_evaluate_constant(right, constants))
     return ast.literal_eval(node)

@@ -53,12 +53,12 @@ CLASS_NAMES: Mapping[str, str] = {
 
 def read_sentences(modules: Mapping[str, ast.Module]) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the sentences of each function of each domain, as templates of ``str.format``."""
-    found: dict[str, dict[str, list[str]]] = {domain: {} for domain in _FILES}
+    sentences: dict[str, dict[str, list[str]]] = {domain: {} for domain in _FILES}
     for domain, path in _FILES.items():
         for node in ast.walk(modules[path]):
             if isinstance(node, ast.FunctionDef) and (texts := list(_read_function(node))):
-                found[domain].setdefault(node.name, []).extend(texts)
-    return found
+                sentences[domain].setdefault(node.name, []).extend(texts)
+    return sentences
 
 
 def hash_sentences(sentences: Mapping[str, object]) -> dict[str, str]:
@@ -72,12 +72,12 @@ def hash_sentences(sentences: Mapping[str, object]) -> dict[str, str]:
 
 def list_changes(sentences: Mapping[str, object]) -> list[str]:
     """Name the functions whose sentences are not those of the version that this project was written for."""
-    known: dict[str, str] = read_json_text(_HASHES.read_text(encoding="utf-8"))
-    found = hash_sentences(sentences)
+    known_hashes: dict[str, str] = read_json_text(_HASHES.read_text(encoding="utf-8"))
+    current_hashes = hash_sentences(sentences)
     return [
-        f"sentences of {name}" + ("" if name in found else ", which are gone")
-        for name in sorted(known.keys() | found.keys())
-        if known.get(name) != found.get(name)
+        f"sentences of {name}" + ("" if name in current_hashes else ", which are gone")
+        for name in sorted(known_hashes.keys() | current_hashes.keys())
+        if known_hashes.get(name) != current_hashes.get(name)
     ]
 
 

@@ -117,16 +117,16 @@ def _read_assigned(inside: ast.AST, name: str) -> object:
 
 def _read_member(function: ast.FunctionDef, key: str) -> object:
     """Return the last text that a function returns under a key."""
-    found = [
+    texts = [
         (value.lineno, value.value)
         for node in ast.walk(function)
         if isinstance(node, ast.Dict)
         for name, value in zip(node.keys, node.values, strict=True)
         if isinstance(name, ast.Constant) and name.value == key and isinstance(value, ast.Constant)
     ]
-    if not found:
+    if not texts:
         raise _missing(f"{key} in {function.name}")
-    return max(found)[1]
+    return max(texts)[1]
 
 
 def _read_returned(function: ast.FunctionDef) -> object:
@@ -138,7 +138,7 @@ def _read_returned(function: ast.FunctionDef) -> object:
 
 def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[object], object]]:
     """Return the compared texts and the value of each ``if x == a …: {key: value}``."""
-    found: list[tuple[list[object], object]] = []
+    branches: list[tuple[list[object], object]] = []
     for node in ast.walk(function):
         if not isinstance(node, ast.If):
             continue
@@ -152,12 +152,12 @@ def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[
             case [
                 ast.Return(value=ast.Dict(values=[value])) | ast.Assign(value=ast.Dict(values=[value]))
             ] if len(texts) == compared and all(isinstance(part, ast.Constant) for part in sides):
-                found.append((texts, _evaluate_literal(value)))
+                branches.append((texts, _evaluate_literal(value)))
             case _:
                 raise _missing(f"a branch of {function.name}")
-    if not found:
+    if not branches:
         raise _missing(f"the branches of {function.name}")
-    return found
+    return branches
 
 
 def _evaluate_literal(node: ast.expr) -> object:

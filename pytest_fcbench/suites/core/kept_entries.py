@@ -31,9 +31,9 @@ def load_or_read(category: Category, folder: Path, read: Callable[[], Entries]) 
     key = _describe_package()
     # Whatever is wrong with the file, the entries can be read again.
     with suppress(Exception):
-        kept = file.read_bytes()
-        if kept.startswith(key):
-            entries: Entries = _Unpickler(io.BytesIO(kept[len(key) :])).load()
+        content = file.read_bytes()
+        if content.startswith(key):
+            entries: Entries = _Unpickler(io.BytesIO(content[len(key) :])).load()
             return entries
     entries = read()
     if not sys.dont_write_bytecode:
@@ -41,9 +41,9 @@ def load_or_read(category: Category, folder: Path, read: Callable[[], Entries]) 
         # What cannot be written is read again next time.
         with suppress(OSError):
             file.parent.mkdir(exist_ok=True)
-            with draft.open("wb") as written:
-                written.write(key)
-                _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(entries)
+            with draft.open("wb") as draft_file:
+                draft_file.write(key)
+                _Pickler(draft_file, pickle.HIGHEST_PROTOCOL).dump(entries)
             # At once, because other processes may read it.
             draft.replace(file)
     return entries
@@ -59,8 +59,8 @@ def _describe_package() -> bytes:
 
 
 def _list_files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    with os.scandir(folder) as found:
-        for each in found:
+    with os.scandir(folder) as dir_entries:
+        for each in dir_entries:
             if each.is_dir():
                 if each.name != "__pycache__":
                     yield from _list_files(Path(each.path))

@@ -52,8 +52,8 @@ class HubSource:
 
     def accepts(self, manifest: Manifest) -> bool:
         """Tell whether a manifest is about this file."""
-        found = manifest.get("repo"), manifest.get("files")
-        return found == (self.repo, {self.file: manifest.get("content_sha256")})
+        identity = manifest.get("repo"), manifest.get("files")
+        return identity == (self.repo, {self.file: manifest.get("content_sha256")})
 
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
         """Get the file from the hub, at the newest commit or ``revision``, or from ``origin``."""
@@ -62,7 +62,7 @@ class HubSource:
                 f"--revision={revision} applies only to downloads from the hub; leave it out with --from"
             )
         new.mkdir()
-        stated = None
+        metadata = None
         if origin is not None:
             if not origin.is_file():
                 raise PackError(f"{origin} is not a file; give {self.file} of {self.repo}")
@@ -73,13 +73,13 @@ class HubSource:
             shutil.copyfile(origin, new / self.file)
         else:
             with _translate_errors(self, revision):
-                stated = _request_metadata(self, revision)
-                _download(self, stated, home, new / self.file)
+                metadata = _request_metadata(self, revision)
+                _download(self, metadata, home, new / self.file)
         content = (new / self.file).read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
-        if stated and sha256 != stated.sha256:
+        if metadata and sha256 != metadata.sha256:
             raise PackError(
-                f"refused: {self.file} has the sha256 {sha256}, the hub states {stated.sha256}; run "
+                f"refused: {self.file} has the sha256 {sha256}, the hub states {metadata.sha256}; run "
                 f"'fcbench pull {self.name}' to download it again"
             )
         try:
@@ -88,13 +88,13 @@ class HubSource:
             raise PackError(f"refused: {error}") from None
         return {
             "repo": self.repo,
-            "revision": stated and stated.revision,
+            "revision": metadata and metadata.revision,
             "size": len(content),
-            "version": (stated.revision if stated else sha256)[:12],
+            "version": (metadata.revision if metadata else sha256)[:12],
             "content_sha256": sha256,
             "files": {self.file: sha256},
-            "provenance": f"revision {stated.revision} of {self.repo}"
-            if stated
+            "provenance": f"revision {metadata.revision} of {self.repo}"
+            if metadata
             else "a file whose revision is not known",
         }
 
@@ -113,8 +113,8 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
 
     # With telemetry the hub's client sends a request of its own to build the headers of another.
     constants.HF_HUB_DISABLE_TELEMETRY = True
-    found = get_hf_file_metadata(_url(source, revision), endpoint=source.endpoint)
-    commit, etag, size = found.commit_hash or "", found.etag or "", found.size
+    file_metadata = get_hf_file_metadata(_url(source, revision), endpoint=source.endpoint)
+    commit, etag, size = file_metadata.commit_hash or "", file_metadata.etag or "", file_metadata.size
     if not _COMMIT.fullmatch(commit):
         raise PackError(
             f"{_host(source)} does not answer like a hub: its reply names no commit; check HF_ENDPOINT"
@@ -131,38 +131,38 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
     return _Metadata(commit, etag, size)
 
 
-def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) -> None:
+def _download(source: HubSource, metadata: _Metadata, home: Path, target: Path) -> None:
     """Put the file at ``target``: a copy from an existing pack if it is the same, else from the hub.
 
     An unfinished download stays in ``home`` under its sha256, so that nothing else is ever continued.
     """
-    partial = home / f".{stated.sha256}.part"
+    partial = home / f".{metadata.sha256}.part"
     # A cut download of another revision is of no more use.
     for other in home.glob(".*.part"):
         if other != partial:
             other.unlink()
-    known = home / source.folder / source.file
-    if known.is_file() and hashlib.sha256(known.read_bytes()).hexdigest() == stated.sha256:
-        shutil.copyfile(known, target)
+    existing_file = home / source.folder / source.file
+    if existing_file.is_file() and hashlib.sha256(existing_file.read_bytes()).hexdigest() == metadata.sha256:
+        shutil.copyfile(existing_file, target)
         return
     # As much as an earlier pull got; its sha256 is checked when it is whole.
     have = partial.stat().st_size if partial.exists() else 0
-    if have < stated.size:
-        have = _append_rest(source, stated, partial, have)
-    if have > stated.size:
+    if have < metadata.size:
+        have = _append_rest(source, metadata, partial, have)
+    if have > metadata.size:
         partial.unlink()
         raise PackError(
-            f"refused: {source.file} has more than the {stated.size} bytes that the hub states; pull it again"
+            f"refused: {source.file} has more than the {metadata.size} bytes that the hub states; pull it again"
         )
-    if have < stated.size:
+    if have < metadata.size:
         raise PackError(
-            f"the download was interrupted after {have} of {stated.size} bytes, which are stored; "
+            f"the download was interrupted after {have} of {metadata.size} bytes, which are stored; "
             f"run 'fcbench pull {source.name}' again to continue from there"
         )
     partial.replace(target)
 
 
-def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int) -> int:
+def _append_rest(source: HubSource, metadata: _Metadata, partial: Path, have: int) -> int:
     """Append the missing rest to ``partial`` and return its size, too small where the hub cuts it off."""
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
@@ -171,21 +171,21 @@ def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int)
     headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-    url, timeout = _url(source, stated.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
+    url, timeout = _url(source, metadata.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
     cut_off = _import_transport().TransportError
     with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
         hf_raise_for_status(response)
         # The server sends the whole file although only the rest was asked for.
         if response.status_code != 206:
             have = 0
-        shown = tqdm(  # type: ignore[no-untyped-call]
-            desc=source.file, total=stated.size, initial=have, unit="B", unit_scale=True, disable=None
+        progress_bar = tqdm(  # type: ignore[no-untyped-call]
+            desc=source.file, total=metadata.size, initial=have, unit="B", unit_scale=True, disable=None
         )
-        with partial.open("ab" if have else "wb") as file, shown as bar, suppress(cut_off):
+        with partial.open("ab" if have else "wb") as file, progress_bar as bar, suppress(cut_off):
             for chunk in response.iter_bytes():
                 have += file.write(chunk)
                 bar.update(len(chunk))
-                if have > stated.size:
+                if have > metadata.size:
                     break
     return have
 

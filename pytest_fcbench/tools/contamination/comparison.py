@@ -94,10 +94,10 @@ def _bootstrap_means(values: Sequence[float], seed: int) -> list[float]:
     """Resample the values with replacement many times and return the means."""
     import numpy
 
-    chance, known, n = numpy.random.default_rng(seed), numpy.array(values), len(values)
+    chance, value_array, n = numpy.random.default_rng(seed), numpy.array(values), len(values)
     means: list[float] = []
     while len(means) < _DRAWS:
-        means += known[chance.integers(n, size=(_AT_ONCE, n))].mean(axis=1).tolist()
+        means += value_array[chance.integers(n, size=(_AT_ONCE, n))].mean(axis=1).tolist()
     return means
 
 
@@ -114,8 +114,8 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Compute the share of pairs in which the value of ``a`` is the lower one, and its two-sided p."""
     import numpy
 
-    ordered = numpy.sort(b)
-    above = len(b) - (numpy.searchsorted(ordered, a, "left") + numpy.searchsorted(ordered, a, "right")) / 2
+    sorted_b = numpy.sort(b)
+    above = len(b) - (numpy.searchsorted(sorted_b, a, "left") + numpy.searchsorted(sorted_b, a, "right")) / 2
     pairs, total = len(a) * len(b), len(a) + len(b)
     lower = float(above.sum())
     _, ties = numpy.unique([*a, *b], return_counts=True)
@@ -128,12 +128,12 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     return lower / pairs, math.erfc(z / math.sqrt(2))
 
 
-def describe_finding(compared: Sequence[MeasureComparison], a: str, b: str) -> str:
+def describe_finding(comparisons: Sequence[MeasureComparison], a: str, b: str) -> str:
     """Describe the result of all measures together in a sentence or two."""
     ps = "by ranks, " + ", ".join(
-        f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in compared
+        f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in comparisons
     )
-    lower = {comparison.lower for comparison in compared}
+    lower = {comparison.lower for comparison in comparisons}
     if lower == {None}:
         return (
             f"Chance can explain the difference between {a} and {b} ({ps}): there is no sign that "
@@ -141,9 +141,9 @@ def describe_finding(compared: Sequence[MeasureComparison], a: str, b: str) -> s
         )
     if len(lower) > 1:
         return f"The two measures disagree ({ps}), so nothing can be concluded."
-    known, other = (a, b) if lower == {"a"} else (b, a)
+    known_set, other = (a, b) if lower == {"a"} else (b, a)
     return (
-        f"{known} surprises the model less than {other} does, by both measures and by more "
-        f"than chance ({ps}). Training on {known} would explain this, but other causes are "
+        f"{known_set} surprises the model less than {other} does, by both measures and by more "
+        f"than chance ({ps}). Training on {known_set} would explain this, but other causes are "
         f"possible."
     )

@@ -25,10 +25,10 @@ def build_body(endpoint: LogprobInterface, model: str, text: str) -> Mapping[str
 
     A temperature of 1 leaves the probabilities as they are wherever it is applied.
     """
-    asked = {"model": model, "prompt": text, "temperature": 1}
+    members = {"model": model, "prompt": text, "temperature": 1}
     if endpoint is LogprobInterface.VLLM:
-        return {**asked, "max_tokens": 1, "prompt_logprobs": 0}
-    return {**asked, "max_tokens": 0, "echo": True, "logprobs": 1}
+        return {**members, "max_tokens": 1, "prompt_logprobs": 0}
+    return {**members, "max_tokens": 0, "echo": True, "logprobs": 1}
 
 
 def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | None, ...]:
@@ -38,25 +38,30 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
     """
     choice = _get_at(_get_at(reply, "choices"), 0)
     usage = _get_at(reply, "usage")
-    tokens, generated = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
+    tokens, generated_count = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
     if endpoint is LogprobInterface.VLLM:
         place = "choices[0].prompt_logprobs"
-        found = []
+        logprobs = []
         # Each element has the prompt's own token, ``{id: {"logprob": x}}``.
         for item in _require_list(_get_at(choice, "prompt_logprobs"), endpoint, place):
             if item is not None and (not isinstance(item, Mapping) or len(item) != 1):
                 raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
-            found.append(None if item is None else _get_at(next(iter(item.values())), "logprob"))
-        generated = 0
+            logprobs.append(None if item is None else _get_at(next(iter(item.values())), "logprob"))
+        generated_count = 0
     else:
         place = "choices[0].logprobs.token_logprobs"
-        found = list(_require_list(_get_at(_get_at(choice, "logprobs"), "token_logprobs"), endpoint, place))
+        logprobs = list(
+            _require_list(_get_at(_get_at(choice, "logprobs"), "token_logprobs"), endpoint, place)
+        )
     if isinstance(tokens, int):
         # vLLM counts a token as generated that it does not echo.
-        if len(found) not in (tokens, tokens + (generated if isinstance(generated, int) else 0)):
-            raise CallError("garbled", f"{place} has {len(found)} values for a prompt of {tokens} tokens")
-        found = found[:tokens]
-    return tuple(None if value is None else _read_number(value, place) for value in found)
+        if len(logprobs) not in (
+            tokens,
+            tokens + (generated_count if isinstance(generated_count, int) else 0),
+        ):
+            raise CallError("garbled", f"{place} has {len(logprobs)} values for a prompt of {tokens} tokens")
+        logprobs = logprobs[:tokens]
+    return tuple(None if value is None else _read_number(value, place) for value in logprobs)
 
 
 def _get_at(value: object, key: str | int) -> object:

@@ -60,7 +60,7 @@ class TextMeasure:
 
 def build_text(entry: Entry, *, functions: bool = False) -> str:
     """Build the measured text of an entry; empty where the user says nothing."""
-    said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
+    user_texts = [message.content for turn in entry.turns for message in turn if message.role == "user"]
     docs = [
         json.dumps(
             {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema},
@@ -68,16 +68,16 @@ def build_text(entry: Entry, *, functions: bool = False) -> str:
         )
         for doc in entry.functions
     ]
-    return "\n".join([*docs, *said] if functions and any(said) else said)
+    return "\n".join([*docs, *user_texts] if functions and any(user_texts) else user_texts)
 
 
 def collect_distinct_texts(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
     """Map each text to the first entry that has it, because a repeated text adds no information."""
-    found: dict[str, Entry] = {}
+    entries_by_text: dict[str, Entry] = {}
     for entry in entries:
         if (text := build_text(entry, functions=functions)).strip():
-            found.setdefault(text, entry)
-    return found
+            entries_by_text.setdefault(text, entry)
+    return entries_by_text
 
 
 def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> TextMeasure:
@@ -86,11 +86,11 @@ def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> T
     Raises ``NotScoredError`` where they are no log-probabilities or too few.
     """
     # Some endpoints write 0 for the first token instead of null.
-    known = logprobs[1:] if logprobs and not logprobs[0] else logprobs
-    if not known:
+    known_logprobs = logprobs[1:] if logprobs and not logprobs[0] else logprobs
+    if not known_logprobs:
         raise NotScoredError("too_short", "no token has a probability")
     values: list[float] = []
-    for place, value in enumerate(known, 1 + len(logprobs) - len(known)):
+    for place, value in enumerate(known_logprobs, 1 + len(logprobs) - len(known_logprobs)):
         if value is None:
             raise NotScoredError("no_logprobs", f"token {place} of {len(logprobs)} has no probability")
         if not _LEAST <= value <= _ROUNDING:

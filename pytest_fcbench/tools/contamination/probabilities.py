@@ -61,7 +61,7 @@ class PromptModel:
         """
         (message,) = request.messages
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         try:
             reply = await http.request_json(
                 self.connections,
@@ -84,17 +84,17 @@ class PromptModel:
             text=json.dumps(logprobs),
             input_tokens=len(logprobs),
             output_tokens=0,
-            latency_s=time.perf_counter() - started,
+            latency_s=time.perf_counter() - start_time,
             fault=None if is_finite else Fault.INFERENCE_ERROR,
         )
 
 
 async def ask_for_logprobs(
-    model: Model, asked: Sequence[tuple[str, Entry]], concurrency: int, done: list[bool]
+    model: Model, texts: Sequence[tuple[str, Entry]], concurrency: int, progress: list[bool]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
     """Ask for the log-probabilities of texts, ``concurrency`` at once; an error stands for those without.
 
-    ``done`` gets True for each answer and False for each error, for the display of progress.
+    ``progress`` gets True for each answer and False for each error, for the display of progress.
     """
     places = asyncio.Semaphore(concurrency)
 
@@ -103,10 +103,10 @@ async def ask_for_logprobs(
             try:
                 completion = await model.complete(entry, AskModel(({"role": "user", "content": text},)))
             except NotScoredError as error:
-                done.append(False)
+                progress.append(False)
                 return error
-        done.append(True)
+        progress.append(True)
         return tuple(read_json_text(completion.text or "[]"))
 
-    found = await asyncio.gather(*(ask_one(text, entry) for text, entry in asked))
-    return {text: answer for (text, _), answer in zip(asked, found, strict=True)}
+    answers = await asyncio.gather(*(ask_one(text, entry) for text, entry in texts))
+    return {text: answer for (text, _), answer in zip(texts, answers, strict=True)}

@@ -70,15 +70,15 @@ def tabulate_texts(study: Study) -> Table:
     rows = tuple(
         (
             name,
-            found.entry,
-            found.category,
-            str(found.characters),
-            str(found.tokens),
-            f"{found.perplexity:.6g}",
-            f"{found.nats_per_character:.6g}",
+            measure.entry,
+            measure.category,
+            str(measure.characters),
+            str(measure.tokens),
+            f"{measure.perplexity:.6g}",
+            f"{measure.nats_per_character:.6g}",
         )
         for name, measures in study.sets.items()
-        for found in measures
+        for measure in measures
     )
     return Table("", columns, rows)
 
@@ -115,7 +115,7 @@ def render_study(study: Study, path: Path) -> str:
     from pytest_fcbench.present.charts.plots import draw_perplexities
 
     places = {
-        name: [(found.nats_per_character, found.perplexity) for found in measures]
+        name: [(measure.nats_per_character, measure.perplexity) for measure in measures]
         for name, measures in study.sets.items()
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."

@@ -30,14 +30,14 @@ def render_text(order: ExportRequest) -> Iterator[str]:
     message = f"{score.accuracy:.1%}" if score and score.accuracy is not None else "not scored"
     colour = _BLUE if score else _UNKNOWN
     if order.ending == ".json":
-        told = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
-        yield f"{json.dumps(told)}\n"
+        badge = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
+        yield f"{json.dumps(badge)}\n"
         return
-    left, right = (estimate_width(text, _SIZE) + 2 * _BESIDE for text in (label, message))
+    left_width, right_width = (estimate_width(text, _SIZE) + 2 * _BESIDE for text in (label, message))
     shapes = (
-        Box(0, 0, left, 20, _GREY),
-        Box(left, 0, right, 20, colour),
-        Label(left / 2, 14, label, "middle", _SIZE, "#ffffff"),
-        Label(left + right / 2, 14, message, "middle", _SIZE, "#ffffff"),
+        Box(0, 0, left_width, 20, _GREY),
+        Box(left_width, 0, right_width, 20, colour),
+        Label(left_width / 2, 14, label, "middle", _SIZE, "#ffffff"),
+        Label(left_width + right_width / 2, 14, message, "middle", _SIZE, "#ffffff"),
     )
-    yield render_svg(Drawing(left + right, 20, f"{label}: {message}", shapes))
+    yield render_svg(Drawing(left_width + right_width, 20, f"{label}: {message}", shapes))

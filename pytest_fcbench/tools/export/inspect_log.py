@@ -50,11 +50,11 @@ from pytest_fcbench.tools.export.order import ExportRequest, find_end
 def render_text(order: ExportRequest) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
-    ended = find_end(card)
-    if ended is None:
+    end_time = find_end(card)
+    if end_time is None:
         raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
     header = {
-        **_describe_run(card, order.profile, ended).model_dump(exclude_none=True),
+        **_describe_run(card, order.profile, end_time).model_dump(exclude_none=True),
         "samples": [],
     }
     # The list of samples is the last member, so its end is that of the text.
@@ -82,12 +82,12 @@ def _escape_texts(value: object) -> object:
     return value
 
 
-def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
+def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> EvalLog:
     """Describe a run without its samples; the scores of ``first`` come first."""
     facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
     suites = " + ".join(facts.suites)
     spec = EvalSpec(
-        created=ended.isoformat(),
+        created=end_time.isoformat(),
         task=f"fcbench {suites}",
         task_version="; ".join(str(about.get("version")) for about in facts.suites.values()),
         dataset=EvalDataset(name=suites, samples=len({record.entry for record in card.records})),
@@ -103,7 +103,7 @@ def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
     )
     scores = []
     for profile in profiles:
-        found = card.scores(profile)
+        profile_scores = card.scores(profile)
         metrics = {
             name: EvalMetric(
                 name=name,
@@ -111,34 +111,36 @@ def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
                 metadata={"interval_95": [limits.low, limits.high]} if (limits := score.interval) else None,
             )
             # The first metric is the one that Inspect shows.
-            for _, name, score in sorted(list_scores(found), key=lambda one: one[1] != found.main)
+            for _, name, score in sorted(
+                list_scores(profile_scores), key=lambda one: one[1] != profile_scores.main
+            )
             if score.accuracy is not None
         }
         scores.append(
             EvalScore(
                 name=profile,
                 scorer=profile,
-                scored_samples=found.overall.scored,
-                unscored_samples=found.overall.not_scored,
+                scored_samples=profile_scores.overall.scored,
+                unscored_samples=profile_scores.overall.not_scored,
                 metrics=metrics,
             )
         )
     number = len(card.records)
     # Without both times the viewer shows a duration that is no number.
-    started = ended - timedelta(seconds=card.duration_s or 0)
-    stats = EvalStats(started_at=started.isoformat(), completed_at=ended.isoformat())
+    start_time = end_time - timedelta(seconds=card.duration_s or 0)
+    stats = EvalStats(started_at=start_time.isoformat(), completed_at=end_time.isoformat())
     results = EvalResults(total_samples=number, completed_samples=number, scores=scores)
     return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results, stats=stats)
 
 
 def _describe_sample(record: Record, model: str) -> EvalSample:
     answers = [read_answer(answer) for turn in record.turns for answer in turn]
-    spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
-    messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
+    assistant_messages = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
+    messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *assistant_messages]
     # The text and the calls, for the column of answers in the viewer.
-    calls = [call for answer in spoken[-1:] for call in answer.tool_calls or ()]
-    texts = [answer.text for answer in spoken[-1:] if answer.text]
-    said = "\n".join([*texts, *(f"{call.function}({json.dumps(call.arguments)})" for call in calls)])
+    calls = [call for answer in assistant_messages[-1:] for call in answer.tool_calls or ()]
+    texts = [answer.text for answer in assistant_messages[-1:] if answer.text]
+    answer_text = "\n".join([*texts, *(f"{call.function}({json.dumps(call.arguments)})" for call in calls)])
     # Tokens are numbers in Inspect, so what is not known is 0.
     usage = ModelUsage(
         input_tokens=record.input_tokens or 0,
@@ -152,8 +154,10 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
         input=record.entry,
         target="",
         messages=messages,
-        output=ModelOutput(model=model, completion=spoken[-1].text if spoken else "", usage=usage),
-        scores={profile: _describe_verdict(record, profile, said) for profile in Profile},
+        output=ModelOutput(
+            model=model, completion=assistant_messages[-1].text if assistant_messages else "", usage=usage
+        ),
+        scores={profile: _describe_verdict(record, profile, answer_text) for profile in Profile},
         metadata={"suite": record.suite, "category": record.category, "group": record.group},
         model_usage={model: usage},
         total_time=record.latency_s,
@@ -182,11 +186,11 @@ def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
     )
 
 
-def _describe_verdict(record: Record, profile: Profile, said: str) -> Score:
+def _describe_verdict(record: Record, profile: Profile, answer_text: str) -> Score:
     match record.verdict(profile):
         case Passed():
-            return Score(value="C", answer=said)
+            return Score(value="C", answer=answer_text)
         case Failed(code=code, reason=reason):
-            return Score(value="I", answer=said, explanation=reason, metadata={"code": code})
+            return Score(value="I", answer=answer_text, explanation=reason, metadata={"code": code})
         case NotScored(cause=cause, reason=reason):
             return Score.unscored(reason=cause, explanation=reason)

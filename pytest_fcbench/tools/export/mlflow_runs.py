@@ -29,25 +29,25 @@ def write_path(order: ExportRequest, path: Path) -> list[str]:
     address = f"sqlite:///{folder / DATABASE}"
     client = MlflowClient(tracking_uri=address)
     name = put_on_one_line(order.name or "fcbench")
-    found = client.get_experiment_by_name(name)
+    existing_experiment = client.get_experiment_by_name(name)
     experiment = (
-        found.experiment_id
-        if found
+        existing_experiment.experiment_id
+        if existing_experiment
         else client.create_experiment(name, artifact_location=(folder / "artifacts").as_uri())
     )
     for card in order.cards:
         # A baseline has no time; MLflow takes that of the export then.
-        ended = find_end(card)
-        ended_ms = int(1000 * ended.timestamp()) if ended else None
-        run = client.create_run(experiment, start_time=ended_ms, run_name=card.path.stem)
+        end = find_end(card)
+        end_ms = int(1000 * end.timestamp()) if end else None
+        run = client.create_run(experiment, start_time=end_ms, run_name=card.path.stem)
         settings = [Param(key, value[:_LONGEST]) for key, value in collect_settings(card).items()]
-        numbers = [Metric(key, value, ended_ms or 0, 0) for key, value in collect_numbers(card).items()]
+        numbers = [Metric(key, value, end_ms or 0, 0) for key, value in collect_numbers(card).items()]
         # A request takes 100 settings and 1,000 numbers at most.
         client.log_batch(run.info.run_id, params=settings[:100])
         for start in range(0, len(numbers), _PARTS):
             client.log_batch(run.info.run_id, metrics=numbers[start : start + _PARTS])
         client.log_artifact(run.info.run_id, str(card.path))
-        client.set_terminated(run.info.run_id, end_time=ended_ms)
+        client.set_terminated(run.info.run_id, end_time=end_ms)
     number = len(order.cards)
     runs = f"{number} run{'s' * (number != 1)} written to {path}"
     return [f"{runs}; 'MLFLOW_TRACKING_URI={address} mlflow ui' shows the experiment {name}"]

@@ -42,18 +42,20 @@ class ExportRequest:
 
     def find_metric(self) -> str:
         """Return the name of the score to show. Raises ``UsageError`` where no scorecard has it."""
-        found = [card.scores(self.profile) for card in self.cards]
+        all_scores = [card.scores(self.profile) for card in self.cards]
         if self.metric is None:
-            names = {scores.main for scores in found}
+            names = {scores.main for scores in all_scores}
             return names.pop() if len(names) == 1 else ALL
-        if not any(scores.find_score(self.metric) for scores in found):
+        if not any(scores.find_score(self.metric) for scores in all_scores):
             # A scorecard can come from others, with names of any characters.
-            known = dict.fromkeys(
+            known_names = dict.fromkeys(
                 put_on_one_line(name)
-                for scores in found
+                for scores in all_scores
                 for name in ("overall", ALL, *scores.groups, *scores.categories)
             )
-            raise UsageError(f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known)}")
+            raise UsageError(
+                f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known_names)}"
+            )
         return self.metric
 
     def label_metric(self) -> str:

@@ -25,11 +25,11 @@ def write_path(order: ExportRequest, path: Path) -> list[str]:
     schema, rows, number = pa.schema(columns), describe_rows(order), 0
     with parquet.ParquetWriter(path, schema) as writer:
         while part := list(islice(rows, _AT_ONCE)):
-            found = {name: [getattr(row, name) for row in part] for name in columns}
+            raw_columns = {name: [getattr(row, name) for row in part] for name in columns}
             # Parquet keeps texts as UTF-8, which has no lone surrogates.
             values = {
                 name: [escape_surrogates(value) if isinstance(value, str) else value for value in column]
-                for name, column in found.items()
+                for name, column in raw_columns.items()
             }
             writer.write_table(pa.table(values, schema))
             number += len(part)

@@ -24,10 +24,10 @@ def render_text(order: ExportRequest) -> Iterator[str]:
     )
     yield f"{MARK}\n"
     # GitHub refuses a comment that is too long, in place of cutting it.
-    left = LONGEST - len(MARK) - 1 - len(_CUT)
+    room = LONGEST - len(MARK) - 1 - len(_CUT)
     for line in write_step_summary(facts, evidence, order.card.gate):
-        left -= len(line) + 1
-        if left < 0:
+        room -= len(line) + 1
+        if room < 0:
             yield _CUT
             return
         yield f"{line}\n"

@@ -25,7 +25,7 @@ def write_path(order: ExportRequest, path: Path) -> list[str]:
         x_disable_meta=True,
         x_disable_stats=True,
     )
-    told = []
+    sentences = []
     for card in order.cards:
         run = wandb.init(
             mode="offline",
@@ -39,7 +39,7 @@ def write_path(order: ExportRequest, path: Path) -> list[str]:
         run.summary.update(dict(collect_numbers(card)))
         folder = Path(run.dir).parent
         run.finish()
-        told.append(f"written to {folder}; 'wandb sync {folder}' sends it")
+        sentences.append(f"written to {folder}; 'wandb sync {folder}' sends it")
     # The process that writes the files may still have them in memory; this waits for its end.
     wandb.teardown()
-    return told
+    return sentences

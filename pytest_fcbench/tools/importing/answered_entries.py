@@ -30,8 +30,8 @@ def write_chat(entry: Entry, transcript: Transcript) -> Mapping[str, object]:
     withheld = entry.scene.withheld if entry.scene else {}
     offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     messages: list[Mapping[str, object]] = []
-    for said, steps in zip(entry.turns[: min(withheld, default=None)], transcript.turns, strict=False):
-        for message in said:
+    for turn, steps in zip(entry.turns[: min(withheld, default=None)], transcript.turns, strict=False):
+        for message in turn:
             messages.append({"role": message.role, "content": message.content})
             if message.calls:
                 messages[-1] = {**messages[-1], "tool_calls": _write_calls(message.calls)}
@@ -54,10 +54,10 @@ def _write_step(step: Step, syntax: str, offer: OfferedFunctions) -> Iterator[Ma
 
 
 def _write_calls(calls: Sequence[Call | PastCall]) -> Sequence[Mapping[str, object]]:
-    written = []
+    tool_calls = []
     for call in calls:
         # Values without a parameter make a list, which no reader of a log takes for arguments.
         arguments = [*call.positional] if isinstance(call, Call) and call.positional else call.arguments
         function = {"name": call.name, "arguments": json.dumps(arguments, default=repr)}
-        written.append({"type": "function", "function": function})
-    return written
+        tool_calls.append({"type": "function", "function": function})
+    return tool_calls

@@ -91,23 +91,23 @@ class _NoCalls(Exception):  # noqa: N818 - not a fault
     """A text that is no calls."""
 
 
-def separate_calls(logged: LoggedConversation) -> LoggedConversation:
+def separate_calls(conversation: LoggedConversation) -> LoggedConversation:
     """Make calls of the calls in the texts of a conversation, and mark texts that only look like one."""
-    reader = _TextReader(logged.tools)
+    reader = _TextReader(conversation.tools)
     messages: list[LoggedMessage] = []
     is_called = False
-    asked = ""
-    for message in logged.messages:
+    question = ""
+    for message in conversation.messages:
         if message.role == "assistant":
             if message.text and not message.calls:
-                message = reader.read_message(message, asked)
+                message = reader.read_message(message, question)
                 is_called = bool(message.calls)
         elif message.role == "user" and is_called and message.text.startswith("Observation:"):
             message = replace(message, role="tool", text=message.text.removeprefix("Observation:").strip())
         elif message.role == "user":
-            asked = message.text
+            question = message.text
         messages.append(message)
-    return replace(logged, messages=tuple(messages))
+    return replace(conversation, messages=tuple(messages))
 
 
 class _TextReader:
@@ -137,8 +137,8 @@ class _TextReader:
 
     def looks_like_call(self, text: str) -> bool:
         """Tell whether a text has what looks like a call."""
-        lowered = text.lower()
-        is_named = any(name.lower() in lowered for name in (*self._schemas, *self._shown))
+        lowercase_text = text.lower()
+        is_named = any(name.lower() in lowercase_text for name in (*self._schemas, *self._shown))
         return _LOOKS.search(text) is not None or (is_named and self._attempt.search(text) is not None)
 
     @cached_property
@@ -148,23 +148,25 @@ class _TextReader:
         other = rf"(?<![\w.-])(?P<other>{'|'.join(others) or '(?!)'})(?=\()"
         return re.compile(rf"{_PYTHON_TEXT}|\bdefault_api\.|{other}", re.DOTALL)
 
-    def read_message(self, message: LoggedMessage, asked: str) -> LoggedMessage:
+    def read_message(self, message: LoggedMessage, question: str) -> LoggedMessage:
         """Return an answer with the calls in its text, or marked where it seems to have some."""
-        text = marked = drop_reasoning(message.text).strip()
-        for pattern, written in _NOTATIONS:
-            marked = re.sub(pattern, written, marked, flags=re.DOTALL)
+        text = marked_text = drop_reasoning(message.text).strip()
+        for pattern, replacement in _NOTATIONS:
+            marked_text = re.sub(pattern, replacement, marked_text, flags=re.DOTALL)
         with suppress(_NoCalls):
-            if _OPENING.search(marked):
-                words, calls = self.read_marked(strip_fence(marked), text)
+            if _OPENING.search(marked_text):
+                words, calls = self.read_marked(strip_fence(marked_text), text)
                 return replace(message, text=words, calls=calls)
-            if marked.startswith(self._beginnings) and not _SHOWING.search(asked):
-                return replace(message, text="", calls=self.read_unmarked(marked))
-        return replace(message, has_unread_call=bool(_OPENING.search(marked)) or self.looks_like_call(text))
+            if marked_text.startswith(self._beginnings) and not _SHOWING.search(question):
+                return replace(message, text="", calls=self.read_unmarked(marked_text))
+        return replace(
+            message, has_unread_call=bool(_OPENING.search(marked_text)) or self.looks_like_call(text)
+        )
 
-    def read_marked(self, marked: str, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
+    def read_marked(self, marked_text: str, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
         """Read the words before marks, and the calls behind them, up to the end of a text."""
-        words, *pieces = _OPENING.split(marked)
-        is_token = marked[len(words) : len(words) + 2] in ("<|", "<｜", "[T")
+        words, *pieces = _OPENING.split(marked_text)
+        is_token = marked_text[len(words) : len(words) + 2] in ("<|", "<｜", "[T")
         # An explanation shows tags in a line or a fence; a token is never shown.
         is_shown = not is_token and (words.rpartition("\n")[2].strip() or words.count("```") % 2)
         split = [_CLOSING.split(piece) for piece in pieces]
@@ -201,24 +203,24 @@ class _TextReader:
 
     def read_json(self, text: str) -> tuple[LoggedCall, ...]:
         """Read JSON values, or one Python literal, that are calls. Raises ``_NoCalls`` and others."""
-        found: list[object] = []
+        values: list[object] = []
         for value in split_values(text):
             value = as_mapping(value).get("tool_calls", value)
-            found += value if isinstance(value, list) else [value]
-        for each in map(as_mapping, found):
+            values += value if isinstance(value, list) else [value]
+        for each in map(as_mapping, values):
             call = as_mapping(each.get("function", each)) or each
             if call.keys().isdisjoint(("arguments", "parameters", "args", "input")):
                 raise _NoCalls
-        calls = map(read_call, found)
+        calls = map(read_call, values)
         return tuple(replace(call, name=self._find_name(call.name) or call.name) for call in calls)
 
     def read_name_first(self, text: str) -> tuple[LoggedCall, ...]:
         """Read names with the arguments of each behind it, as JSON or as XML."""
         calls = []
         while text:
-            if not (found := _NAMED_CALL.fullmatch(text)) or not (name := self._find_name(found[1])):
+            if not (match := _NAMED_CALL.fullmatch(text)) or not (name := self._find_name(match[1])):
                 raise _NoCalls
-            rest = re.sub(r"\A```\w*\s*|\s*```\Z", "", found[2])
+            rest = re.sub(r"\A```\w*\s*|\s*```\Z", "", match[2])
             if arguments := [*_ARGUMENT.finditer(rest)]:
                 schemas = self._schemas.get(name, {})
                 texts = {(each[1] or each[3]).strip(): each[2] or each[4] or "" for each in arguments}
@@ -242,18 +244,20 @@ class _TextReader:
     def read_python(self, text: str) -> tuple[LoggedCall, ...]:
         """Read calls as Python writes them, also line by line, and with line ends in texts."""
 
-        def write_python(found: re.Match[str]) -> str:
-            if not found["quote"]:
-                return _show_name(found["other"] or "")
-            return found[0] if len(found["quote"]) > 1 else re.sub(r"(?<!\\)\n", r"\\n", found[0])
+        def write_python(match: re.Match[str]) -> str:
+            if not match["quote"]:
+                return _show_name(match["other"] or "")
+            return match[0] if len(match["quote"]) > 1 else re.sub(r"(?<!\\)\n", r"\\n", match[0])
 
         text = self._python.sub(write_python, text)
         for pieces in ([text], text.splitlines()):
             calls: list[Call] = []
             with suppress(Undecodable, WrongFormat), refuse_faults():
                 for piece in filter(str.strip, pieces):
-                    printed = re.fullmatch(r"\s*print\((.*)\)\s*", piece, re.DOTALL)
-                    calls += python.parse_corrected((printed[1] if printed else piece).rstrip().rstrip(",;"))
+                    print_match = re.fullmatch(r"\s*print\((.*)\)\s*", piece, re.DOTALL)
+                    calls += python.parse_corrected(
+                        (print_match[1] if print_match else piece).rstrip().rstrip(",;")
+                    )
                 return tuple(map(self._place_arguments, calls))
         raise _NoCalls
 
@@ -277,13 +281,15 @@ class _TextReader:
         """Return a call whose values without a name are given to the parameters in their order."""
         name = self._find_name(call.name) or call.name
         schemas = self._schemas.get(name, {})
-        placed = dict(zip(schemas, call.positional, strict=False))
-        arguments = {**placed, **call.arguments}
-        written = json.dumps(arguments, default=str)
+        positional_arguments = dict(zip(schemas, call.positional, strict=False))
+        arguments = {**positional_arguments, **call.arguments}
+        arguments_text = json.dumps(arguments, default=str)
         # The value of an inner call is not known.
-        if len(arguments) < len(call.positional) + len(call.arguments) or self._attempt.search(written):
+        if len(arguments) < len(call.positional) + len(call.arguments) or self._attempt.search(
+            arguments_text
+        ):
             raise _NoCalls
-        return LoggedCall(name, read_json_text(written))
+        return LoggedCall(name, read_json_text(arguments_text))
 
 
 def _show_name(name: str) -> str:

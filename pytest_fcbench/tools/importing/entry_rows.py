@@ -53,15 +53,15 @@ def list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[s
     A parameter with a default may be left out where the logged value is the default, and may be given with
     the default where the log leaves it out.
     """
-    accepted: dict[str, object] = {}
+    accepted_values: dict[str, object] = {}
     for name, value in call.arguments.items():
         is_default = "default" in (schema := as_mapping(properties.get(name))) and schema["default"] == value
-        accepted[name] = [value, ""] if is_default and value != "" else [value]
+        accepted_values[name] = [value, ""] if is_default and value != "" else [value]
     for name in properties:
         default = as_mapping(properties[name]).get("default")
-        if name not in accepted and default not in (None, ""):
-            accepted[name] = [default, ""]
-    return accepted
+        if name not in accepted_values and default not in (None, ""):
+            accepted_values[name] = [default, ""]
+    return accepted_values
 
 
 def find_flaw(entry: Mapping[str, object]) -> str:

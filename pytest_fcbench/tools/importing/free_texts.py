@@ -33,23 +33,23 @@ class ValueStatistics:
 
     def add_step(self, step: NextStep) -> tuple[Parameter, ...]:
         """Add the texts in the calls of a step, and return their parameters."""
-        said = " ".join(message.content for message in step.said)
+        conversation_text = " ".join(message.content for message in step.said)
         schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
-        found = []
+        parameters = []
         for call in step.calls:
             for name, text in call.arguments.items():
                 schema = as_mapping(schemas[call.name].get(name))
                 # A text that the schema limits is none that can be put in many ways.
                 if not isinstance(text, str) or schema.keys() & {"enum", "const", "format", "pattern"}:
                     continue
-                found.append((call.name, name))
-                values = self._by_parameter.setdefault(found[-1], _Values())
+                parameters.append((call.name, name))
+                values = self._by_parameter.setdefault(parameters[-1], _Values())
                 values.times += 1
                 values.long += len(text.split()) >= _LONG_WORDS
-                values.said += text in said
+                values.said += text in conversation_text
                 if len(values.distinct) < _MOST_DISTINCT:
                     values.distinct.add(hash(text))
-        return tuple(found)
+        return tuple(parameters)
 
     def find_free_texts(self) -> Mapping[Parameter, int]:
         """Return the parameters with free text, each with the number of its values.

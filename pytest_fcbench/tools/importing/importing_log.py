@@ -126,22 +126,22 @@ def import_log(
         counts.lines += 1
         try:
             # Read to its end first, so that a line whose second half is broken leaves no entries.
-            found = list(read_conversations(line))
+            conversations = list(read_conversations(line))
         except NoConversationError as error:
             counts.empty += 1
             counts.first_empty = counts.first_empty or f"{place}: {error}"
-            found = []
+            conversations = []
         except UnreadableLogError as error:
             counts.unread += 1
             tell(f"{place}: {error}")
             continue
-        held_out = [is_held_out(each, choice.held_out) for each in found]
+        held_out = [is_held_out(each, choice.held_out) for each in conversations]
         if not any(held_out):
             counts.rest += 1
             if keep_rest:
                 keep_rest(line)
-        for logged, chosen in zip(found, held_out, strict=True):
-            reader.add_conversation(logged, held_out=chosen)
+        for conversation, is_chosen in zip(conversations, held_out, strict=True):
+            reader.add_conversation(conversation, held_out=is_chosen)
     return reader.copy_lines(reader.choose_entries()), counts
 
 
@@ -160,19 +160,19 @@ class _LogReader:
         self._numbers: dict[_Kind, int] = {}
         self._size = 0
 
-    def add_conversation(self, logged: LoggedConversation, *, held_out: bool) -> None:
+    def add_conversation(self, conversation: LoggedConversation, *, held_out: bool) -> None:
         """Add the entries of a conversation."""
         counts = self._counts
         counts.conversations += 1
-        counts.unanswered += all(message.role != "assistant" for message in logged.messages)
-        cluster = f"chat_{hash_users(logged).hex()}"
+        counts.unanswered += all(message.role != "assistant" for message in conversation.messages)
+        cluster = f"chat_{hash_users(conversation).hex()}"
         masks = Masks({})
         if held_out and self._choice.masked:
-            logged, masks = mask_conversation(logged)
+            conversation, masks = mask_conversation(conversation)
             counts.masked.update(masks.counts)
             if len(counts.writings) < _MOST_WRITINGS:
                 counts.writings |= masks.writings
-        for step in split_conversation(logged):
+        for step in split_conversation(conversation):
             counts.answers += 1
             if not held_out:
                 counts.left_out["not held out"] += 1
@@ -185,30 +185,34 @@ class _LogReader:
 
     def add_step(self, step: NextStep, cluster: str, masks: Masks) -> str:
         """Write the entry of a step, or return why there is none."""
-        called = tuple(sorted({call.name for call in step.calls}))
-        if not called and not self._choice.replies:
+        function_names = tuple(sorted({call.name for call in step.calls}))
+        if not function_names and not self._choice.replies:
             return "an answer in words"
         patterns = self._choice.functions
-        if patterns and not any(fnmatchcase(name, each) for name in called for each in patterns):
+        if patterns and not any(fnmatchcase(name, each) for name in function_names for each in patterns):
             return "a call of other functions"
         entry = write_entry(step, cluster)
         # By another rule than that of the masks, so that nothing depends on theirs alone.
-        written = json.dumps([entry.get(key) for key in _SAID], ensure_ascii=False) if masks.numbers else ""
-        if kind_left := masks.find_survivor(written):
+        entry_text = (
+            json.dumps([entry.get(key) for key in _SAID], ensure_ascii=False) if masks.numbers else ""
+        )
+        if kind_left := masks.find_survivor(entry_text):
             return f"personal data that no mask reaches ({kind_left})"
         if flaw := find_flaw(entry):
-            part, _, told = flaw.partition(".")
+            part, _, detail = flaw.partition(".")
             reason = _FLAWS.get(part, _FLAWS[""])
-            self._counts.flaws.setdefault(reason, f"{called[0] if called else ''} {told}".strip())
+            self._counts.flaws.setdefault(
+                reason, f"{function_names[0] if function_names else ''} {detail}".strip()
+            )
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
         digest = hashlib.blake2b(str(entry["id"]).encode(), digest_size=8).digest()
         order = int.from_bytes(digest, "big")
         # The calls that one question leads to have most words in common, so they are of several kinds.
-        words = (" ".join(called), len(step.since_question))
+        words = (" ".join(function_names), len(step.since_question))
         if self._seen.add_text(step.new_text, words) or self._ids.add_key(order):
             return "a duplicate"
-        kind = _Kind(step.category, called, self._statistics.add_step(step))
+        kind = _Kind(step.category, function_names, self._statistics.add_step(step))
         self._kinds.append(self._numbers.setdefault(kind, len(self._numbers)))
         self._orders.append(order)
         self._offsets.append(self._size)
@@ -219,31 +223,31 @@ class _LogReader:
         """Choose the entries of the suite by their place in the log, and count what is kept."""
         counts, choice = self._counts, self._choice
         kinds = list(self._numbers)
-        found = counts.free_texts = self._statistics.find_free_texts()
-        chosen: Sequence[int] = range(len(self._kinds))
+        free_parameters = counts.free_texts = self._statistics.find_free_texts()
+        places: Sequence[int] = range(len(self._kinds))
         if choice.free_texts is FreeTexts.NO:
-            are_free = [not found.keys().isdisjoint(kind.texts) for kind in kinds]
-            chosen = array("Q", (at for at in chosen if not are_free[self._kinds[at]]))
-            if without := len(self._kinds) - len(chosen):
+            are_free = [not free_parameters.keys().isdisjoint(kind.texts) for kind in kinds]
+            places = array("Q", (at for at in places if not are_free[self._kinds[at]]))
+            if without := len(self._kinds) - len(places):
                 counts.left_out["free text among the arguments"] = without
-        if choice.most is not None and len(chosen) > choice.most:
-            counts.left_out["more than asked for"] += len(chosen) - choice.most
-            strata = (kinds[self._kinds[at]].functions for at in chosen)
-            drawn = draw_evenly(strata, [self._orders[at] for at in chosen], choice.most)
-            chosen = [chosen[at] for at in drawn]
-        for number, times in Counter(self._kinds[at] for at in chosen).items():
+        if choice.most is not None and len(places) > choice.most:
+            counts.left_out["more than asked for"] += len(places) - choice.most
+            strata = (kinds[self._kinds[at]].functions for at in places)
+            indices = draw_evenly(strata, [self._orders[at] for at in places], choice.most)
+            places = [places[at] for at in indices]
+        for number, times in Counter(self._kinds[at] for at in places).items():
             counts.kept[kinds[number].category] += times
             if choice.free_texts is FreeTexts.JUDGED:
-                counts.judged += times * sum(text in found for text in kinds[number].texts)
-        return chosen
+                counts.judged += times * sum(text in free_parameters for text in kinds[number].texts)
+        return places
 
-    def copy_lines(self, chosen: Iterable[int]) -> Iterator[str]:
+    def copy_lines(self, places: Iterable[int]) -> Iterator[str]:
         """Yield the lines of entries from the temporary file, with what is known of free texts at its end."""
         kinds = list(self._numbers)
         # What is free text shows only when the whole log was read.
-        found = self._counts.free_texts if self._counts.judged else {}
-        for at in chosen:
+        free_parameters = self._counts.free_texts if self._counts.judged else {}
+        for at in places:
             self._spool.seek(self._offsets[at])
             line = self._spool.readline().decode()
-            texts = sorted(found.keys() & set(kinds[self._kinds[at]].texts))
+            texts = sorted(free_parameters.keys() & set(kinds[self._kinds[at]].texts))
             yield mark_free_texts(line, texts) if texts else line

@@ -20,8 +20,8 @@ def read_rows(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     for log in logs:
         name = "standard input" if log == "-" else log
         try:
-            with ExitStack() as opened:
-                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
+            with ExitStack() as stack:
+                file = sys.stdin.buffer if log == "-" else stack.enter_context(Path(log).open("rb"))
                 yield from _read_file(name, file)
         except OSError as error:
             raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
@@ -29,25 +29,25 @@ def read_rows(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 
 def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     """Yield the lines of a file where the first is a JSON object, else its values, else its lines."""
-    numbered = ((number, line) for number, line in enumerate(file, 1) if line.strip())
-    first = next(numbered, None)
+    numbered_lines = ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    first = next(numbered_lines, None)
     if first is None:
         return
-    lines: Iterator[tuple[int, bytes]] = chain([first], numbered)
+    lines: Iterator[tuple[int, bytes]] = chain([first], numbered_lines)
     is_line = False
     with suppress(ValueError, RecursionError):
         is_line = isinstance(read_json_text(first[1]), dict)
     if not is_line and first[1].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         # Held in memory as a whole, since a value may end anywhere.
-        kept = list(lines)
-        if (rows := read_values(b"".join(line for _, line in kept))) is not None:
+        all_lines = list(lines)
+        if (rows := read_values(b"".join(line for _, line in all_lines))) is not None:
             for number, row in enumerate(rows, 1):
                 yield (
                     f"{name}: row {number}",
                     f"{json.dumps(row, ensure_ascii=False)}\n".encode(errors="surrogatepass"),
                 )
             return
-        lines = iter(kept)
+        lines = iter(all_lines)
     for number, line in lines:
         yield f"{name}:{number}", line
 

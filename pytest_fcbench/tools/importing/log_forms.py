@@ -78,12 +78,12 @@ def _read_rows(row: Row) -> Iterator[LoggedConversation]:
         return
     lists = [each for key in _COLLECTIONS if isinstance(each := row.get(key), list)]
     inner = [as_mapping(each) for members in lists for each in members]
-    found: list[LoggedConversation] = []
+    conversations: list[LoggedConversation] = []
     for each in inner:
         # Most steps of a trace are no requests to a model.
         with suppress(UnreadableLogError):
-            found += _read_rows(as_mapping(each.get("row", each)))
-    yield from found or [_read_row(row)]
+            conversations += _read_rows(as_mapping(each.get("row", each)))
+    yield from conversations or [_read_row(row)]
 
 
 def _read_row(row: Row) -> LoggedConversation:
@@ -97,8 +97,8 @@ def _read_row(row: Row) -> LoggedConversation:
     elif isinstance(chat := row.get("chat"), str):
         _, *pieces = _SPEAKER.split(chat)
         messages = [
-            {"role": "tool" if who.startswith("FUNCTION") else who, "content": said.strip()}
-            for who, said in zip(pieces[::2], pieces[1::2], strict=True)
+            {"role": "tool" if who.startswith("FUNCTION") else who, "content": content.strip()}
+            for who, content in zip(pieces[::2], pieces[1::2], strict=True)
         ]
         around = [row]
     else:
@@ -112,7 +112,7 @@ def _read_row(row: Row) -> LoggedConversation:
     repeats = bool(answers) and list(answers[: len(messages)]) == list(messages)
     tools = tuple(tool for each in _list_tools(around) for tool in read_tools(each))
     system = next((each[key] for each in around for key in _SYSTEMS if each.get(key)), None)
-    asked = [
+    request_messages = [
         *(
             ()
             if system is None
@@ -120,34 +120,37 @@ def _read_row(row: Row) -> LoggedConversation:
         ),
         *(() if repeats else read_messages(messages)),
     ]
-    kept: list[LoggedMessage] = []
-    for message in asked if answers and not repeats else [*asked, *read_messages(answers)]:
+    kept_messages: list[LoggedMessage] = []
+    for message in (
+        request_messages if answers and not repeats else [*request_messages, *read_messages(answers)]
+    ):
         is_listed = message.role == "system" and re.search("function|tool", message.text, re.IGNORECASE)
         # Such a text tells a model how to call; a run tells it in the manner of the model under test.
-        if is_listed and (listed := find_tools(message.text, only_tagged=any(map(name_tool, tools)))):
-            tools += tuple(listed)
+        if is_listed and (listed_tools := find_tools(message.text, only_tagged=any(map(name_tool, tools)))):
+            tools += tuple(listed_tools)
         else:
-            kept.append(message)
-    answered = read_messages(answers) if answers and not repeats else ()
-    new_from = len(kept) if answered else 0
-    return separate_calls(LoggedConversation((*kept, *answered), tools, new_from))
+            kept_messages.append(message)
+    answer_messages = read_messages(answers) if answers and not repeats else ()
+    new_from = len(kept_messages) if answer_messages else 0
+    return separate_calls(LoggedConversation((*kept_messages, *answer_messages), tools, new_from))
 
 
 def _find_messages(row: Row, depth: int = 3) -> tuple[Sequence[object], list[Row]]:
     """Return the messages of a row, and the objects around them, outermost first; none without messages."""
     for key in (*_MESSAGES, *_HOLDERS):
-        given = _load_structure(row.get(key))
-        if isinstance(given, list):
+        structure = _load_structure(row.get(key))
+        if isinstance(structure, list):
             # LangSmith has a list of lists, one for each of several requests.
-            given = given[0] if len(given) == 1 and isinstance(given[0], list) else given
-            if key in _MESSAGES or _are_messages(given):
+            structure = structure[0] if len(structure) == 1 and isinstance(structure[0], list) else structure
+            if key in _MESSAGES or _are_messages(structure):
                 # Cohere's interface has the last message by itself.
                 last = row.get("message")
-                return [*given, *([{"role": "user", "content": last}] if isinstance(last, str) else [])], [
-                    row
-                ]
-        elif depth and key in _HOLDERS and isinstance(given, Mapping):
-            messages, around = _find_messages(given, depth - 1)
+                return [
+                    *structure,
+                    *([{"role": "user", "content": last}] if isinstance(last, str) else []),
+                ], [row]
+        elif depth and key in _HOLDERS and isinstance(structure, Mapping):
+            messages, around = _find_messages(structure, depth - 1)
             if around:
                 return messages, [row, *around]
     if isinstance(row.get("input"), str) and isinstance(row.get("output"), list):
@@ -157,19 +160,19 @@ def _find_messages(row: Row, depth: int = 3) -> tuple[Sequence[object], list[Row
 
 def _find_answer(value: object) -> Sequence[object]:
     """Return the messages of an answer, whatever is around them."""
-    given = _load_structure(value)
-    if isinstance(given, list):
-        given = given[0] if given and isinstance(given[0], list) else given
-        first = as_mapping(given[0]) if given else {}
+    structure = _load_structure(value)
+    if isinstance(structure, list):
+        structure = structure[0] if structure and isinstance(structure[0], list) else structure
+        first = as_mapping(structure[0]) if structure else {}
         if first.get("type") in _PART_TYPES:
-            return [{"role": "assistant", "content": given}]
+            return [{"role": "assistant", "content": structure}]
         if "role" not in first and first.keys() & {"message", "content", "text"}:
             return _find_answer(first)
-        return given if _are_messages(given) else []
-    answer = as_mapping(given)
+        return structure if _are_messages(structure) else []
+    answer = as_mapping(structure)
     for key in _AROUND_ANSWERS:
-        if key in answer and (found := _find_answer(answer[key])):
-            return found
+        if key in answer and (messages := _find_answer(answer[key])):
+            return messages
     if isinstance(content := answer.get("content"), Mapping):
         return [{"role": "assistant", **content}]
     if answer.keys() & {"kwargs", "parts", "from"}:
@@ -191,7 +194,9 @@ def _list_tools(around: Sequence[Row]) -> Iterator[object]:
         for key in _TOOLS:
             if holder.get(key):
                 yield holder[key]
-        inner = [found for key in _AROUND_TOOLS if (found := as_mapping(_load_structure(holder.get(key))))]
+        inner = [
+            settings for key in _AROUND_TOOLS if (settings := as_mapping(_load_structure(holder.get(key))))
+        ]
         yield from _list_tools([each for each in inner if each not in around])
 
 
@@ -205,5 +210,7 @@ def _load_structure(value: object) -> object:
 
 def _quote(names: Iterator[str] | Sequence[str] | Mapping[str, object]) -> str:
     """Write names for a message, the first of very many."""
-    listed = list(names)
-    return ", ".join(repr(each) for each in listed[:12]) + (", ..." if len(listed) > 12 else "") or "none"
+    name_list = list(names)
+    return (
+        ", ".join(repr(each) for each in name_list[:12]) + (", ..." if len(name_list) > 12 else "") or "none"
+    )

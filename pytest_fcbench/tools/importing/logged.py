@@ -63,14 +63,14 @@ def load_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        loaded: object = read_json_text(value)
+        json_value: object = read_json_text(value)
     except ValueError as error:
         try:
             # Written once more, because a literal may have what JSON has not, such as a tuple.
-            loaded = read_json_text(json.dumps(read_literal(value)))
+            json_value = read_json_text(json.dumps(read_literal(value)))
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             raise error from None
-    return loaded
+    return json_value
 
 
 def split_values(text: str) -> Iterator[object]:
@@ -91,5 +91,5 @@ def split_values(text: str) -> Iterator[object]:
 
 def load_list(value: object) -> Sequence[object]:
     """Return a list; any other value becomes a list of it. Raises ValueError."""
-    loaded = load_json(value)
-    return loaded if isinstance(loaded, list) else [] if loaded is None else [loaded]
+    json_value = load_json(value)
+    return json_value if isinstance(json_value, list) else [] if json_value is None else [json_value]

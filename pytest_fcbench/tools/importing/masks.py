@@ -63,9 +63,9 @@ class Masks:
             value = self._values[str(match.lastgroup)]
             # A bracket around a number as a whole belongs to the text.
             start = match.start() + (match[0].startswith("(") and ")" not in match[0])
-            written = plain[start : match.end()]
-            mask = _write_mask(value, self.numbers[value], unquote(written))
-            mask = quote(mask, safe="") if "%" in written else mask
+            original = plain[start : match.end()]
+            mask = _write_mask(value, self.numbers[value], unquote(original))
+            mask = quote(mask, safe="") if "%" in original else mask
             pieces += (text[end:start], mask)
             end = match.end()
             self.writings[text[start:end]] = mask
@@ -79,8 +79,8 @@ class Masks:
             return [self.mask_value(each) for each in value]
         if isinstance(value, Mapping):
             return {self.mask_text(str(key)): self.mask_value(each) for key, each in value.items()}
-        if isinstance(text := write_number(value), str) and (masked := self.mask_text(text)) != text:
-            return int(masked)
+        if isinstance(text := write_number(value), str) and (masked_text := self.mask_text(text)) != text:
+            return int(masked_text)
         return value
 
     def find_survivor(self, text: str) -> str:
@@ -108,43 +108,43 @@ def _make_pattern(value: PersonalValue) -> str:
     return rf"{EMAIL_START}(?i:{''.join(letters)})(?![\w-]|\.\w)"
 
 
-def _write_mask(value: PersonalValue, number: int, found: str) -> str:
+def _write_mask(value: PersonalValue, number: int, original: str) -> str:
     """Write the mask with this number in the way in which the value was found."""
-    digits = join_digits(found)
-    is_separated = re.search(r"[^\d+]", found) is not None
+    digits = join_digits(original)
+    is_separated = re.search(r"[^\d+]", original) is not None
     match value.kind:
         case "e-mail":
             return f"person{number}@example.com"
         case "key":
             return f"masked-key-{number:04d}"
         case "card":
-            separator = next((each for each in found if not each.isdecimal()), "")
+            separator = next((each for each in original if not each.isdecimal()), "")
             return separator.join(("4000", "0000", "0000", f"{number:04d}"))
     # 555-01xx is kept free in every area code, for films.
     parts = (str(202 + number // 100), "555", f"01{number % 100:02d}")
     if digits in (value.plain, f"0{value.plain}"):
-        start = f"({parts[0]}) " if "(" in found and ")" in found else ""
+        start = f"({parts[0]}) " if "(" in original and ")" in original else ""
         return start + ("-".join(parts[1:] if start else parts) if is_separated else "".join(parts))
-    prefix = "+" if "+" in found else next((each for each in ("00", "011") if digits.startswith(each)), "")
+    prefix = "+" if "+" in original else next((each for each in ("00", "011") if digits.startswith(each)), "")
     return prefix + ("-" if is_separated else "").join(("1", *parts))
 
 
-def mask_conversation(logged: LoggedConversation) -> tuple[LoggedConversation, Masks]:
+def mask_conversation(conversation: LoggedConversation) -> tuple[LoggedConversation, Masks]:
     """Mask a conversation; return it with its masks."""
-    texts = [("", message.text) for message in logged.messages]
-    calls = [("", call.arguments) for message in logged.messages for call in message.calls]
-    found = find_personal_values([*texts, *calls])
-    if not found:
-        return logged, Masks({})
-    offered = json.dumps(logged.tools, ensure_ascii=False)
-    masked = {each.plain for each in found if _MASK.fullmatch(each.plain)}
+    texts = [("", message.text) for message in conversation.messages]
+    calls = [("", call.arguments) for message in conversation.messages for call in message.calls]
+    personal_values = find_personal_values([*texts, *calls])
+    if not personal_values:
+        return conversation, Masks({})
+    tools_text = json.dumps(conversation.tools, ensure_ascii=False)
+    existing_masks = {each.plain for each in personal_values if _MASK.fullmatch(each.plain)}
     numbers: dict[PersonalValue, int] = {}
     last: Counter[str] = Counter()
-    for each in found:
-        if each.plain in masked or re.search(_make_pattern(each), offered):
+    for each in personal_values:
+        if each.plain in existing_masks or re.search(_make_pattern(each), tools_text):
             continue
         last[each.kind] += 1
-        while _write_mask(each, last[each.kind], each.plain) in masked:
+        while _write_mask(each, last[each.kind], each.plain) in existing_masks:
             last[each.kind] += 1
         numbers[each] = last[each.kind]
     masks = Masks(numbers)
@@ -154,6 +154,6 @@ def mask_conversation(logged: LoggedConversation) -> tuple[LoggedConversation, M
             text=masks.mask_text(message.text),
             calls=tuple(replace(call, arguments=masks.mask_value(call.arguments)) for call in message.calls),
         )
-        for message in logged.messages
+        for message in conversation.messages
     )
-    return replace(logged, messages=messages), masks
+    return replace(conversation, messages=messages), masks

@@ -52,10 +52,10 @@ def read_messages(values: Iterable[object]) -> tuple[LoggedMessage, ...]:
     """Read messages in order. Raises ``UnreadableLogError`` and ValueError."""
     read: list[LoggedMessage] = []
     for value in values:
-        given = unwrap_message(as_mapping(value))
-        for message in _read_message(given):
+        bare_message = unwrap_message(as_mapping(value))
+        for message in _read_message(bare_message):
             # Some forms have a message for each call, beside one for the words of the same answer.
-            if read and _name_role(given) in _CALL_ROLES and read[-1].role == "assistant":
+            if read and _name_role(bare_message) in _CALL_ROLES and read[-1].role == "assistant":
                 read[-1] = replace(read[-1], calls=(*read[-1].calls, *message.calls))
             else:
                 read.append(message)
@@ -75,48 +75,48 @@ def unwrap_message(value: Mapping[str, object]) -> Mapping[str, object]:
 
 def _name_role(message: Mapping[str, object]) -> str:
     """Return who says a message, or what kind of thing it is, in the words of its form."""
-    said = str(next((message[key] for key in ("role", "from", "type") if message.get(key)), None))
-    return "assistant" if said == "message" else said
+    role = str(next((message[key] for key in ("role", "from", "type") if message.get(key)), None))
+    return "assistant" if role == "message" else role
 
 
 def _read_message(message: Mapping[str, object]) -> Iterator[LoggedMessage]:
     """Read a message, which may be several: results beside words."""
-    said = _name_role(message)
-    if said in _SILENT:
+    role_name = _name_role(message)
+    if role_name in _SILENT:
         return
-    role = _ROLES.get(said.lower(), said)
+    role = _ROLES.get(role_name.lower(), role_name)
     keys = ("content", "value", "parts", "message", "output")
     content = next((message[key] for key in keys if key in message), None)
     call_id = str(message.get("tool_call_id") or message.get("call_id") or "")
     is_example = message.get("weight") != 0
-    if said in _CALL_ROLES:
+    if role_name in _CALL_ROLES:
         calls = map(read_call, load_list(content) if content else [message])
         yield LoggedMessage(role, "", tuple(calls), is_example=is_example)
         return
     parts = content if isinstance(content, list) else [] if content is None else [content]
     read = [_read_part(part) for part in parts]
-    values = [as_mapping(part) for part, known in zip(parts, read, strict=True) if isinstance(known, str)]
+    values = [as_mapping(part) for part, reading in zip(parts, read, strict=True) if isinstance(reading, str)]
     if role == "tool" and (None in read or any(len(value) > 1 and "type" not in value for value in values)):
         # A result may be any value.
         read = [json.dumps(content, ensure_ascii=False)]
     yield from (part for part in read if isinstance(part, LoggedMessage))
-    called = [part for part in read if isinstance(part, LoggedCall)] or _read_calls_beside(message)
+    all_calls = [part for part in read if isinstance(part, LoggedCall)] or _read_calls_beside(message)
     text = "\n".join(part for part in read if part and isinstance(part, str))
     results = _TAGGED_RESULT.findall(text) if role in ("tool", "user") else []
     if results and not _TAGGED_RESULT.sub("", text).strip():
         yield from (LoggedMessage("tool", each, call_id=call_id) for each in results)
-    elif text or called or None in read or not any(isinstance(part, LoggedMessage) for part in read):
-        unknown = [as_mapping(part) for part, known in zip(parts, read, strict=False) if known is None]
+    elif text or all_calls or None in read or not any(isinstance(part, LoggedMessage) for part in read):
+        unknown = [as_mapping(part) for part, reading in zip(parts, read, strict=False) if reading is None]
         other = next((str(part.get("type") or next(iter(part), "?")) for part in unknown), "")
-        yield LoggedMessage(role, text, tuple(called), call_id, is_example, other)
+        yield LoggedMessage(role, text, tuple(all_calls), call_id, is_example, other)
 
 
 def _read_calls_beside(message: Mapping[str, object]) -> list[LoggedCall]:
     """Read the calls that stand beside the content; LangChain kept those of an interface in a member."""
     for holder in (message, as_mapping(message.get("additional_kwargs"))):
         for key in ("tool_calls", "function_call", "toolCalls"):
-            if given := holder.get(key):
-                return [*map(read_call, load_list(given))]
+            if calls := holder.get(key):
+                return [*map(read_call, load_list(calls))]
     return []
 
 
@@ -165,8 +165,8 @@ def write_text(value: object) -> str:
 
 def read_call(value: object) -> LoggedCall:
     """Read a call, in a ``function`` or not. Raises ``UnreadableLogError``."""
-    given = as_mapping(value)
-    outer = as_mapping(given.get("tool_call", given))
+    members = as_mapping(value)
+    outer = as_mapping(members.get("tool_call", members))
     call = as_mapping(inner) if isinstance(inner := outer.get("function"), Mapping) else outer
     name = next(
         (call[key] for key in ("name", "tool_name", "function") if isinstance(call.get(key), str)), None

@@ -58,35 +58,35 @@ class LeftOut:
     """The beginning of what it says, for a reader who wants to know what looks like a call there."""
 
 
-def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOut]:
+def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | LeftOut]:
     """Yield a step, or the reason why there is none, for each answer of the assistant in order."""
-    tools = tuple(tool for tool in logged.tools if name_tool(tool))
+    tools = tuple(tool for tool in conversation.tools if name_tool(tool))
     has_schema = {name_tool(tool): has_parameters(tool) for tool in tools}
-    said: list[Message] = []
+    past_messages: list[Message] = []
     open_calls: list[str] = []
     results: dict[int, str] = {}
-    stopped = ""
-    for at, message in enumerate(logged.messages):
-        if not stopped:
-            stopped = _find_gap(message, open_calls, results)
+    stop_reason = ""
+    for at, message in enumerate(conversation.messages):
+        if not stop_reason:
+            stop_reason = _find_gap(message, open_calls, results)
         if message.role == "assistant":
-            broken = any(not isinstance(call.arguments, Mapping) for call in message.calls)
+            has_broken_call = any(not isinstance(call.arguments, Mapping) for call in message.calls)
             calls = tuple(PastCall(call.name, as_mapping(call.arguments)) for call in message.calls)
-            reason = stopped or (
+            reason = stop_reason or (
                 "earlier in a conversation of which each answer has its own record"
-                if at < logged.new_from
+                if at < conversation.new_from
                 else "marked as no example"
                 if not message.is_example
                 else "no functions were offered"
                 if not tools
                 else "nothing was asked before"
-                if not any(each.role == "user" for each in said)
+                if not any(each.role == "user" for each in past_messages)
                 else "neither calls nor text"
                 if not calls and not message.text.strip()
                 else "text that looks like a call and cannot be read as one"
                 if message.has_unread_call
                 else "arguments that are not a JSON object"
-                if broken
+                if has_broken_call
                 else "a function that was not offered"
                 if any(call.name not in has_schema for call in calls)
                 else "a call of a function that was logged without its parameters"
@@ -94,18 +94,22 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
                 else ""
             )
             text = shorten_text(" ".join(message.text.split()), 80) if message.has_unread_call else ""
-            yield LeftOut(reason, text) if reason else NextStep(tuple(said), message.text, calls, tools)
-            if broken or message.has_unread_call:
-                stopped = stopped or "an earlier call cannot be read"
-            said.append(Message("assistant", message.text, calls))
+            yield (
+                LeftOut(reason, text)
+                if reason
+                else NextStep(tuple(past_messages), message.text, calls, tools)
+            )
+            if has_broken_call or message.has_unread_call:
+                stop_reason = stop_reason or "an earlier call cannot be read"
+            past_messages.append(Message("assistant", message.text, calls))
             open_calls, results = [call.id for call in message.calls], {}
-        elif message.role == "tool" and not stopped:
+        elif message.role == "tool" and not stop_reason:
             results[_find_place(message, open_calls, results)] = message.text
             if len(results) == len(open_calls):
-                said += (Message("tool", results[place]) for place in sorted(results))
+                past_messages += (Message("tool", results[place]) for place in sorted(results))
                 open_calls, results = [], {}
         else:
-            said.append(Message(message.role, message.text))
+            past_messages.append(Message(message.role, message.text))
 
 
 def _find_gap(message: LoggedMessage, open_calls: Sequence[str], results: Mapping[int, str]) -> str:

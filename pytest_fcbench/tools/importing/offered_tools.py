@@ -36,15 +36,17 @@ def read_tools(value: object) -> Iterator[Mapping[str, object]]:
     """Yield the tools of a list, or of the text of one. Raises ValueError."""
     for each in load_list(value):
         tool = {key: member for key, member in as_mapping(load_json(each)).items() if member is not None}
-        if isinstance(declared := tool.get("functionDeclarations", tool.get("function_declarations")), list):
-            yield from (as_mapping(_lower_types(each)) for each in read_tools(declared))
+        if isinstance(
+            declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list
+        ):
+            yield from (as_mapping(_lower_types(each)) for each in read_tools(declarations))
         elif "tool" in tool or "json_schema" in tool:
             yield from read_tools(tool.get("tool", tool.get("json_schema")))
         elif spec := as_mapping(tool.get("toolSpec")):
             yield {**spec, "inputSchema": as_mapping(spec.get("inputSchema")).get("json", {})}
         elif "parameter_definitions" in tool:
-            given = {key: member for key, member in tool.items() if key != "parameter_definitions"}
-            yield convert_tool({**given, "parameters": tool["parameter_definitions"]})
+            other_members = {key: member for key, member in tool.items() if key != "parameter_definitions"}
+            yield convert_tool({**other_members, "parameters": tool["parameter_definitions"]})
         elif isinstance(schema := as_mapping(tool.get("function", tool)).get("parameters"), str):
             yield {**as_mapping(tool.get("function", tool)), "parameters": load_json(schema)}
         else:
@@ -69,9 +71,9 @@ _DOC = re.compile(r"\[\s*(?=\{)|\{\s*(?=\"(?:name|type|function|description)\")"
 
 def find_tools(text: str, *, only_tagged: bool) -> list[Mapping[str, object]]:
     """Find the tools that a system text lists: between tags, or as JSON. Raises ValueError."""
-    tagged = _TAGGED.findall(text)
-    tools = [tool for each in tagged for value in _decode_values(each) for tool in read_tools(value)]
-    if not only_tagged and not tagged:
+    tagged_texts = _TAGGED.findall(text)
+    tools = [tool for each in tagged_texts for value in _decode_values(each) for tool in read_tools(value)]
+    if not only_tagged and not tagged_texts:
         for value in _decode_values(text, skip=True):
             tools += (
                 tool
@@ -86,9 +88,9 @@ def _decode_values(text: str, *, skip: bool = False) -> Iterator[object]:
     at = 0
     while at < len(text):
         if skip:
-            if not (found := _DOC.search(text, at)):
+            if not (match := _DOC.search(text, at)):
                 return
-            at = found.start()
+            at = match.start()
         try:
             value, at = read_json_at(text, at)
         except ValueError:
@@ -124,13 +126,15 @@ def convert_tool(tool: Mapping[str, object]) -> Mapping[str, object]:
 
     Its types are Python's, with ``, optional`` behind them; Cohere says what is required.
     """
-    given = as_mapping(tool.get("parameters"))
-    is_schema = "properties" in given or not all(isinstance(each, Mapping) for each in given.values())
+    parameters = as_mapping(tool.get("parameters"))
+    is_schema = "properties" in parameters or not all(
+        isinstance(each, Mapping) for each in parameters.values()
+    )
     if "parameters" not in tool or is_schema:
         return tool
     properties: dict[str, object] = {}
-    required = []
-    for name, parameter in given.items():
+    required_names = []
+    for name, parameter in parameters.items():
         schema = dict(as_mapping(parameter))
         kind, _, rest = str(schema.pop("type", "")).partition(",")
         outer, _, inner = kind.strip().partition("[")
@@ -144,6 +148,6 @@ def convert_tool(tool: Mapping[str, object]) -> Mapping[str, object]:
             del schema["required"]
             is_optional = not is_required
         if not is_optional:
-            required.append(name)
+            required_names.append(name)
         properties[name] = schema
-    return {**tool, "parameters": {"type": "object", "properties": properties, "required": required}}
+    return {**tool, "parameters": {"type": "object", "properties": properties, "required": required_names}}

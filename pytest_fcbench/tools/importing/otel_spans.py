@@ -36,13 +36,13 @@ def find_spans(row: Mapping[str, object]) -> Sequence[Attributes] | None:
 
 def read_span_row(attributes: Attributes) -> Mapping[str, object]:
     """Return a span as a row with messages and an answer; empty for a span that is about none."""
-    for asked, answered, offered in _GENERATIONS:
-        messages, answers = _gather(attributes, asked), _gather(attributes, answered)
+    for request_name, answer_name, tools_name in _GENERATIONS:
+        messages, answers = _gather(attributes, request_name), _gather(attributes, answer_name)
         if answers:
             return {
                 "messages": messages,
                 "output": [{"role": "assistant", **as_mapping(each)} for each in answers],
-                "tools": _gather(attributes, offered) or _gather(attributes, "gen_ai.request.tools"),
+                "tools": _gather(attributes, tools_name) or _gather(attributes, "gen_ai.request.tools"),
                 "system": _gather(attributes, "gen_ai.system_instructions"),
             }
     return {}
@@ -65,31 +65,31 @@ def _nest_names(members: Mapping[str, object]) -> object:
     if "" in members:
         return members[""]
     heads = dict.fromkeys(key.partition(".")[0] for key in members)
-    nested = {
+    children = {
         head: _nest_names(
             {key.partition(".")[2]: each for key, each in members.items() if key.partition(".")[0] == head}
         )
         for head in heads
     }
     if heads and all(map(str.isdecimal, heads)):
-        return [nested[head] for head in sorted(nested, key=int)]
-    return nested
+        return [children[head] for head in sorted(children, key=int)]
+    return children
 
 
 def _list_members(value: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    listed = value.get(name)
-    return [as_mapping(each) for each in listed] if isinstance(listed, list) else []
+    members = value.get(name)
+    return [as_mapping(each) for each in members] if isinstance(members, list) else []
 
 
 def _read_attributes(span: Mapping[str, object]) -> Attributes:
     """Read the attributes of a span and of its events, which exporters write as a list or an object."""
-    found: dict[str, object] = {}
+    attributes: dict[str, object] = {}
     for holder in (*_list_members(span, "events"), span):
-        if isinstance(given := holder.get("attributes"), Mapping):
-            found |= {str(key): value for key, value in given.items()}
+        if isinstance(members := holder.get("attributes"), Mapping):
+            attributes |= {str(key): value for key, value in members.items()}
         for each in _list_members(holder, "attributes"):
-            found[str(each.get("key"))] = _read_attribute(as_mapping(each.get("value")))
-    return found
+            attributes[str(each.get("key"))] = _read_attribute(as_mapping(each.get("value")))
+    return attributes
 
 
 def _read_attribute(value: Mapping[str, object]) -> object:

@@ -138,17 +138,17 @@ def _find_values(text: str) -> Iterator[PersonalValue]:
     # Nothing that is masked has neither.
     if "@" not in text and not any(map(str.isdigit, text)):
         return
-    yield from (PersonalValue("e-mail", found[0].lower()) for found in _EMAIL.finditer(text))
-    yield from (PersonalValue("key", found[0]) for found in _KEY.finditer(text))
-    for found in _CARD.finditer(text):
-        if is_card_number(found[0]):
-            yield PersonalValue("card", join_digits(found[0]))
+    yield from (PersonalValue("e-mail", match[0].lower()) for match in _EMAIL.finditer(text))
+    yield from (PersonalValue("key", match[0]) for match in _KEY.finditer(text))
+    for match in _CARD.finditer(text):
+        if is_card_number(match[0]):
+            yield PersonalValue("card", join_digits(match[0]))
     if "+" in text:
         yield from _find_phones(text)
-    for found in _ZEROS_PHONE.finditer(text):
-        yield from _find_phones(f"+{found[0][2:]}")
-    for found in _LOCAL_PHONE.finditer(text):
-        yield PersonalValue("phone", join_digits(found[0]), "1")
+    for match in _ZEROS_PHONE.finditer(text):
+        yield from _find_phones(f"+{match[0][2:]}")
+    for match in _LOCAL_PHONE.finditer(text):
+        yield PersonalValue("phone", join_digits(match[0]), "1")
 
 
 def join_digits(text: str) -> str:
@@ -159,9 +159,9 @@ def _find_phones(text: str) -> Iterator[PersonalValue]:
     """Find the numbers with a country code that exist."""
     import phonenumbers
 
-    for found in phonenumbers.PhoneNumberMatcher(text, None):
-        number = phonenumbers.national_significant_number(found.number)
-        yield PersonalValue("phone", number, str(found.number.country_code))
+    for match in phonenumbers.PhoneNumberMatcher(text, None):
+        number = phonenumbers.national_significant_number(match.number)
+        yield PersonalValue("phone", number, str(match.number.country_code))
 
 
 def _find_national_phones(name: str, text: str) -> Iterator[PersonalValue]:
@@ -169,11 +169,11 @@ def _find_national_phones(name: str, text: str) -> Iterator[PersonalValue]:
     from phonenumbers import Leniency, PhoneNumberMatcher
 
     numbers = [text] if _PHONE_NAME.search(name) and re.fullmatch(r"[\d() ./-]{7,24}", text) else []
-    for found in _SAID_PHONE.finditer(text):
-        is_grouped = re.search(r"\A\(?0|\D", found["number"]) or len(found["number"]) > 9
-        if not found["verb"] or (is_grouped and _GAP.fullmatch(found["gap"])):
-            numbers += _list_phone(found)
-    with_area = dict.fromkeys(each for found in _AREA_PHONE.finditer(text) for each in _list_phone(found))
+    for match in _SAID_PHONE.finditer(text):
+        is_grouped = re.search(r"\A\(?0|\D", match["number"]) or len(match["number"]) > 9
+        if not match["verb"] or (is_grouped and _GAP.fullmatch(match["gap"])):
+            numbers += _list_phone(match)
+    with_area = dict.fromkeys(each for match in _AREA_PHONE.finditer(text) for each in _list_phone(match))
     for number in with_area:
         matchers = (PhoneNumberMatcher(number, each, Leniency.STRICT_GROUPING) for each in _AREA_REGIONS)
         if any(each.has_next() for each in matchers):
@@ -187,10 +187,10 @@ def _find_national_phones(name: str, text: str) -> Iterator[PersonalValue]:
             )
 
 
-def _list_phone(found: re.Match[str]) -> list[str]:
+def _list_phone(match: re.Match[str]) -> list[str]:
     """List the number of a match, or nothing where its form or the words before tell of another thing."""
-    is_other = _OTHER_THING.search(found["gap"]) or _NO_PHONE.search(found["number"])
-    return [] if is_other or len(join_digits(found["number"])) < 7 else [found["number"]]
+    is_other = _OTHER_THING.search(match["gap"]) or _NO_PHONE.search(match["number"])
+    return [] if is_other or len(join_digits(match["number"])) < 7 else [match["number"]]
 
 
 def _list_members(value: object, name: str = "") -> Iterator[tuple[str, object]]:
@@ -209,8 +209,8 @@ def _list_members(value: object, name: str = "") -> Iterator[tuple[str, object]]
 def is_card_number(text: str) -> bool:
     """Tell whether the digits of a text are of an issuer of cards and have the right check digit (Luhn)."""
     digits = join_digits(text)
-    doubled = [int(each) * (1 + at % 2) for at, each in enumerate(reversed(digits))]
-    is_right = sum(each - 9 * (each > 9) for each in doubled) % 10 == 0
+    luhn_digits = [int(each) * (1 + at % 2) for at, each in enumerate(reversed(digits))]
+    is_right = sum(each - 9 * (each > 9) for each in luhn_digits) % 10 == 0
     return is_right and 14 <= len(digits) <= 19 and _ISSUER.fullmatch(digits) is not None
 
 
@@ -221,12 +221,12 @@ def find_personal_values(members: Iterable[tuple[str, object]]) -> Mapping[Perso
         for parameter, member in members
         for name, value in _list_members(member, parameter)
     ]
-    found: dict[PersonalValue, None] = {}
+    personal_values: dict[PersonalValue, None] = {}
     for _, text in texts:
-        found |= dict.fromkeys(_find_values(text))
+        personal_values |= dict.fromkeys(_find_values(text))
     # Last, so that a number with its country is known wherever it stands without.
     for name, text in texts:
         for phone in _find_national_phones(name, text):
-            if not any(each.plain in phone.plain for each in found):
-                found[phone] = None
-    return found
+            if not any(each.plain in phone.plain for each in personal_values):
+                personal_values[phone] = None
+    return personal_values

@@ -70,30 +70,30 @@ def _draw_legend(names: Sequence[str], top: float) -> Iterator[Shape]:
 
 def draw_forest(order: ExportRequest) -> Drawing:
     """Draw every score with its interval, as points on one scale from 0 to 100 %."""
-    found = [card.scores(order.profile) for card in order.cards]
+    all_scores = [card.scores(order.profile) for card in order.cards]
     names = dict.fromkeys(
-        name for scores in found for name in ("overall", ALL, *scores.groups, *scores.categories)
+        name for scores in all_scores for name in ("overall", ALL, *scores.groups, *scores.categories)
     )
     rows = [
         (name, series, score)
         for name in names
-        for series, scores in enumerate(found)
+        for series, scores in enumerate(all_scores)
         if (score := scores.find_score(name)) and score.accuracy is not None
     ]
     if not rows:
         raise UsageError(
             f"{order.card.path}: nothing was scored; give the scorecard of a run that was scored"
         )
-    shown = dict.fromkeys(name for name, _, _ in rows)
-    labels = {name: shorten_text(put_on_one_line(name), _LONGEST) for name in shown}
-    left = 20 + max(estimate_width(label, _TEXT) for label in labels.values())
-    scale = Scale(0, 1, left, _WIDTH - 200)
+    score_names = dict.fromkeys(name for name, _, _ in rows)
+    labels = {name: shorten_text(put_on_one_line(name), _LONGEST) for name in score_names}
+    scale_start = 20 + max(estimate_width(label, _TEXT) for label in labels.values())
+    scale = Scale(0, 1, scale_start, _WIDTH - 200)
     palette, y = read_palette(), 34.0
     shapes: list[Shape] = []
     top = y - 6
     # The runs stand below each other within a score, so that their intervals can be compared by eye.
     for name, block in groupby(rows, key=lambda row: row[0]):
-        shapes.append(Label(left - 12, y + 12, labels[name], "end"))
+        shapes.append(Label(scale_start - 12, y + 12, labels[name], "end"))
         for _, series, score in block:
             shapes += _draw_interval(score, series, scale, y + 8)
             y += _LINE
@@ -106,7 +106,7 @@ def draw_forest(order: ExportRequest) -> Drawing:
     head = Label(8, 18, shorten_text(_describe_what(order, "Accuracy with 95% interval"), 100), size=13)
     runs = _name_runs(order)
     legend = tuple(_draw_legend(runs, y + 42))
-    what = f"Accuracy of {', '.join(runs)} in {len(shown)} scores, with 95% intervals"
+    what = f"Accuracy of {', '.join(runs)} in {len(score_names)} scores, with 95% intervals"
     says = _describe_what(order, what)
     return Drawing(_WIDTH, y + 42 + _LINE * len(runs), says, (head, *grid, *shapes, *legend))
 
@@ -114,22 +114,24 @@ def draw_forest(order: ExportRequest) -> Drawing:
 def _draw_interval(score: Score, series: int, scale: Scale, y: float) -> Iterator[Shape]:
     """Draw a score as a point on its interval, with the numbers at the right."""
     assert score.accuracy is not None
-    told = f"{100 * score.accuracy:.1f}"
+    numbers = f"{100 * score.accuracy:.1f}"
     if limits := score.interval:
         low, high = scale.place(limits.low), scale.place(limits.high)
         yield Line([(low, y), (high, y)], select_colour(series), 1.6)
-        told += f"  ({100 * limits.low:.1f} to {100 * limits.high:.1f})"
+        numbers += f"  ({100 * limits.low:.1f} to {100 * limits.high:.1f})"
     yield draw_marker(scale.place(score.accuracy), y, series)
-    yield Label(scale.end + 14, y + 4, f"{told}, n = {score.scored:,}", size=11)
+    yield Label(scale.end + 14, y + 4, f"{numbers}, n = {score.scored:,}", size=11)
 
 
 def draw_wheel(order: ExportRequest) -> Drawing:
     """Draw the categories that all runs have a score in as the spokes of a wheel."""
-    found = [card.scores(order.profile).categories for card in order.cards]
+    run_scores = [card.scores(order.profile).categories for card in order.cards]
     spokes: dict[str, list[float]] = {}
-    for name in found[0]:
-        shares = [score.accuracy for of in found if (score := of.get(name)) and score.accuracy is not None]
-        if len(shares) == len(found):
+    for name in run_scores[0]:
+        shares = [
+            score.accuracy for of in run_scores if (score := of.get(name)) and score.accuracy is not None
+        ]
+        if len(shares) == len(run_scores):
             spokes[name] = shares
     if len(spokes) < 3:
         raise UsageError(
@@ -200,9 +202,9 @@ def draw_times(order: ExportRequest) -> Drawing:
     if len(series) > MOST_SERIES:
         raise UsageError(f"--chart=time: {len(series)} models; a chart shows {MOST_SERIES}, so give fewer")
     points = [
-        _Point(series[f"{card.facts.model} ({card.facts.mode})"], ended.timestamp(), score)
+        _Point(series[f"{card.facts.model} ({card.facts.mode})"], end_time.timestamp(), score)
         for card in order.cards
-        if (ended := find_end(card)) and (score := order.find_score(card, metric))
+        if (end_time := find_end(card)) and (score := order.find_score(card, metric))
     ]
     if not points:
         raise UsageError(
@@ -285,10 +287,10 @@ def _draw_points(
                 ends = [(x, up.place(interval.low)), (x, up.place(interval.high))]
                 shapes.append(Line(ends, colour, 1.2))
             shapes.append(draw_marker(x, y, series))
-    shown = [shorten_text(put_on_one_line(name), _LONGEST) for name in names]
-    legend = tuple(_draw_legend(shown, bottom + 64))
-    says = _describe_what(order, f"{title} of {', '.join(shown)}")
-    return Drawing(_WIDTH, bottom + 64 + _LINE * len(shown), says, (*shapes, *legend))
+    short_names = [shorten_text(put_on_one_line(name), _LONGEST) for name in names]
+    legend = tuple(_draw_legend(short_names, bottom + 64))
+    says = _describe_what(order, f"{title} of {', '.join(short_names)}")
+    return Drawing(_WIDTH, bottom + 64 + _LINE * len(short_names), says, (*shapes, *legend))
 
 
 CHARTS: Mapping[str, Callable[[ExportRequest], Drawing]] = {

@@ -53,8 +53,8 @@ def describe_missing_signs(signs: str) -> str:
         for sign in signs
     )
     scripts = ", ".join(dict.fromkeys(names))
-    shown = f"{signs[:_SHOWN]}{'…' if len(signs) > _SHOWN else ''}"
+    sample = f"{signs[:_SHOWN]}{'…' if len(signs) > _SHOWN else ''}"
     return (
-        f"note: no installed font has {shown} ({scripts}), so the image shows empty boxes; install a font "
+        f"note: no installed font has {sample} ({scripts}), so the image shows empty boxes; install a font "
         "that has them, e.g. one of Noto Sans, or write SVG, which is drawn with the fonts of its reader"
     )

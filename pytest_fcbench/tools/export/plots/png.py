@@ -72,10 +72,10 @@ def choose_fonts(signs: Iterable[str], files: Sequence[Path] | None = None) -> t
         map(Path, findSystemFonts()) if files is None else files,
         key=lambda file: ("Sans" not in file.name, "Regular" not in file.name, str(file)),
     ):
-        if missing and (found := missing & _list_signs(file)):
+        if missing and (new_signs := missing & _list_signs(file)):
             fontManager.addfont(file)
             families.append(fontManager.ttflist[-1].name)
-            missing -= found
+            missing -= new_signs
     return families, "".join(sorted(missing))
 
 

@@ -31,8 +31,10 @@ def render_svg(drawing: Drawing) -> str:
 def _render_shape(shape: Shape) -> str:
     match shape:
         case Line(points=points, colour=colour, width=width, dashes=dashes):
-            dashed = f' stroke-dasharray="{" ".join(f"{part:g}" for part in dashes)}"' if dashes else ""
-            line = f'stroke="{colour}" stroke-width="{width:g}"{dashed}'
+            dash_attribute = (
+                f' stroke-dasharray="{" ".join(f"{part:g}" for part in dashes)}"' if dashes else ""
+            )
+            line = f'stroke="{colour}" stroke-width="{width:g}"{dash_attribute}'
             return f'<polyline points="{_list_points(points)}" fill="none" {line}/>'
         case Area(points=points, colour=colour, opacity=opacity):
             return f'<polygon points="{_list_points(points)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
