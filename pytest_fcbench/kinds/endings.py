@@ -18,25 +18,25 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
     failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
     # An answer after the turn that failed is not the cause.
     last = failed_in if isinstance(failed_in, int) else len(transcript.answers)
-    ended = [
+    ended_answers = [
         (number, completion)
         for number, turn in enumerate(transcript.answers[:last], 1)
         for completion in turn
         # What calls the server could not read are judged as unreadable calls.
         if completion.ending not in (None, Ending.MALFORMED)
     ]
-    if not ended:
+    if not ended_answers:
         return judgement
-    number, completion = ended[0]
+    number, completion = ended_answers[0]
     turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
-    code, told = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
+    code, description = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
     verdict = judgement.corrected
     match verdict:
         case Failed():
-            failed = replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
-            return replace(judgement, corrected=failed)
+            failure = replace(verdict, code=code, reason=f"{description}; {verdict.reason}")
+            return replace(judgement, corrected=failure)
         # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
         case Passed() if entry.expectation.forbids_calls and completion.ending is not Ending.REFUSED:
-            failed = Failed(code, f"{told}, so that it calls nothing says nothing")
-            return replace(judgement, corrected=failed)
+            failure = Failed(code, f"{description}, so that it calls nothing says nothing")
+            return replace(judgement, corrected=failure)
     return judgement

@@ -29,9 +29,9 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
             whole = schemas[file]
             entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
             beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
-            required = [name for name in (*whole["required"], *entry["required"]) if name != "entries"]
+            required_keys = [name for name in (*whole["required"], *entry["required"]) if name != "entries"]
             properties = {**entry["properties"], **beside}
-            shapes[file] = {**entry, "properties": properties, "required": required}
+            shapes[file] = {**entry, "properties": properties, "required": required_keys}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An entry of pytest-fcbench" if lines else "Entries of pytest-fcbench",

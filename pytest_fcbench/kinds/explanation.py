@@ -30,15 +30,15 @@ def explain_failure(failure: FailedEntry, path: PathScore | None = None) -> Expl
     count = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     answers = transcript.answers[number - 1] if number <= len(transcript.answers) else ()
     answer = [_describe_answer(completion, transcript.prompting.syntax) for completion in answers]
-    expected = list(_list_expected(entry, number, verdict))
+    expected_texts = list(_list_expected(entry, number, verdict))
     pairs = find_kind(entry).pair_calls(failure, path)
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{count}" if len(entry.turns) > 1 else "",
         # A check of a team's own can refuse calls that are as expected; nothing is wrong in their pairs.
         calls=pairs if any(map(_is_wrong, pairs)) else (),
-        found=tuple(mark_lookalikes(text, " ".join(expected))[0] for text in answer),
-        expected=tuple(mark_lookalikes(text, " ".join(answer))[0] for text in expected),
+        found=tuple(mark_lookalikes(text, " ".join(expected_texts))[0] for text in answer),
+        expected=tuple(mark_lookalikes(text, " ".join(answer))[0] for text in expected_texts),
         differences=tuple(_list_state_differences(verdict)),
     )
 
@@ -89,12 +89,12 @@ def _list_expected(entry: Entry, turn: int, verdict: Failed) -> Iterable[str]:
 
 
 def _list_state_differences(verdict: Failed) -> Iterable[StateDifference]:
-    listed = verdict.details.get("differences")
-    for each in listed if isinstance(listed, Sequence) else ():
+    differences = verdict.details.get("differences")
+    for each in differences if isinstance(differences, Sequence) else ():
         if isinstance(each, Mapping) and "at" in each:
-            found, expected = (each.get(key) for key in ("found", "expected"))
+            actual_value, expected_value = (each.get(key) for key in ("found", "expected"))
             yield StateDifference(
                 str(each["at"]),
-                None if found is None else str(found),
-                None if expected is None else str(expected),
+                None if actual_value is None else str(actual_value),
+                None if expected_value is None else str(expected_value),
             )

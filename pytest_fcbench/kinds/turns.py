@@ -38,11 +38,13 @@ MOST_STEPS = 20
 
 def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
-    opened = environments.open_environments(entry, setting.suite.world)
+    entry_environments = environments.open_environments(entry, setting.suite.world)
     # Where a model is shown the official sentences, it is shown official results.
-    for environment in opened.by_domain.values() if setting.suite.world.sentences else ():
+    for environment in entry_environments.by_domain.values() if setting.suite.world.sentences else ():
         environment.share_defaults(environment)
-    return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform_calls)
+    return carry_out_calls(
+        put_turns(entry, setting.manner, setting.suite.wording), entry_environments.perform_calls
+    )
 
 
 def put_turns(
@@ -59,9 +61,9 @@ def put_turns(
     dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
     turns: list[tuple[Step, ...]] = []
     carried_out = 0
-    for number, said in enumerate(entry.turns):
+    for number, messages in enumerate(entry.turns):
         if number:
-            dialogue.add_user_turn(said)
+            dialogue.add_user_turn(messages)
         # Officially a turn that brings functions has no message of its own; a team's suite may give one.
         if late := entry.scene.withheld.get(number) if entry.scene else None:
             dialogue.add_functions(late)

@@ -28,33 +28,34 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
 
     Where answers are replayed without the conversation before them, the results of calls are a fixed text.
     """
-    opened = open_environments(entry, setting.suite, setting.memories)
+    entry_environments = open_environments(entry, setting.suite, setting.memories)
     answer_format = setting.suite.wording.answer_format if isinstance(entry.expectation, Answers) else ""
-    memory = describe_memory(entry, opened, setting.suite.wording)
+    memory = describe_memory(entry, entry_environments, setting.suite.wording)
     preamble = "\n\n".join(filter(None, (memory, answer_format)))
     conversation = put_turns(entry, setting.manner, setting.suite.wording, preamble)
     is_known = entry.after is None or entry.after.key in setting.memories
     transcript = yield from carry_out_calls(
-        conversation, opened.perform_calls if is_known else lambda calls: (_UNKNOWN_RESULT,) * len(calls)
+        conversation,
+        entry_environments.perform_calls if is_known else lambda calls: (_UNKNOWN_RESULT,) * len(calls),
     )
     # Questions may change the memory too, but the next question starts from the same one.
     if isinstance(entry.expectation, Facts):
-        setting.memories[entry.key] = opened.copy_state()
+        setting.memories[entry.key] = entry_environments.copy_state()
     return transcript
 
 
 def open_environments(entry: Entry, suite: EntrySource, memories: Memories) -> Environments:
     """Return the environments of an entry, with the memory that the conversation before it left."""
-    left = memories.get(entry.after.key) if entry.after else None
-    if left and entry.scene:
-        entry = replace(entry, scene=replace(entry.scene, config={**entry.scene.config, **left}))
+    memory = memories.get(entry.after.key) if entry.after else None
+    if memory and entry.scene:
+        entry = replace(entry, scene=replace(entry.scene, config={**entry.scene.config, **memory}))
     return environments.open_environments(entry, suite.world)
 
 
-def describe_memory(entry: Entry, opened: Environments, wording: Wording) -> str:
+def describe_memory(entry: Entry, entry_environments: Environments, wording: Wording) -> str:
     """Return the system text with the model's role and the content of its memory."""
     assert entry.scene, "an entry with a memory has a scene"
     domain = next(name for name in entry.scene.domains if name in DOMAINS)
-    content = opened.by_domain[domain].recall_memory() or wording.empty_memory[domain]
+    content = entry_environments.by_domain[domain].recall_memory() or wording.empty_memory[domain]
     # The memory last: a model wrote it, and it may contain the other placeholder.
     return wording.memory[domain].replace("{persona}", entry.scene.persona).replace("{memory}", content)

@@ -110,14 +110,14 @@ def move_id_to_category(category: Category, name: str) -> str:
 
 def locate_quotes(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     """Return the last conversation and turn with one of the quotes; only letters and digits count."""
-    wanted = [text for text in map(_normalise, quotes) if text]
-    found = [
+    quote_texts = [text for text in map(_normalise, quotes) if text]
+    places = [
         (number, turn)
         for number, turns in enumerate(conversations)
         for turn, text in enumerate(turns)
-        if any(quote in _normalise(text) for quote in wanted)
+        if any(quote in _normalise(text) for quote in quote_texts)
     ]
-    return found[-1] if found else None
+    return places[-1] if places else None
 
 
 # Each question looks through the same conversations, of three categories.
@@ -137,9 +137,9 @@ def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> 
 def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
     """Read a scenario. Raises ``SuiteError`` with file, line and field."""
     questions: list[MemoryQuestion] = []
-    for question, asked in zip(row.questions, at.at("questions").elements(), strict=True):
+    for question, question_field in zip(row.questions, at.at("questions").elements(), strict=True):
         places = []
-        for quote in asked.at("said").elements():
+        for quote in question_field.at("said").elements():
             place = locate_quotes([quote.text()], row.conversations)
             if place is None:
                 raise quote.error(f"no conversation says {quote.text()!r}")
@@ -148,7 +148,7 @@ def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
         # An answer that needs several facts can be known only after the last of them.
         questions.append(MemoryQuestion(f"{row.id}_{len(questions)}", query, answers, max(places)))
     conversations = [
-        (f"{row.id}_before_{number}", tuple((Message("user", said),) for said in turns))
+        (f"{row.id}_before_{number}", tuple((Message("user", message_text),) for message_text in turns))
         for number, turns in enumerate(row.conversations)
     ]
     return Scenario(row.persona, tuple(conversations), tuple(questions))

@@ -55,9 +55,9 @@ def write_answer(entry: Entry, right: Answers, request: AskModel) -> str:
 
     Where the entry does not say where on the web the answer stands, it counts as found.
     """
-    known = entry.category.name in SELECTIONS["web_search"] and not right.trail
-    found = right.texts if known else collect_results(request.messages)
-    answer = next((text for text in right.texts if any(text in part for part in found)), UNKNOWN)
+    is_known = entry.category.name in SELECTIONS["web_search"] and not right.trail
+    known_texts = right.texts if is_known else collect_results(request.messages)
+    answer = next((text for text in right.texts if any(text in part for part in known_texts)), UNKNOWN)
     context = UNKNOWN if answer == UNKNOWN else "This is what my functions returned."
     return str({"answer": answer, "context": context})
 

@@ -98,18 +98,20 @@ def match_answer(message: object, right: Sequence[str]) -> Passed | Failed:
     return _fail_unsaid(_first_text(message), right)
 
 
-def _fail_unsaid(said: str, right: Sequence[str]) -> Failed:
-    shown, expected = mark_lookalikes(f"{said!r:.300}", " or ".join(map(repr, right)))
-    return Failed(NOT_FOUND, f"the answer {shown} does not say {expected}", {"expected": [*right]})
+def _fail_unsaid(answer_text: str, right: Sequence[str]) -> Failed:
+    shown_answer, right_answers = mark_lookalikes(f"{answer_text!r:.300}", " or ".join(map(repr, right)))
+    return Failed(
+        NOT_FOUND, f"the answer {shown_answer} does not say {right_answers}", {"expected": [*right]}
+    )
 
 
 def describe_missing_answer(message: object, right: Sequence[str]) -> Mapping[str, object]:
     """Return the official score file's facts about an answer that was not found."""
-    said = _first_text(message)
+    answer_text = _first_text(message)
     return {
-        "model_response": said,
+        "model_response": answer_text,
         "possible_answers": [*right],
-        "standardized_model_response": _standardize(said),
+        "standardized_model_response": _standardize(answer_text),
         "standardized_possible_answers": [*map(_standardize, right)],
     }
 
@@ -130,38 +132,38 @@ def _standardize(text: str) -> str:
 
 
 def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
-    if unscored := find_unscored_cause(entry, transcript):
-        return unscored
-    if failed := judge_fault(transcript.last):
-        return failed
+    if unscored_cause := find_unscored_cause(entry, transcript):
+        return unscored_cause
+    if failure := judge_fault(transcript.last):
+        return failure
     last = transcript.turns[-1][-1]
     text = drop_reasoning(last.completion.text or "")
     # Carried-out calls in the last step mean that the conversation was ended before an answer.
     if last.calls or not (text.strip() or last.completion.tool_calls):
         why = "the last step calls a function" if last.calls else "the answer is empty"
         return Failed(NO_LAST_MESSAGE, why)
-    said = read_stated_answer(text)
-    if said is None:
+    answer_text = read_stated_answer(text)
+    if answer_text is None:
         offer = OfferedFunctions(entry.functions, transcript.prompting.names)
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
-        said = text
-    said, right = unify_forms(said), [*map(unify_forms, right)]
-    if len(said) > _LONGEST_ANSWER:
-        much = f"it has {len(said):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
+        answer_text = text
+    answer_text, right = unify_forms(answer_text), [*map(unify_forms, right)]
+    if len(answer_text) > _LONGEST_ANSWER:
+        much = f"it has {len(answer_text):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
         return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})
-    if _REFUSAL.search(said):
-        return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
+    if _REFUSAL.search(answer_text):
+        return Failed(REFUSED, f"the model does not answer: {answer_text!r:.300}")
 
     def is_right(text: str) -> bool:
         return any(states_answer(text, answer) for answer in right) or has_right_value(text, right)
 
-    if not is_right(said):
-        return _fail_unsaid(said, right)
-    if rival := find_rival(said, right, is_right):
-        offered = f"the answer {said!r:.300} also offers {rival!r}, where one answer is asked for"
-        return Failed(RIVALS, offered, {"expected": [*right]})
+    if not is_right(answer_text):
+        return _fail_unsaid(answer_text, right)
+    if rival := find_rival(answer_text, right, is_right):
+        explanation = f"the answer {answer_text!r:.300} also offers {rival!r}, where one answer is asked for"
+        return Failed(RIVALS, explanation, {"expected": [*right]})
     return Passed()
 
 
@@ -183,10 +185,10 @@ def read_stated_answer(text: str) -> str | None:
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
     """
     # The prompt asks for an object with answer and context; the last one counts.
-    found = list(_ANSWER.finditer(text))
-    if not found:
+    matches = list(_ANSWER.finditer(text))
+    if not matches:
         return None
-    end = found[-1].end()
+    end = matches[-1].end()
     start = text.rfind("{", 0, end)
     value = _read_answer(text[start:]) if start >= 0 else None
     if value is not None:
@@ -209,11 +211,11 @@ def _read_answer(text: str) -> str | None:
         end = text.rfind("}") + 1
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             value = read_literal(text[:end]) if end <= LONGEST_LITERAL else None
-    named = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
-    said = named.get("answer")
-    if isinstance(said, list | tuple):
-        return ", ".join(map(str, said))
-    return None if said is None else str(said)
+    members = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
+    answer = members.get("answer")
+    if isinstance(answer, list | tuple):
+        return ", ".join(map(str, answer))
+    return None if answer is None else str(answer)
 
 
 _TOKEN = re.compile(
@@ -240,34 +242,36 @@ class _Word(NamedTuple):
 
 def states_answer(text: str, answer: str) -> bool:
     """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
-    wanted, meant = _split_words(answer)
-    found, given = _split_words(text)
+    answer_words, answer_currencies = _split_words(answer)
+    text_words, text_currencies = _split_words(text)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
-    if not wanted or (meant and given and not meant & given):
+    if not answer_words or (
+        answer_currencies and text_currencies and not answer_currencies & text_currencies
+    ):
         return False
-    if significant := [word for word in wanted if not word.is_article]:
-        wanted, found = significant, [word for word in found if not word.is_article]
+    if significant := [word for word in answer_words if not word.is_article]:
+        answer_words, text_words = significant, [word for word in text_words if not word.is_article]
     # Compared without gaps, because it does not count how a word is joined.
-    *before, last = (word.text for word in wanted)
+    *before, last = (word.text for word in answer_words)
     whole = "".join([*before, last])
-    if _has_words(found, whole):
+    if _has_words(text_words, whole):
         return True
     others = ("".join([*before, other]) for other in _list_other_numbers(last))
-    return any(_has_words(found, other, common=not wanted[-1].is_common) for other in others)
+    return any(_has_words(text_words, other, common=not answer_words[-1].is_common) for other in others)
 
 
-def _has_words(found: Sequence[_Word], whole: str, *, common: bool = False) -> bool:
+def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> bool:
     """Tell whether words make up a text, where ``common`` asks for a last one that is no name."""
-    for start, first in enumerate(found):
+    for start, first in enumerate(words):
         # A word glued to its neighbour is a part of another one: 7 is not in 7th.
-        if first.glued or (start and found[start - 1].text in _DENIALS):
+        if first.glued or (start and words[start - 1].text in _DENIALS):
             continue
-        joined, end = "", start
-        while len(joined) < len(whole) and end < len(found) and whole.startswith(joined):
-            joined += found[end].text
+        joined_text, end = "", start
+        while len(joined_text) < len(whole) and end < len(words) and whole.startswith(joined_text):
+            joined_text += words[end].text
             end += 1
-        is_whole = joined == whole and not (end < len(found) and found[end].glued)
-        if is_whole and (found[end - 1].is_common or not common):
+        is_whole = joined_text == whole and not (end < len(words) and words[end].glued)
+        if is_whole and (words[end - 1].is_common or not common):
             return True
     return False
 
@@ -296,16 +300,16 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
     words: list[_Word] = []
     currencies: set[str] = set()
     end = -1
-    for found in _TOKEN.finditer(plain):
-        number, *_ = found.groups()
-        written = found[0]
-        text = written.casefold()
+    for token in _TOKEN.finditer(plain):
+        number, *_ = token.groups()
+        token_text = token[0]
+        text = token_text.casefold()
         if currency := _CURRENCIES.get(text):
             currencies.add(currency)
             continue
         # ``a`` is one only in small letters and before a gap: not in "Plan A" and "10 a.m.".
-        is_article = (text == "the" or written in ("a", "an")) and plain[
-            found.end() : found.end() + 1
+        is_article = (text == "the" or token_text in ("a", "an")) and plain[
+            token.end() : token.end() + 1
         ].isspace()
         if number:
             # As its digits, not as a float, which would take long numbers that differ for the same.
@@ -313,6 +317,6 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
             whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
             decimals = decimals.rstrip("0")
             text = f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"
-        words.append(_Word(text, found.start() == end, written.islower(), is_article))
-        end = found.end()
+        words.append(_Word(text, token.start() == end, token_text.islower(), is_article))
+        end = token.end()
     return words, currencies

@@ -47,15 +47,17 @@ class AnsweredWeb:
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         """Return the results of a search."""
-        asked = {"keywords": keywords, "max_results": max_results, "region": region}
-        found = self._find_answer("search_engine_query", asked).get("results")
-        return [result for result in found if isinstance(result, Mapping)] if isinstance(found, list) else []
+        arguments = {"keywords": keywords, "max_results": max_results, "region": region}
+        results = self._find_answer("search_engine_query", arguments).get("results")
+        return (
+            [result for result in results if isinstance(result, Mapping)] if isinstance(results, list) else []
+        )
 
     def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         """Return the content of a page."""
         # Named only where it is true: recordings and stores of earlier versions know questions without it.
-        asked = {"url": url, "mode": mode, **({"official": True} if official else {})}
-        return str(self._find_answer("fetch_url_content", asked).get("content", ""))
+        arguments = {"url": url, "mode": mode, **({"official": True} if official else {})}
+        return str(self._find_answer("fetch_url_content", arguments).get("content", ""))
 
     def _find_answer(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         # Sorted, so that equal calls are one question in whatever order a model writes their arguments.
@@ -76,7 +78,7 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     """Put an entry to a model; its calls search the suite's own web, or else the open one."""
     suite = setting.suite
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
-    opened = environments.open_environments(entry, replace(suite.world, web=web))
+    entry_environments = environments.open_environments(entry, replace(suite.world, web=web))
 
     def respond(
         demand: AskModel | CallFunctions,
@@ -86,7 +88,7 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
         texts: list[str] = []
         while len(texts) < len(demand.calls):
             try:
-                texts += opened.perform_calls((demand.calls[len(texts)],))
+                texts += entry_environments.perform_calls((demand.calls[len(texts)],))
             except _MissingAnswer as missing:
                 request = missing.request
                 web.asides[request.digest] = AuxiliaryCall(request.party, request.digest, (yield request))

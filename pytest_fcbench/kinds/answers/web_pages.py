@@ -92,10 +92,10 @@ def read_pages(folders: Iterable[Path | None]) -> Mapping[str, Page]:
 
 
 def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
-    given = row.model_fields_set
+    given_fields = row.model_fields_set
     if row.redirect is not None:
         # A redirect has no body that a reader could be shown.
-        if len(given) > 1:
+        if len(given_fields) > 1:
             raise at.error("a redirect must have no other keys")
         try:
             return Page(url, "", "", _HTML, b"", urljoin(url, row.redirect))
@@ -104,7 +104,7 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     if row.title is None:
         raise at.error("has no 'title'")
     # Asked whether it is given, because ``null`` is a JSON value as well.
-    if "json_value" in given:
+    if "json_value" in given_fields:
         try:
             text = json.dumps(row.json_value, indent=2, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
@@ -112,7 +112,7 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
         return Page(url, row.title, text, "application/json", text.encode())
     if row.plain is not None:
         return Page(url, row.title, row.plain, "text/plain; charset=utf-8", row.plain.encode())
-    if "pdf" in given:
+    if "pdf" in given_fields:
         # No text can be read from it, as from many a PDF on the web.
         return Page(url, row.title, "", "application/pdf", b"%PDF-1.4\n%%EOF\n")
     if row.text is None:
@@ -121,8 +121,8 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     table = [[str(cell) for cell in line] for line in cells]
     body = "\n".join(_write_body(row.text, table, row.log, at))
     html = _TEMPLATE.format(title=escape(row.title), site=escape(site), body=body)
-    said = [*row.text, *(cell for each in table for cell in each)]
-    return Page(url, row.title, _LINK.sub(r"\1", "\n".join(said)), row.type, html.encode())
+    texts = [*row.text, *(cell for each in table for cell in each)]
+    return Page(url, row.title, _LINK.sub(r"\1", "\n".join(texts)), row.type, html.encode())
 
 
 def _write_body(
@@ -142,10 +142,10 @@ def _write_body(
         chance = Random(str(log.seed))  # noqa: S311 - makes text
         for n in range(1, log.lines + 1):
             try:
-                chosen = {
+                chosen_words = {
                     name: chance.choice(words) for name, words in (log.__pydantic_extra__ or {}).items()
                 }
-                line = log.line.format(n=n, **chosen)
+                line = log.line.format(n=n, **chosen_words)
             except (LookupError, ValueError, AttributeError, TypeError) as error:
                 raise at.at("log", "line").error(f"cannot be filled in: {error!r}") from None
             yield f"<li>{_link_text(line)}</li>"

@@ -53,35 +53,38 @@ JudgeText: TypeAlias = Callable[[ExpectedCall, str, object, Failed], Failed | No
 """Judges the value of a parameter with free text that is none of the accepted, and failed so."""
 
 
-def leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
+def leave_wrong(expected_call: ExpectedCall, parameter: str, value: object, failure: Failed) -> Failed:
     """Return the failure unchanged: without a judge a free text has to be an accepted one."""
-    return failed
+    return failure
 
 
 def match_calls(entry: Entry, reading: Reading, judge_text: JudgeText = leave_wrong) -> Verdict:
     """Return the corrected verdict on a reading of the answer. ``entry`` must expect calls."""
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
-    calls, expected = reading.calls, list_expected_calls(entry)
-    if len(calls) != len(expected):
-        return fail_wrong_count("wrong_count", expected, calls)
-    pairing = pair_calls(entry, expected, calls, judge_text)
+    calls, expected_calls = reading.calls, list_expected_calls(entry)
+    if len(calls) != len(expected_calls):
+        return fail_wrong_count("wrong_count", expected_calls, calls)
+    pairing = pair_calls(entry, expected_calls, calls, judge_text)
     for place, misses in pairing.misses.items():
         # With one call on each side the failure itself says more than that nothing matches.
-        if len(expected) == 1:
+        if len(expected_calls) == 1:
             return misses[0]
-        return fail_unmatched("cannot_find_match", place, expected[place], misses)
+        return fail_unmatched("cannot_find_match", place, expected_calls[place], misses)
     return Passed()
 
 
 def pair_calls(
     entry: Entry,
-    expected: Sequence[ExpectedCall],
+    expected_calls: Sequence[ExpectedCall],
     calls: Sequence[Call],
     judge_text: JudgeText = leave_wrong,
 ) -> CallPairing:
     """Pair as many expected calls as possible with calls that fit."""
-    verdicts = [[match_call(entry, wanted, call, judge_text) for call in calls] for wanted in expected]
+    verdicts = [
+        [match_call(entry, expected_call, call, judge_text) for call in calls]
+        for expected_call in expected_calls
+    ]
     partners = match_rows([[isinstance(verdict, Passed) for verdict in row] for row in verdicts])
     misses = {
         place: {at: verdict for at, verdict in enumerate(row) if isinstance(verdict, Failed)}
@@ -126,19 +129,19 @@ def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
 
 
 def match_call(
-    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
+    entry: Entry, expected_call: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
 ) -> Passed | Failed:
     """Compare a call with an expected one; the first check that fails gives the code."""
-    return next(find_faults(entry, wanted, call, judge_text), Passed())
+    return next(find_faults(entry, expected_call, call, judge_text), Passed())
 
 
 def find_faults(
-    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
+    entry: Entry, expected_call: ExpectedCall, call: Call, judge_text: JudgeText = leave_wrong
 ) -> Iterator[Failed]:
     """Find what keeps a call from being an expected one, in the order of the checks."""
-    doc = entry.find_function(wanted.name)
+    doc = entry.find_function(expected_call.name)
     if doc is None:
-        yield Failed("unclear", f"{wanted.name} is not among the entry's functions")
+        yield Failed("unclear", f"{expected_call.name} is not among the entry's functions")
         return
     if call.name != doc.name:
         yield fail_wrong_name(doc.name, call)
@@ -149,21 +152,21 @@ def find_faults(
     yield from (fail_missing_required(doc, name) for name in doc.required if name not in call.arguments)
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
-        may_be_left_out = "" in list_options(wanted.accepted.get(name, ""))
+        may_be_left_out = "" in list_options(expected_call.accepted.get(name, ""))
         if may_be_left_out and is_default(language, doc, name, [value]):
             continue
-        if name not in doc.properties or name not in wanted.accepted:
+        if name not in doc.properties or name not in expected_call.accepted:
             yield fail_unexpected(doc, name, value)
             continue
-        failed = match_value(language, doc, name, value, wanted.accepted[name])
-        if failed and name in wanted.judged:
-            failed = judge_text(wanted, name, value, failed)
-        if failed:
-            yield failed
-    for name, accepted in wanted.accepted.items():
-        options = list_options(accepted)
+        failure = match_value(language, doc, name, value, expected_call.accepted[name])
+        if failure and name in expected_call.judged:
+            failure = judge_text(expected_call, name, value, failure)
+        if failure:
+            yield failure
+    for name, accepted_values in expected_call.accepted.items():
+        options = list_options(accepted_values)
         if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
-            yield fail_missing_optional(doc, name, accepted)
+            yield fail_missing_optional(doc, name, accepted_values)
 
 
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
@@ -171,23 +174,23 @@ def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence
     schema = doc.properties.get(name, {})
     if "default" not in schema or name in doc.required:
         return False
-    meant = _list_readings(language, schema, schema["default"])
+    default_readings = _list_readings(language, schema, schema["default"])
     return any(
         means_same(default, reading)
         for value in values
         for reading in _list_readings(language, schema, value)
-        for default in meant
+        for default in default_readings
     )
 
 
 def match_value(
-    language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted_values: object
 ) -> Failed | None:
     """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
-    listed = list_options(accepted)
+    all_options = list_options(accepted_values)
     # "" mostly says that a parameter may be left out; here it can be a value.
-    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in listed)
-    options = [option for option in listed if option != "" or literal_empty]
+    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in all_options)
+    options = [option for option in all_options if option != "" or literal_empty]
     # Java and JavaScript values come as source text; any reading of it may be right.
     if language is not Language.PYTHON and not isinstance(value, str):
         code = "type_error:java" if language is Language.JAVA else "type_error:js"
@@ -196,12 +199,12 @@ def match_value(
     if language is Language.JAVA and doc.properties[name].get("type") != "String":
         # A static import brings constants without their class.
         for values in (options, candidates):
-            found = [_CONSTANT.fullmatch(each) for each in values if isinstance(each, str)]
-            values += [constant[1] for constant in found if constant]
+            matches = [_CONSTANT.fullmatch(each) for each in values if isinstance(each, str)]
+            values += [constant[1] for constant in matches if constant]
     if any(means_same(option, candidate) for option in options for candidate in candidates):
         return None
-    shared = set(map(name_kind, options)) & set(map(name_kind, candidates))
-    code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
+    shared_kinds = set(map(name_kind, options)) & set(map(name_kind, candidates))
+    code = f"value_error:{shared_kinds.pop()}" if len(shared_kinds) == 1 else "type_error:simple"
     return fail_wrong_value(code, doc, name, value, options)
 
 

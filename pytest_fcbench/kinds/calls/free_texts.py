@@ -29,20 +29,22 @@ _MOST_SAID = 20
 
 
 def ask_same_text(
-    entry: Entry, wanted: ExpectedCall, parameter: str, text: str
+    entry: Entry, expected_call: ExpectedCall, parameter: str, text: str
 ) -> JudgeQuestion[Equivalence]:
     """Ask whether a text says the same as an accepted one."""
-    doc = entry.find_function(wanted.name)
-    said = [message for turn in entry.turns for message in turn][-_MOST_SAID:]
+    doc = entry.find_function(expected_call.name)
+    last_messages = [message for turn in entry.turns for message in turn][-_MOST_SAID:]
     material = {
-        "function": {"name": wanted.name, "description": doc.description if doc else ""},
+        "function": {"name": expected_call.name, "description": doc.description if doc else ""},
         "parameter": {"name": parameter, "doc": dict(doc.properties[parameter]) if doc else {}},
         "conversation": [
-            {"role": each.role, "text": cut_counting(each.shown_text, LONGEST)} for each in said
+            {"role": each.role, "text": cut_counting(each.shown_text, LONGEST)} for each in last_messages
         ],
         "text that was given": cut_counting(text, LONGEST),
         "texts that are right": [
-            cut_counting(str(each), LONGEST) for each in list_options(wanted.accepted[parameter]) if each
+            cut_counting(str(each), LONGEST)
+            for each in list_options(expected_call.accepted[parameter])
+            if each
         ],
     }
     return JudgeQuestion(entry, _FREE_TEXT, material, read_equivalence)
@@ -53,22 +55,29 @@ def find_open_questions(entry: Entry, reading: Reading) -> Sequence[JudgeQuestio
     # A judge costs time and money, and an accepted text needs none.
     if isinstance(corrected.match_calls(entry, reading), Passed):
         return []
-    asked: dict[str, JudgeQuestion[Equivalence]] = {}
+    questions: dict[str, JudgeQuestion[Equivalence]] = {}
 
-    def assume_same(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed | None:
+    def assume_same(
+        expected_call: ExpectedCall, parameter: str, value: object, failure: Failed
+    ) -> Failed | None:
         if not isinstance(value, str):
-            return failed
-        question = ask_same_text(entry, wanted, parameter, value)
+            return failure
+        question = ask_same_text(entry, expected_call, parameter, value)
         # Parallel calls are compared each with each, so that a question can come up twice.
-        asked[repr(question.material)] = question
+        questions[repr(question.material)] = question
         return None
 
     verdict = corrected.match_calls(entry, reading, assume_same)
-    return list(asked.values()) if isinstance(verdict, Passed) else []
+    return list(questions.values()) if isinstance(verdict, Passed) else []
 
 
 def recall_opinion(
-    entry: Entry, transcript: Transcript, wanted: ExpectedCall, parameter: str, value: object, failed: Failed
+    entry: Entry,
+    transcript: Transcript,
+    expected_call: ExpectedCall,
+    parameter: str,
+    value: object,
+    failure: Failed,
 ) -> Failed | None:
     """Return how a text fails by the opinion of the judge; None where it says the same.
 
@@ -76,8 +85,8 @@ def recall_opinion(
     """
     # In conversations of this kind only a judge says something aside.
     if not isinstance(value, str) or not transcript.asides:
-        return failed
-    opinion = recall_answer(ask_same_text(entry, wanted, parameter, value), transcript.asides)
+        return failure
+    opinion = recall_answer(ask_same_text(entry, expected_call, parameter, value), transcript.asides)
     if isinstance(opinion, NotScored):
         raise NotScoredError("judge", f"the judge gave no opinion on {parameter}: {opinion.reason}")
-    return None if opinion.same else replace(failed, reason=f"{failed.reason}; the judge: {opinion.reason}")
+    return None if opinion.same else replace(failure, reason=f"{failure.reason}; the judge: {opinion.reason}")

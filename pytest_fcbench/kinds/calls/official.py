@@ -47,19 +47,19 @@ def match_calls(entry: Entry, reading: Calls | Unreadable, names: Names) -> Verd
     """Return the official verdict on a reading of the answer. ``entry`` must expect calls."""
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
-    expected = list_expected_calls(entry)
+    expected_calls = list_expected_calls(entry)
     # Official: ast_checker, which looks for these words in the name of the category.
     if not find_shape(entry).parallel:
         # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
         kind = "multiple" if find_shape(entry).several_functions else "simple"
         if len(reading.calls) != 1:
-            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expected, reading.calls)
-        return match_call(entry, expected[0], reading.calls[0], names)
+            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expected_calls, reading.calls)
+        return match_call(entry, expected_calls[0], reading.calls[0], names)
     checker = "parallel_function_checker_no_order"
-    if len(reading.calls) != len(expected):
-        return fail_wrong_count(f"{checker}:wrong_count", expected, reading.calls)
-    for place, misses in pair_calls(entry, expected, reading.calls, names).misses.items():
-        return fail_unmatched(f"{checker}:cannot_find_match", place, expected[place], misses)
+    if len(reading.calls) != len(expected_calls):
+        return fail_wrong_count(f"{checker}:wrong_count", expected_calls, reading.calls)
+    for place, misses in pair_calls(entry, expected_calls, reading.calls, names).misses.items():
+        return fail_unmatched(f"{checker}:cannot_find_match", place, expected_calls[place], misses)
     return Passed()
 
 
@@ -74,43 +74,45 @@ class CallPairing:
 
 
 def pair_calls(
-    entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call], names: Names
+    entry: Entry, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call], names: Names
 ) -> CallPairing:
     """Pair each expected call with the first that fits and is free."""
     # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
     partners: dict[int, int] = {}
     misses: dict[int, Mapping[int, Failed]] = {}
-    for place, wanted in enumerate(expected):
-        missed: dict[int, Failed] = {}
+    for place, expected_call in enumerate(expected_calls):
+        failures: dict[int, Failed] = {}
         for at in (at for at in range(len(calls)) if at not in partners.values()):
-            verdict = match_call(entry, wanted, calls[at], names)
+            verdict = match_call(entry, expected_call, calls[at], names)
             if isinstance(verdict, Passed):
                 partners[place] = at
                 break
-            missed[at] = verdict
+            failures[at] = verdict
         else:
-            misses[place] = missed
+            misses[place] = failures
     return CallPairing(partners, misses)
 
 
-def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
+def fail_wrong_count(code: str, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
     """Fail an answer with too many or too few calls, in the same words in both profiles."""
     return Failed(
         code,
-        f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected)} expected",
-        {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected]},
+        f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected_calls)} expected",
+        {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected_calls]},
     )
 
 
-def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
+def fail_unmatched(
+    code: str, place: int, expected_call: ExpectedCall, misses: Mapping[int, Failed]
+) -> Failed:
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
     return Failed(
         code,
-        f"no call matches the expected {wanted.name}{why}",
+        f"no call matches the expected {expected_call.name}{why}",
         {
-            "function": wanted.name,
+            "function": expected_call.name,
             "expected": place,
             "misses": [
                 {"found": index, "code": miss.code, "reason": miss.reason}
@@ -120,44 +122,44 @@ def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[
     )
 
 
-def match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
+def match_call(entry: Entry, expected_call: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
     """Compare a call with an expected one; the first check that fails gives the code."""
-    return next(find_faults(entry, wanted, call, names), Passed())
+    return next(find_faults(entry, expected_call, call, names), Passed())
 
 
-def find_faults(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Iterator[Failed]:
+def find_faults(entry: Entry, expected_call: ExpectedCall, call: Call, names: Names) -> Iterator[Failed]:
     """Find what keeps a call from being an expected one, in the order of the official checks."""
     # The simple categories look at the only function there is, the others at the one of that name.
-    doc = entry.functions[0] if find_shape(entry).one_function else entry.find_function(wanted.name)
+    doc = entry.functions[0] if find_shape(entry).one_function else entry.find_function(expected_call.name)
     if doc is None:
-        reason = f"{wanted.name} is not among the entry's functions"
+        reason = f"{expected_call.name} is not among the entry's functions"
         yield Failed("simple_function_checker:unclear", reason)
         return
     # The checks and their order are those of simple_function_checker: the first failure gives the code.
-    shown = names.show_name(doc.name)
-    if call.name != shown:
-        yield fail_wrong_name(shown, call)
+    expected_name = names.show_name(doc.name)
+    if call.name != expected_name:
+        yield fail_wrong_name(expected_name, call)
         return
     yield from (fail_missing_required(doc, name) for name in doc.required if name not in call.arguments)
     for name, value in call.arguments.items():
         # A parameter of the doc that the possible answer lacks is unexpected, too.
-        if name not in doc.properties or name not in wanted.accepted:
+        if name not in doc.properties or name not in expected_call.accepted:
             yield fail_unexpected(doc, name, value)
             continue
-        accepted = list_accepted(wanted.accepted[name])
-        if failed := match_value(entry.category.language, doc, name, value, accepted):
-            yield failed
-    for name in wanted.accepted:
-        if name not in call.arguments and "" not in list_accepted(wanted.accepted[name]):
-            yield fail_missing_optional(doc, name, wanted.accepted[name])
+        accepted_values = list_accepted(expected_call.accepted[name])
+        if failure := match_value(entry.category.language, doc, name, value, accepted_values):
+            yield failure
+    for name in expected_call.accepted:
+        if name not in call.arguments and "" not in list_accepted(expected_call.accepted[name]):
+            yield fail_missing_optional(doc, name, expected_call.accepted[name])
 
 
-def fail_wrong_name(shown: str, call: Call) -> Failed:
+def fail_wrong_name(expected_name: str, call: Call) -> Failed:
     """Fail a call of another function."""
     return Failed(
         "simple_function_checker:wrong_func_name",
-        f"{call.name} was called, {shown} expected",
-        {"function": shown, "found": call.name},
+        f"{call.name} was called, {expected_name} expected",
+        {"function": expected_name, "found": call.name},
     )
 
 
@@ -180,26 +182,28 @@ def fail_unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
     )
 
 
-def fail_missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Failed:
+def fail_missing_optional(doc: FunctionDoc, name: str, accepted_values: object) -> Failed:
     """Fail a call that leaves a parameter to its default where the query fixes it."""
     return Failed(
         "simple_function_checker:missing_optional",
-        f"{doc.name}: {name} is missing, expected {show_value(accepted)}",
-        {"function": doc.name, "parameter": name, "accepted": show_value(accepted, _LONGEST_DETAIL)},
+        f"{doc.name}: {name} is missing, expected {show_value(accepted_values)}",
+        {"function": doc.name, "parameter": name, "accepted": show_value(accepted_values, _LONGEST_DETAIL)},
     )
 
 
-def fail_wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
+def fail_wrong_value(
+    code: str, doc: FunctionDoc, name: str, value: object, accepted_values: object
+) -> Failed:
     """Fail a call with a value that is not among the accepted ones."""
-    shown = mark_lookalikes(show_value(value), show_value(accepted))
+    marked_values = mark_lookalikes(show_value(value), show_value(accepted_values))
     return Failed(
         code,
-        f"{doc.name}: {name} is {shown[0]}, accepted: {shown[1]}",
+        f"{doc.name}: {name} is {marked_values[0]}, accepted: {marked_values[1]}",
         {
             "function": doc.name,
             "parameter": name,
             "found": show_value(value, _LONGEST_DETAIL),
-            "accepted": show_value(accepted, _LONGEST_DETAIL),
+            "accepted": show_value(accepted_values, _LONGEST_DETAIL),
         },
     )
 
@@ -220,9 +224,9 @@ _LONGEST_DETAIL = 2_000
 _Accepted: TypeAlias = Sequence[object]
 
 
-def list_accepted(accepted: object) -> _Accepted:
+def list_accepted(accepted_values: object) -> _Accepted:
     """Return the accepted values of a parameter; a bare text stays one, as officially."""
-    return accepted if isinstance(accepted, (list, tuple, str)) else [accepted]
+    return accepted_values if isinstance(accepted_values, (list, tuple, str)) else [accepted_values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,98 +238,98 @@ class _Typing:
 
 
 def match_value(
-    language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted_values: _Accepted
 ) -> Failed | None:
     """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
     schema, types = doc.properties[name], TYPES[language]
     # No official doc leaves open which of several types a parameter has, so no official rule says what fits.
     if name in list_untyped(doc):
-        if any(values_agree(option, value) for option in accepted if option != ""):
+        if any(values_agree(option, value) for option in accepted_values if option != ""):
             return None
-        return fail_wrong_value("value_error:others", doc, name, value, accepted)
-    declared, inner = str(schema.get("type", "string")), find_element_type(language, schema)
-    typing = _Typing(types.get(declared, str), types.get(inner, str) if inner else None)
+        return fail_wrong_value("value_error:others", doc, name, value, accepted_values)
+    declared_type, inner = str(schema.get("type", "string")), find_element_type(language, schema)
+    typing = _Typing(types.get(declared_type, str), types.get(inner, str) if inner else None)
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
-            return fail_wrong_value(code, doc, name, value, accepted)
+            return fail_wrong_value(code, doc, name, value, accepted_values)
         reader = (
             java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
         )
-        value = reader(value, declared, inner)
+        value = reader(value, declared_type, inner)
     # Only a declared tuple may be one; for an array it is a type error.
-    elif declared == "tuple" and type(value) is tuple:
+    elif declared_type == "tuple" and type(value) is tuple:
         value = list(value)
     elif typing.outer is float and type(value) is int:
         # Nothing nested is converted, so [1, 2] is not [1.0, 2.0] (ast_checker.py:132).
         with suppress(OverflowError):
             value = float(value)
     # Official: type_checker, then the checker of the value's type.
-    variable, wrong_type = _check_type(value, accepted, typing.outer, typing.element)
-    wrong = wrong_type or _check_value(value, accepted, typing, variable=variable)
-    return fail_wrong_value(wrong, doc, name, value, accepted) if wrong else None
+    variable, wrong_type = _check_type(value, accepted_values, typing.outer, typing.element)
+    wrong = wrong_type or _check_value(value, accepted_values, typing, variable=variable)
+    return fail_wrong_value(wrong, doc, name, value, accepted_values) if wrong else None
 
 
 def _check_type(
-    value: object, accepted: _Accepted, expected: type, element: type | None
+    value: object, accepted_values: _Accepted, expected_type: type, element: type | None
 ) -> tuple[bool, str | None]:
     """Return whether the value counts as a variable, and the error code if its type is wrong."""
-    first = next((answer for answer in accepted if answer != ""), None)
+    first = next((answer for answer in accepted_values if answer != ""), None)
     # None among the accepted values is a type of its own; only "nothing but ''" leaves the type open.
-    known = any(answer != "" for answer in accepted)
+    has_type = any(answer != "" for answer in accepted_values)
     # The exact type counts: True is no integer.
-    variable = known and type(first) is not expected
+    variable = has_type and type(first) is not expected_type
     wrong_element = False
-    if type(value) is expected:
+    if type(value) is expected_type:
         # A possible answer that is no list passes all, so "" as first accepted value switches the check off.
         if element is None or any(
             not isinstance(answer, list)
             or not isinstance(value, Iterable)
             or all(_check_type(item, answer, element, None)[1] is None for item in value)
-            for answer in accepted
+            for answer in accepted_values
         ):
             return variable, None
         wrong_element = True
     # A variable is found, but the call stays wrong after an element had the wrong type.
-    if known and type(value) is type(first):
+    if has_type and type(value) is type(first):
         return True, "type_error:nested" if wrong_element else None
     return variable, "type_error:simple"
 
 
-def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
+def _check_value(value: object, accepted_values: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
     """Return the error code of a value that is not among the accepted ones, else None."""
     if not variable:
         if typing.outer is dict and isinstance(value, dict):
-            return _check_dict(value, accepted)
+            return _check_dict(value, accepted_values)
         if typing.outer is list and isinstance(value, list):
             if typing.element is dict:
-                return _check_dicts(value, accepted)
+                return _check_dicts(value, accepted_values)
             # "" among the accepted values becomes [], so an empty list passes for an optional array.
             answers = [
                 [_standardize_value(item) for item in answer]
-                for answer in accepted
+                for answer in accepted_values
                 if isinstance(answer, (list, str))
             ]
             same = [_standardize_value(item) for item in value] in answers
             return None if same else "value_error:list/tuple"
         if isinstance(value, str):
             # "" standardizes to "", so an optional text may also be given as "" or " .".
-            texts = [standardize(answer) for answer in accepted if isinstance(answer, str)]
+            texts = [standardize(answer) for answer in accepted_values if isinstance(answer, str)]
             return None if standardize(value) in texts else "value_error:string"
     # Official: of a bare text it is what Python's "in" says of texts.
-    if isinstance(accepted, str):
-        return None if isinstance(value, str) and value in accepted else "value_error:others"
-    return None if value in accepted else "value_error:others"
+    if isinstance(accepted_values, str):
+        return None if isinstance(value, str) and value in accepted_values else "value_error:others"
+    return None if value in accepted_values else "value_error:others"
 
 
 def _standardize_value(value: object) -> object:
     return standardize(value) if isinstance(value, str) else value
 
 
-def _check_dict(value: Mapping[object, object], accepted: _Accepted) -> str | None:
+def _check_dict(value: Mapping[object, object], accepted_values: _Accepted) -> str | None:
     """Return the code of ``dict_checker``: the last candidate's; a missing key outweighs a wrong value."""
     code: str | None = "dict_checker:unclear"
-    for answer in accepted:
+    for answer in accepted_values:
         if answer == "":
             continue
         code = _check_against_dict(value, answer) if isinstance(answer, Mapping) else "dict_checker:unclear"
@@ -354,10 +358,10 @@ def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, 
     return code
 
 
-def _check_dicts(value: list[object], accepted: _Accepted) -> str | None:
+def _check_dicts(value: list[object], accepted_values: _Accepted) -> str | None:
     # Official: list_dict_checker reports the code of the last candidate.
     code: str | None = "list_dict_checker:unclear"
-    for answer in accepted:
+    for answer in accepted_values:
         if not isinstance(answer, (list, str)) or len(value) != len(answer):
             code = "value_error:list_dict_count"
             continue

@@ -27,8 +27,10 @@ def describe_truth(entry: Entry) -> ShownTruth:
     return ShownTruth(calls=tuple(map(_describe_call, list_expected_calls(entry))))
 
 
-def _describe_call(wanted: ExpectedCall) -> ShownCall:
-    return ShownCall(wanted.name, tuple(ShownParameter(*each) for each in wanted.accepted.items()))
+def _describe_call(expected_call: ExpectedCall) -> ShownCall:
+    return ShownCall(
+        expected_call.name, tuple(ShownParameter(*each) for each in expected_call.accepted.items())
+    )
 
 
 def describe_accepted(parameter: ShownParameter) -> str:
@@ -84,14 +86,16 @@ class CallComparison:
     def pair_calls(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[CallPair]:
         """Pair expected calls with those that were made, and mark what is wrong."""
         partners = self.find_partners(expected, calls)
-        for place, wanted in enumerate(expected):
-            name = self._names.show_name(wanted.name)
-            descriptions = {each.name: describe_accepted(each) for each in _describe_call(wanted).parameters}
+        for place, expected_call in enumerate(expected):
+            name = self._names.show_name(expected_call.name)
+            descriptions = {
+                each.name: describe_accepted(each) for each in _describe_call(expected_call).parameters
+            }
             if place not in partners:
                 yield CallPair(None, name, True, pair_arguments({}, descriptions, ()))
                 continue
             call = calls[partners[place]]
-            wrong = set(map(_find_parameter, self._find_faults(wanted, call)))
+            wrong = set(map(_find_parameter, self._find_faults(expected_call, call)))
             arguments = dict(call.arguments)
             if corrected.SURPLUS in wrong:
                 arguments[corrected.SURPLUS] = call.positional[0]
@@ -103,16 +107,18 @@ class CallComparison:
             if at not in partners.values():
                 yield CallPair(call.name, None, True, pair_arguments(call.arguments, {}, ()))
 
-    def find_partners(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Mapping[int, int]:
+    def find_partners(
+        self, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call]
+    ) -> Mapping[int, int]:
         """Pair calls as the verdict does, then the most alike of the same function, then what is left."""
         if self._official:
-            pairing = official.pair_calls(self._entry, expected, calls, self._names)
+            pairing = official.pair_calls(self._entry, expected_calls, calls, self._names)
         else:
-            pairing = corrected.pair_calls(self._entry, expected, calls, self._judge_text)
+            pairing = corrected.pair_calls(self._entry, expected_calls, calls, self._judge_text)
         partners = dict(pairing.partners)
         by_likeness = sorted(
-            (self._count_faults(expected[place], calls[at]), place, at)
-            for place in range(len(expected))
+            (self._count_faults(expected_calls[place], calls[at]), place, at)
+            for place in range(len(expected_calls))
             for at in range(len(calls))
             if place not in partners and at not in partners.values()
         )
@@ -130,9 +136,9 @@ class CallComparison:
             return official.find_faults(self._entry, wanted, call, self._names)
         return corrected.find_faults(self._entry, wanted, call, self._judge_text)
 
-    def _count_faults(self, wanted: ExpectedCall, call: Call) -> float:
+    def _count_faults(self, expected_call: ExpectedCall, call: Call) -> float:
         """Count the wrong arguments of a call: infinity where it calls another function."""
-        parameters = set(map(_find_parameter, self._find_faults(wanted, call)))
+        parameters = set(map(_find_parameter, self._find_faults(expected_call, call)))
         return math.inf if None in parameters else len(parameters)
 
 
@@ -143,11 +149,13 @@ def _find_parameter(fault: Failed) -> str | None:
 
 
 def pair_arguments(
-    given: Mapping[str, object], expected: Mapping[str, str], wrong: Container[str | None]
+    argument_values: Mapping[str, object], expected_texts: Mapping[str, str], wrong: Container[str | None]
 ) -> tuple[ArgumentPair, ...]:
     """Pair the values of each argument; those that are expected are described already."""
-    pairs: dict[str, tuple[str | None, str | None]] = {name: (None, text) for name, text in expected.items()}
-    for name, value in given.items():
-        text, right = show_value(value), expected.get(name)
+    pairs: dict[str, tuple[str | None, str | None]] = {
+        name: (None, text) for name, text in expected_texts.items()
+    }
+    for name, value in argument_values.items():
+        text, right = show_value(value), expected_texts.get(name)
         pairs[name] = (text, None) if right is None else mark_lookalikes(text, right)
     return tuple(ArgumentPair(name, *pair, name in wrong) for name, pair in pairs.items())

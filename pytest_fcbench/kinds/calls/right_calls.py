@@ -14,15 +14,15 @@ def list_right_calls(entry: Entry) -> RightCalls:
     return [[[choose_call(call, entry.find_function(call.name)) for call in list_expected_calls(entry)]]]
 
 
-def choose_call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
+def choose_call(expected_call: ExpectedCall, doc: FunctionDoc | None) -> Call:
     """Return the call with the first accepted value of each argument, without what may be left out."""
-    required = doc.required if doc else ()
+    required_names = doc.required if doc else ()
     arguments = {}
-    for name, accepted in wanted.accepted.items():
-        options = accepted if isinstance(accepted, list) else [accepted]
+    for name, accepted_values in expected_call.accepted.items():
+        options = accepted_values if isinstance(accepted_values, list) else [accepted_values]
         # "" among the accepted values means that the parameter may be left out.
-        if "" in options and name not in required:
+        if "" in options and name not in required_names:
             continue
         first = next((option for option in options if option != ""), "" if options else [])
         arguments[name] = choose_plain_value(first)
-    return Call(wanted.name, arguments)
+    return Call(expected_call.name, arguments)

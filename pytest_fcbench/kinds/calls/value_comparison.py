@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pytest_fcbench.judging.text_normalization import standardize, unify_texts
 
 
-def list_options(accepted: object) -> Sequence[object]:
+def list_options(accepted_values: object) -> Sequence[object]:
     """Return the accepted values of a parameter; a bare value is the only one."""
-    return accepted if isinstance(accepted, (list, tuple)) else [accepted]
+    return accepted_values if isinstance(accepted_values, (list, tuple)) else [accepted_values]
 
 
 def name_kind(value: object) -> str:
@@ -52,12 +52,12 @@ def values_agree(option: object, value: object) -> bool:
     return option == value
 
 
-def _agree_in_dict(accepted: object, value: object) -> bool:
+def _agree_in_dict(accepted_values: object, value: object) -> bool:
     """Tell whether the value of a key is accepted; ``""`` only means that the key may be left out."""
-    options = list_options(accepted)
+    options = list_options(accepted_values)
     literal_empty = all(option == "" for option in options)
-    return values_agree(accepted, value) or any(
+    return values_agree(accepted_values, value) or any(
         values_agree(option, value)
         for option in options
-        if option is not accepted and (option != "" or literal_empty)
+        if option is not accepted_values and (option != "" or literal_empty)
     )

@@ -27,14 +27,14 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the calls of the last answer as written. ``entry`` must expect calls."""
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
-    unscored = find_unscored_cause(entry, transcript)
+    unscored_cause = find_unscored_cause(entry, transcript)
     syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
     strict = read_official(transcript.last, syntax, language)
     verdict = official.match_calls(entry, strict, names)
-    if unscored:
-        return Judgement(verdict, unscored)
-    if failed := judge_fault(transcript.last):
-        return Judgement(verdict, failed)
+    if unscored_cause:
+        return Judgement(verdict, unscored_cause)
+    if failure := judge_fault(transcript.last):
+        return Judgement(verdict, failure)
     recall = partial(free_texts.recall_opinion, entry, transcript)
     try:
         lenient = corrected.match_calls(entry, _read_answer(entry, transcript), recall)

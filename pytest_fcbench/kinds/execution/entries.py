@@ -74,22 +74,22 @@ def entries(
             if ":" in field.text()
         }
         everyday = {name: _document_once(function) for name, function in EVERYDAY.items()}
-        offered = function_docs.choose_docs(row.functions, place.at("functions"), {**everyday, **own})
-        expected = [
+        offered_docs = function_docs.choose_docs(row.functions, place.at("functions"), {**everyday, **own})
+        calls_and_rules = [
             (call, ResultRule.EXACT) if isinstance(call, str) else (call.call, ResultRule(call.kind))
             for call in row.expect
         ]
         for call, at in zip(row.expect, place.at("expect").elements(), strict=True):
-            check_call(at if isinstance(call, str) else at.at("call"), offered)
+            check_call(at if isinstance(call, str) else at.at("call"), offered_docs)
         entry = Entry(
             suite=suite,
             id=row.id,
             category=category,
             turns=((Message("user", row.query),),),
-            functions=tuple(offered.values()),
+            functions=tuple(offered_docs.values()),
             expectation=ExpectedResults(
-                calls=tuple(call for call, _ in expected),
-                kinds=tuple(kind for _, kind in expected),
+                calls=tuple(call for call, _ in calls_and_rules),
+                kinds=tuple(kind for _, kind in calls_and_rules),
                 # The process that carries calls out imports these by name.
                 own=tuple(doc.name for doc in own.values()),
             ),
@@ -100,12 +100,12 @@ def entries(
 def _document_own(field: Field) -> FunctionDoc:
     """Return the doc of a team's own function, which is carried out in a process of its own."""
     name = field.text()
-    called = name.replace(":", ".")
+    dotted_name = name.replace(":", ".")
     try:
         function = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(function, FunctionType):
             raise UsageError(f"{name} is not a function; name one")
-        doc = python_code.document_function(function, called)
+        doc = python_code.document_function(function, dotted_name)
     except UsageError as error:
         raise field.error(str(error)) from None
     return doc

@@ -92,22 +92,22 @@ def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iter
         for name, part in (("params", endpoint.params), ("headers", endpoint.headers)):
             if part is not None:
                 function_docs.check_object(part, place.at(name), TYPES[Language.PYTHON])
-                described = {key: field.value for key, field in place.at(name).members().items()}
-                properties[name] = {"type": "dict", "description": _PARTS[name], **described}
+                member_docs = {key: field.value for key, field in place.at(name).members().items()}
+                properties[name] = {"type": "dict", "description": _PARTS[name], **member_docs}
         parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}
         docs[endpoint.name] = FunctionDoc(FUNCTION, "Sends a GET request.", parameters)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         if row.endpoint not in docs:
             raise place.at("endpoint").error(describe_unknown_name("endpoint", row.endpoint, docs))
-        doc, expected = docs[row.endpoint], place.at("expect")
-        check_call(expected, {doc.name: doc})
+        doc, call_field = docs[row.endpoint], place.at("expect")
+        check_call(call_field, {doc.name: doc})
         # Only our own services are sure to answer on every machine.
         try:
             host = parse_url(read_request(row.expect).url).host
         except (NoRequestError, Refused) as error:
-            raise expected.error(str(error)) from None
+            raise call_field.error(str(error)) from None
         if host not in SERVICES:
-            raise expected.error(describe_unknown_name("host", host, SERVICES))
+            raise call_field.error(describe_unknown_name("host", host, SERVICES))
         entry = Entry(
             suite=suite,
             id=row.id,

@@ -65,16 +65,16 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
     # Both profiles must judge the same answer of an API that may be live.
     perform = cache(perform)
     response = perform(truth.call)
-    if unscored := _explain_missing_truth(truth, response):
-        return Judgement.same_in_both(unscored)
+    if missing_truth := _explain_missing_truth(truth, response):
+        return Judgement.same_in_both(missing_truth)
     assert isinstance(response, Responded)
-    corrected = find_unscored_cause(entry, transcript)
-    if failed := judge_fault(transcript.last):
-        return Judgement(failed, corrected or failed)
-    recorded = response.body if truth.recorded is None else truth.recorded
+    unscored_cause = find_unscored_cause(entry, transcript)
+    if failure := judge_fault(transcript.last):
+        return Judgement(failure, unscored_cause or failure)
+    recorded_body = response.body if truth.recorded is None else truth.recorded
     return Judgement(
-        _judge_officially(transcript, _Truth(truth.call, response, read_json_text(recorded)), perform),
-        corrected
+        _judge_officially(transcript, _Truth(truth.call, response, read_json_text(recorded_body)), perform),
+        unscored_cause
         or _judge_corrected(
             entry, transcript, _Truth(truth.call, response, read_json_text(response.body)), perform
         ),
@@ -134,15 +134,17 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
     # The docs write defaults as text ("None", "True"), and models repeat them.
-    given = {name: value for name, value in call.arguments.items() if name == "url" or value not in _NOTHING}
+    argument_values = {
+        name: value for name, value in call.arguments.items() if name == "url" or value not in _NOTHING
+    }
     for name in ("allow_redirects", "stream", "verify"):
-        if isinstance(value := given.get(name), str) and value in _WORDS:
-            given[name] = _WORDS[value]
+        if isinstance(value := argument_values.get(name), str) and value in _WORDS:
+            argument_values[name] = _WORDS[value]
     # requests takes pairs of user and password, or of two timeouts, only as tuples, which JSON does not have.
     for name in ("auth", "timeout"):
-        if isinstance(value := given.get(name), list):
-            given[name] = tuple(value)
-    text = write_call(replace(call, arguments=given), offer)
+        if isinstance(value := argument_values.get(name), list):
+            argument_values[name] = tuple(value)
+    text = write_call(replace(call, arguments=argument_values), offer)
     return _compare_responses(text, perform(text), truth, Profile.CORRECTED)
 
 
@@ -155,41 +157,50 @@ def _fail(code: str, reason: str) -> Failed:
 
 
 def _compare_responses(call: str, response: Response, truth: _Truth, profile: Profile) -> Verdict:
-    asked = f"{call:.200}: "
-    corrected = profile is Profile.CORRECTED
+    call_prefix = f"{call:.200}: "
+    is_corrected = profile is Profile.CORRECTED
     match response:
         case Unanswered(function=host, reason=reason):
             # No answer of another API can be that of the truth's API.
             if host != truth.response.host:
                 return _fail("wrong_key", f"it asks {host}, the truth {truth.response.host}")
-            return NotScored(LIVE_ONLY, f"{asked}{reason}")
+            return NotScored(LIVE_ONLY, f"{call_prefix}{reason}")
         case Raised(reason=reason):
-            return _fail("execution_error", f"{asked}{reason}")
+            return _fail("execution_error", f"{call_prefix}{reason}")
         case Unreached(reason=reason):
-            return NotScored("unreached", reason) if corrected else _fail("execution_error", reason)
+            return NotScored("unreached", reason) if is_corrected else _fail("execution_error", reason)
         case Responded(status=status, body=body) if status != _GOOD:
             # These say something about the service, not about the call.
-            if corrected and (status == 429 or status >= 500):
-                return NotScored("unreached", f"{asked}HTTP {status}: {body:.200}")
-            return _fail("wrong_status_code", f"{asked}HTTP {status}, not 200: {body:.200}")
+            if is_corrected and (status == 429 or status >= 500):
+                return NotScored("unreached", f"{call_prefix}HTTP {status}: {body:.200}")
+            return _fail("wrong_status_code", f"{call_prefix}HTTP {status}, not 200: {body:.200}")
     try:
-        found: object = read_json_text(response.body)
+        actual_value: object = read_json_text(response.body)
     except (ValueError, RecursionError):
-        return _fail("response_format_error", f"{asked}the answer is no JSON: {response.body:.80}")
-    code = _compare_shapes_corrected(truth.value, found) if corrected else compare_shapes(truth.value, found)
+        return _fail("response_format_error", f"{call_prefix}the answer is no JSON: {response.body:.80}")
+    code = (
+        _compare_shapes_corrected(truth.value, actual_value)
+        if is_corrected
+        else compare_shapes(truth.value, actual_value)
+    )
     # The same request has the same answer but for time; another one must agree in its values.
-    if code is None and corrected and response.asked != truth.response.asked:
+    if code is None and is_corrected and response.asked != truth.response.asked:
         try:
-            same = _say_same(*map(unify_texts, (truth.value, found)))
+            same = _say_same(*map(unify_texts, (truth.value, actual_value)))
             code = None if same else "wrong_value"
         except (OverflowError, RecursionError):
             # A whole number beyond all floats, or a value that is too deep.
             code = "wrong_value"
     if code is None:
         return Passed()
-    wanted, got = _describe_shape(truth.value), _describe_shape(found)
-    reason = f"it is answered {got:.160}, the truth {wanted:.160}"
-    details = {"call": call[:500], "truth": truth.call[:500], "expected": wanted, "found": got}
+    expected_shape, actual_shape = _describe_shape(truth.value), _describe_shape(actual_value)
+    reason = f"it is answered {actual_shape:.160}, the truth {expected_shape:.160}"
+    details = {
+        "call": call[:500],
+        "truth": truth.call[:500],
+        "expected": expected_shape,
+        "found": actual_shape,
+    }
     return replace(_fail(code, reason), details=details)
 
 
@@ -204,15 +215,15 @@ def _describe_shape(value: object) -> str:
     return f"{value!r:.400}"
 
 
-def compare_shapes(expected: object, found: object) -> str | None:
+def compare_shapes(expected_value: object, actual_value: object) -> str | None:
     """Compare shapes by the official rules; return the end of the code, or None where they agree."""
-    match expected, found:
+    match expected_value, actual_value:
         case dict(), dict():
-            return None if expected.keys() == found.keys() else "wrong_key"
+            return None if expected_value.keys() == actual_value.keys() else "wrong_key"
         case list(), list():
-            if len(expected) != len(found):
+            if len(expected_value) != len(actual_value):
                 return "value_error:exec_result_rest_count"
-            for one, other in zip(expected, found, strict=True):
+            for one, other in zip(expected_value, actual_value, strict=True):
                 if not isinstance(one, dict) or not isinstance(other, dict):
                     return "response_format_error"
                 if one.keys() != other.keys():
@@ -221,36 +232,42 @@ def compare_shapes(expected: object, found: object) -> str | None:
     return "wrong_type"
 
 
-def _compare_shapes_corrected(expected: object, found: object) -> str | None:
-    match expected, found:
+def _compare_shapes_corrected(expected_value: object, actual_value: object) -> str | None:
+    match expected_value, actual_value:
         case list(), list():
-            if len(expected) != len(found):
+            if len(expected_value) != len(actual_value):
                 return "value_error:exec_result_rest_count"
-            codes = (_name_difference(one, other) for one, other in zip(expected, found, strict=True))
+            codes = (
+                _name_difference(one, other) for one, other in zip(expected_value, actual_value, strict=True)
+            )
             return next((code for code in codes if code), None)
-    return _name_difference(expected, found)
+    return _name_difference(expected_value, actual_value)
 
 
-def _name_difference(expected: object, found: object) -> str | None:
-    if isinstance(expected, dict) and isinstance(found, dict):
-        return None if expected.keys() == found.keys() else "wrong_key"
-    same = type(expected) is type(found) or (is_number(expected) and is_number(found))
+def _name_difference(expected_value: object, actual_value: object) -> str | None:
+    if isinstance(expected_value, dict) and isinstance(actual_value, dict):
+        return None if expected_value.keys() == actual_value.keys() else "wrong_key"
+    same = type(expected_value) is type(actual_value) or (
+        is_number(expected_value) and is_number(actual_value)
+    )
     return None if same else "wrong_type"
 
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
 
 
-def _say_same(expected: object, found: object) -> bool:
+def _say_same(expected_value: object, actual_value: object) -> bool:
     """Tell whether both are equal but for numbers within 20 % and points in time."""
-    if is_number(expected) and is_number(found):
-        return abs(found - expected) * 5 <= abs(expected)
-    match expected, found:
+    if is_number(expected_value) and is_number(actual_value):
+        return abs(actual_value - expected_value) * 5 <= abs(expected_value)
+    match expected_value, actual_value:
         case list(), list():
-            return len(expected) == len(found) and all(map(_say_same, expected, found))
+            return len(expected_value) == len(actual_value) and all(
+                map(_say_same, expected_value, actual_value)
+            )
         case dict(), dict():
-            same = expected.keys() == found.keys()
-            return same and all(_say_same(expected[key], found[key]) for key in expected)
-        case str(), str() if _MOMENT.fullmatch(expected):
-            return _MOMENT.fullmatch(found) is not None
-    return type(expected) is type(found) and expected == found
+            same = expected_value.keys() == actual_value.keys()
+            return same and all(_say_same(expected_value[key], actual_value[key]) for key in expected_value)
+        case str(), str() if _MOMENT.fullmatch(expected_value):
+            return _MOMENT.fullmatch(actual_value) is not None
+    return type(expected_value) is type(actual_value) and expected_value == actual_value

@@ -70,13 +70,13 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     if not isinstance(entry.expectation, ExpectedResults):
         raise TypeError(f"{entry.key} has no expected results")
     truth = entry.expectation
-    unscored = find_unscored_cause(entry, transcript)
-    expected = []
+    unscored_cause = find_unscored_cause(entry, transcript)
+    expected_results = []
     for call, kind, outcome in zip(
         truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
         if isinstance(outcome, Returned):
-            expected.append(_Expected(call, kind, outcome.value))
+            expected_results.append(_Expected(call, kind, outcome.value))
             continue
         reason = f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
         cause = "truth_failed"
@@ -86,11 +86,12 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
             if entry.set_aside:
                 cause, reason = SET_ASIDE, entry.set_aside
         return Judgement.same_in_both(NotScored(cause, reason))
-    if failed := judge_fault(transcript.last):
-        return Judgement(failed, unscored or failed)
-    judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
+    if failure := judge_fault(transcript.last):
+        return Judgement(failure, unscored_cause or failure)
+    judged_entry = _Judged(entry, expected_results, lambda calls: execute(calls, truth.recorded, truth.own))
     verdicts = Judgement(
-        _judge_officially(judged, transcript), unscored or _judge_corrected(judged, transcript)
+        _judge_officially(judged_entry, transcript),
+        unscored_cause or _judge_corrected(judged_entry, transcript),
     )
     return replace(verdicts, as_written=judge_as_written(entry, transcript))
 
@@ -109,13 +110,13 @@ def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
         for text in entry.expectation.calls
         for call in python.parse_corrected(text)
     ]
-    accepted = [
+    expected_calls = [
         ExpectedCall(call.name, {name: [list_alternatives(value)] for name, value in call.arguments.items()})
         for call in calls
     ]
     category = CATEGORIES[AS_WRITTEN[entry.category.name]]
     return ast.judge(
-        replace(entry, category=category, expectation=ExpectedCalls(tuple(accepted))), transcript
+        replace(entry, category=category, expectation=ExpectedCalls(tuple(expected_calls))), transcript
     )
 
 
@@ -153,7 +154,7 @@ def read_official_calls(transcript: Transcript) -> Sequence[str]:
     return read_call_texts(transcript.last, transcript.prompting.syntax)
 
 
-def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
+def _judge_officially(judged_entry: _Judged, transcript: Transcript) -> Verdict:
     try:
         calls = read_official_calls(transcript)
     except Undecodable as error:
@@ -161,28 +162,28 @@ def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
     if not calls:
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
     # Official: only exec_simple has a checker for one call; the others match several.
-    simple = judged.entry.category == CATEGORIES["exec_simple"]
+    simple = judged_entry.entry.category == CATEGORIES["exec_simple"]
     if failure := _check_count(
-        judged, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+        judged_entry, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
     ):
         return failure
-    made = list(map(_Made, calls, judged.execute(calls)))
-    return _compare_calls(judged, made, Profile.OFFICIAL, by_itself=simple)
+    made_calls = list(map(_Made, calls, judged_entry.execute(calls)))
+    return _compare_calls(judged_entry, made_calls, Profile.OFFICIAL, by_itself=simple)
 
 
-def _judge_corrected(judged: _Judged, transcript: Transcript) -> Verdict:
-    offer = OfferedFunctions(judged.entry.functions, transcript.prompting.names)
+def _judge_corrected(judged_entry: _Judged, transcript: Transcript) -> Verdict:
+    offer = OfferedFunctions(judged_entry.entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
     calls = [write_call(call, offer) for call in reading.calls]
-    if failure := _check_count(judged, calls, "wrong_count"):
+    if failure := _check_count(judged_entry, calls, "wrong_count"):
         return failure
-    made = [
-        _Made(text, judged.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
+    made_calls = [
+        _Made(text, judged_entry.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
         for text, call in zip(calls, reading.calls, strict=True)
     ]
-    return _compare_calls(judged, made, Profile.CORRECTED, by_itself=len(calls) == 1)
+    return _compare_calls(judged_entry, made_calls, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
 def write_call(call: Call, offer: OfferedFunctions) -> str:
@@ -218,80 +219,84 @@ def _write_value(value: object, offer: OfferedFunctions) -> str:
     return repr(value)
 
 
-def _check_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
-    wanted = len(judged.expected)
-    if len(calls) == wanted:
+def _check_count(judged_entry: _Judged, calls: Sequence[str], code: str) -> Misfit:
+    expected_count = len(judged_entry.expected)
+    if len(calls) == expected_count:
         return None
-    details = {"expected": wanted, "found": len(calls)}
-    return Failed(code, f"{len(calls)} calls were made; the truth makes {wanted}", details)
+    details = {"expected": expected_count, "found": len(calls)}
+    return Failed(code, f"{len(calls)} calls were made; the truth makes {expected_count}", details)
 
 
-def _compare_calls(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
+def _compare_calls(
+    judged_entry: _Judged, made_calls: Sequence[_Made], profile: Profile, *, by_itself: bool
+) -> Verdict:
     """Compare calls; the entry is not scored where the verdict depends on a web API's answer."""
     # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
-    verdict = _match_calls(judged, made, profile, by_itself=by_itself, supposed=False)
-    if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made):
+    verdict = _match_calls(judged_entry, made_calls, profile, by_itself=by_itself, supposed=False)
+    if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made_calls):
         return verdict
-    if _match_calls(judged, made, profile, by_itself=by_itself, supposed=True).passed:
-        asked = next(call.call for call in made if isinstance(call.outcome, Unanswered))
-        return NotScored(LIVE_ONLY, f"nobody recorded what {asked:.200} returns")
+    if _match_calls(judged_entry, made_calls, profile, by_itself=by_itself, supposed=True).passed:
+        unanswered_call = next(call.call for call in made_calls if isinstance(call.outcome, Unanswered))
+        return NotScored(LIVE_ONLY, f"nobody recorded what {unanswered_call:.200} returns")
     return verdict
 
 
 def _match_calls(
-    judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
+    judged_entry: _Judged, made_calls: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
 ) -> Passed | Failed:
     misfits = [
-        [_find_misfit(wanted, call, profile, supposed=supposed) for call in made]
-        for wanted in judged.expected
+        [_find_misfit(expected_call, call, profile, supposed=supposed) for call in made_calls]
+        for expected_call in judged_entry.expected
     ]
     fits = [[misfit is None for misfit in row] for row in misfits]
-    left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
-    if left is None:
+    unmatched_row = (
+        _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
+    )
+    if unmatched_row is None:
         return Passed()
     # A single call gets its own failure instead of the message that nothing matches.
-    if by_itself and (misfit := misfits[left][0]):
+    if by_itself and (misfit := misfits[unmatched_row][0]):
         return misfit
-    wanted = judged.expected[left]
+    expected_call = judged_entry.expected[unmatched_row]
     nearest = [
         f"{call.call:.80}: {misfit.reason:.120}"
-        for call, misfit in zip(made, misfits[left], strict=True)
+        for call, misfit in zip(made_calls, misfits[unmatched_row], strict=True)
         if misfit
     ]
-    reason = (
-        f"no call returns what {wanted.call:.120} returns ({_show(wanted.value):.80}): {'; '.join(nearest)}"
-    )
-    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": wanted.call[:500]})
+    reason = f"no call returns what {expected_call.call:.120} returns ({_show(expected_call.value):.80}): {'; '.join(nearest)}"
+    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": expected_call.call[:500]})
 
 
 def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
     """Return the first row without a column when each takes the first that fits."""
-    taken: set[int] = set()
+    taken_columns: set[int] = set()
     for row, fit in enumerate(fits):
-        column = next((column for column, good in enumerate(fit) if good and column not in taken), None)
+        column = next(
+            (column for column, good in enumerate(fit) if good and column not in taken_columns), None
+        )
         if column is None:
             return row
-        taken.add(column)
+        taken_columns.add(column)
     return None
 
 
-def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
+def _find_misfit(expected_call: _Expected, made_call: _Made, profile: Profile, *, supposed: bool) -> Misfit:
     """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
-    match made.outcome:
+    match made_call.outcome:
         case Returned(value=value):
             try:
-                code = _compare_results(wanted.kind, wanted.value, value, profile)
+                code = _compare_results(expected_call.kind, expected_call.value, value, profile)
             except (OverflowError, RecursionError):
                 # A whole number beyond all floats, or a value that is too deep.
                 code = "wrong_result"
             if code is None:
                 return None
-            found, expected = mark_lookalikes(_show(value), _show(wanted.value))
-            details = {"call": wanted.call[:500], "expected": expected, "found": found}
-            reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
+            actual_text, expected_text = mark_lookalikes(_show(value), _show(expected_call.value))
+            details = {"call": expected_call.call[:500], "expected": expected_text, "found": actual_text}
+            reason = f"it returns {actual_text:.200}, the truth {expected_text:.200} ({expected_call.kind})"
             return Failed(f"{_CHECKER}:{code}", reason, details)
         case Unanswered(function=function):
-            if supposed and function == wanted.function:
+            if supposed and function == expected_call.function:
                 return None
             return Failed(f"{_CHECKER}:wrong_result", "it asks a web API whose answer nobody recorded")
         case Stopped(limit=limit, reason=reason) if profile is Profile.CORRECTED:
@@ -310,32 +315,42 @@ def _show(value: object) -> str:
 # How results are compared: the end of the code where they differ, or None
 
 
-def _compare_results(kind: ResultRule, expected: object, found: object, profile: Profile) -> str | None:
-    corrected = profile is Profile.CORRECTED
+def _compare_results(
+    kind: ResultRule, expected_value: object, actual_value: object, profile: Profile
+) -> str | None:
+    is_corrected = profile is Profile.CORRECTED
     if kind is ResultRule.EXACT:
-        same = _are_same(*map(unify_texts, (expected, found))) if corrected else found == expected
+        same = (
+            _are_same(*map(unify_texts, (expected_value, actual_value)))
+            if is_corrected
+            else actual_value == expected_value
+        )
         return None if same else "wrong_result"
     if kind is ResultRule.STRUCTURAL:
         # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
-        if corrected and is_number(expected) and is_number(found):
+        if is_corrected and is_number(expected_value) and is_number(actual_value):
             return None
         # Official: the types themselves, so 1 and 1.0 differ in structure.
-        if type(found) is not type(expected):
+        if type(actual_value) is not type(expected_value):
             return "wrong_result_type"
-        if isinstance(expected, dict) and isinstance(found, dict):
-            if expected.keys() - found.keys():
+        if isinstance(expected_value, dict) and isinstance(actual_value, dict):
+            if expected_value.keys() - actual_value.keys():
                 return "wrong_result_type:dict_key_not_found"
-            return "wrong_result_type:dict_extra_key" if found.keys() - expected.keys() else None
-        if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+            return "wrong_result_type:dict_extra_key" if actual_value.keys() - expected_value.keys() else None
+        if (
+            isinstance(expected_value, list)
+            and isinstance(actual_value, list)
+            and len(expected_value) != len(actual_value)
+        ):
             return "wrong_result_type:list_length"
         return None
-    if not (is_number(expected) and is_number(found)):
+    if not (is_number(expected_value) and is_number(actual_value)):
         return "wrong_result_real_time"
-    if corrected:
-        near = abs(found - expected) * 5 <= abs(expected)
+    if is_corrected:
+        near = abs(actual_value - expected_value) * 5 <= abs(expected_value)
     else:
         # The bounds of a negative number are the wrong way round, so nothing is within (official).
-        near = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
+        near = expected_value * (1 - _BAND) <= actual_value <= expected_value * (1 + _BAND)
     return None if near else "wrong_result_real_time"
 
 

@@ -64,22 +64,22 @@ class Reader:
 
     @cached_property
     def _offer(self) -> OfferedFunctions:
-        shown = tuple(replace(doc, name=self._show(doc)) for doc in self.functions)
-        return OfferedFunctions(shown, Names.DOTTED)
+        shown_docs = tuple(replace(doc, name=self._show(doc)) for doc in self.functions)
+        return OfferedFunctions(shown_docs, Names.DOTTED)
 
     def official(self, completion: Completion) -> PathAnswer:
         """Read a completion as the official runner of the model does; none reads calls from text."""
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
             return self._from_reading(reading, completion)
-        if called := select_tool_calls(completion):
-            return PathAnswer(tuple(self._read_tool_call(call, strict=True) for call in called))
+        if calls := select_tool_calls(completion):
+            return PathAnswer(tuple(self._read_tool_call(call, strict=True) for call in calls))
         return PathAnswer(response=completion.text)
 
     def corrected(self, completion: Completion) -> PathAnswer:
         """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
-        if called := select_tool_calls(completion):
-            return PathAnswer(tuple(self._read_tool_call(call, strict=False) for call in called))
+        if calls := select_tool_calls(completion):
+            return PathAnswer(tuple(self._read_tool_call(call, strict=False) for call in calls))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
         return self._from_reading(reading, completion)
 

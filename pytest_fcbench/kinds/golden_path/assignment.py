@@ -38,19 +38,19 @@ class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no 
         self.verdict = verdict
 
 
-def rate_by_structure(made: Call, expected: Call) -> float:
+def rate_by_structure(made_call: Call, expected_call: Call) -> float:
     """Rate two calls by name, then by arguments: 1 to 2 with the same name, below 1 without."""
-    names = made.arguments.keys() | expected.arguments.keys()
+    names = made_call.arguments.keys() | expected_call.arguments.keys()
     both = [
-        (made.arguments[name], expected.arguments[name])
-        for name in made.arguments.keys() & expected.arguments.keys()
+        (made_call.arguments[name], expected_call.arguments[name])
+        for name in made_call.arguments.keys() & expected_call.arguments.keys()
     ]
     alike = [1.0 if one == other else 0.9 * _share_of_common(str(one), str(other)) for one, other in both]
     # Exact, because the names of a set come in another order in each process.
     agreement = math.fsum(alike) / len(names) if names else 1.0
-    if made.name == expected.name:
+    if made_call.name == expected_call.name:
         return 1.0 + agreement
-    return (_share_of_common(made.name, expected.name) + agreement) / 2.01
+    return (_share_of_common(made_call.name, expected_call.name) + agreement) / 2.01
 
 
 def _share_of_common(one: str, other: str) -> float:
@@ -61,9 +61,9 @@ _LONGEST = 400
 """Characters that are compared; the time grows with the square of their number."""
 
 
-def rate_by_characters(made: Call, expected: Call) -> float:
+def rate_by_characters(made_call: Call, expected_call: Call) -> float:
     """Return the share of characters in common, in order (``fuzz.ratio`` of rapidfuzz)."""
-    one, other = write_call(made), write_call(expected)
+    one, other = write_call(made_call), write_call(expected_call)
     return 2 * count_common(one, other) / (len(one) + len(other))
 
 
@@ -72,11 +72,11 @@ def count_common(one: Sequence[str], other: Sequence[str]) -> int:
     places: dict[str, int] = {}
     for at, part in enumerate(one):
         places[part] = places.get(part, 0) | 1 << at
-    every = unused = (1 << len(one)) - 1
+    every = unused_places = (1 << len(one)) - 1
     for part in other:
-        found = unused & places.get(part, 0)
-        unused = (unused + found | unused - found) & every
-    return len(one) - unused.bit_count()
+        common_places = unused_places & places.get(part, 0)
+        unused_places = (unused_places + common_places | unused_places - common_places) & every
+    return len(one) - unused_places.bit_count()
 
 
 MEASURES: Mapping[str, Measure] = {"structured": rate_by_structure, "rapidfuzz": rate_by_characters}
@@ -85,28 +85,28 @@ MEASURES: Mapping[str, Measure] = {"structured": rate_by_structure, "rapidfuzz":
 
 def write_call(call: Call) -> str:
     """Write a call as it is officially embedded: argument names in order, other scripts as they are."""
-    named = {"name": call.name, "arguments": dict(sorted(call.arguments.items()))}
-    return json.dumps(named, ensure_ascii=False)
+    named_call = {"name": call.name, "arguments": dict(sorted(call.arguments.items()))}
+    return json.dumps(named_call, ensure_ascii=False)
 
 
 def pair_calls(
-    made: Sequence[Call], expected: Sequence[Call], measure: str
+    made_calls: Sequence[Call], expected_calls: Sequence[Call], measure: str
 ) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
     """Pair calls with expected ones, by index, as many as there are on either side.
 
     One call and one expected call need no measure. Raises ``Undecided`` where a model that embeds is not
     there.
     """
-    if min(len(made), len(expected)) == 0:
+    if min(len(made_calls), len(expected_calls)) == 0:
         return []
     # No party is asked where there is nothing to choose.
-    if len(made) == len(expected) == 1:
+    if len(made_calls) == len(expected_calls) == 1:
         return [(0, 0)]
     if measure in MEASURES:
         compare = MEASURES[measure]
-        return assign_pairs([[compare(one, other) for other in expected] for one in made])
-    messages = [{"role": "made", "content": write_call(call)} for call in made]
-    messages += [{"role": "expected", "content": write_call(call)} for call in expected]
+        return assign_pairs([[compare(one, other) for other in expected_calls] for one in made_calls])
+    messages = [{"role": "made", "content": write_call(call)} for call in made_calls]
+    messages += [{"role": "expected", "content": write_call(call)} for call in expected_calls]
     completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
     if completion.fault:
         raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
@@ -114,7 +114,7 @@ def pair_calls(
         matrix: Matrix = [[float(value) for value in row] for row in read_json_text(completion.text or "")]
     except (ValueError, TypeError, RecursionError) as error:
         raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
-    rows, columns = len(made), len(expected)
+    rows, columns = len(made_calls), len(expected_calls)
     if [len(row) for row in matrix] != [columns] * rows or not all(map(math.isfinite, chain(*matrix))):
         raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
     return assign_pairs(matrix)
@@ -145,18 +145,18 @@ def _choose_columns(costs: Matrix) -> list[int]:
     start = len(costs[0])
     owner, row_price, column_price = [_NOBODY] * (start + 1), [0.0] * len(costs), [0.0] * (start + 1)
     for new in range(len(costs)):
-        owner[start], column, seen = new, start, set[int]()
+        owner[start], column, seen_columns = new, start, set[int]()
         least, before = [math.inf] * start, [start] * start
         while owner[column] != _NOBODY:
-            seen.add(column)
-            row, unseen = owner[column], [each for each in range(start) if each not in seen]
+            seen_columns.add(column)
+            row, unseen = owner[column], [each for each in range(start) if each not in seen_columns]
             for each in unseen:
                 cost = costs[row][each] - row_price[row] - column_price[each]
                 if cost < least[each]:
                     least[each], before[each] = cost, column
             nearest = min(unseen, key=least.__getitem__)
             further = least[nearest]
-            for each in seen:
+            for each in seen_columns:
                 row_price[owner[each]] += further
                 column_price[each] -= further
             for each in unseen:

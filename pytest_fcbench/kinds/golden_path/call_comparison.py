@@ -47,63 +47,67 @@ class Comparer:
     script: Script
 
     def compare(
-        self, step: int, made: Call, expected: RecordedCall, history: Sequence[Mapping[str, object]]
+        self, step: int, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, CallVerdict]:
         """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
 
         def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
-            differences = () if code is None else self._list_differences(made, expected)
-            pair = call_to_json(made), call_to_json(expected)
+            differences = () if code is None else self._list_differences(made_call, expected_call)
+            pair = call_to_json(made_call), call_to_json(expected_call)
             return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
 
         # The order of the stages is that of compare_single_call; the first that can say something decides.
-        if agrees_by_rule(made, expected):
+        if agrees_by_rule(made_call, expected_call):
             return verdict("rule")
-        if wrong := self._find_wrong_value(made, expected):
+        if wrong := self._find_wrong_value(made_call, expected_call):
             return verdict("value", *wrong)
-        if (yield from self._have_same_reply(made, expected)):
+        if (yield from self._have_same_reply(made_call, expected_call)):
             return verdict("response")
-        stage, same, reason = yield from self._ask_judge(made, expected, history)
+        stage, same, reason = yield from self._ask_judge(made_call, expected_call, history)
         if same:
             return verdict(stage)
         # Official: get_error_message names the first difference of a call that no stage took.
-        name, code = next(_find_differing_arguments(made, expected))
+        name, code = next(_find_differing_arguments(made_call, expected_call))
         words = {"param_missing": "is missing", "value_error": "has another value"}
         first = f"{name} {words.get(code, 'is not asked for')}"
         return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
 
-    def _find_wrong_value(self, made: Call, expected: RecordedCall) -> tuple[str, str] | None:
+    def _find_wrong_value(self, made_call: Call, expected_call: RecordedCall) -> tuple[str, str] | None:
         """Find the first value that must be equal and is not; return code and reason."""
-        if made.name != expected.name:
-            return "func_error", f"{expected.name} was to be called"
+        if made_call.name != expected_call.name:
+            return "func_error", f"{expected_call.name} was to be called"
         # Official: exact_match_values.json, which overlooks some parameters.
         free = self.path.judged
         if self.profile is Profile.OFFICIAL:
             free |= self.path.overlooked
-        for name in sorted(expected.arguments.keys() - free):
-            if name not in made.arguments:
+        for name in sorted(expected_call.arguments.keys() - free):
+            if name not in made_call.arguments:
                 return "param_missing", f"{name} is missing"
-            values = made.arguments[name], expected.arguments[name]
+            values = made_call.arguments[name], expected_call.arguments[name]
             if self.profile is Profile.CORRECTED:
                 values = unify_texts(values[0]), unify_texts(values[1])
             if not _are_equal(name, *values):
                 return "value_error", f"{name} has another value"
         return None
 
-    def _have_same_reply(self, made: Call, expected: RecordedCall) -> Generator[AskModel, Completion, bool]:
-        known = (call for call in (*self.path.recorded, *self.path.calls) if is_same_call(made, call))
-        recorded = next(known, None)
-        if recorded is not None:
-            value = recorded.reply_value
-            return value == expected.reply_value and self._counts(value)
+    def _have_same_reply(
+        self, made_call: Call, expected_call: RecordedCall
+    ) -> Generator[AskModel, Completion, bool]:
+        same_calls = (
+            call for call in (*self.path.recorded, *self.path.calls) if is_same_call(made_call, call)
+        )
+        recorded_call = next(same_calls, None)
+        if recorded_call is not None:
+            value = recorded_call.reply_value
+            return value == expected_call.reply_value and self._counts(value)
         # Officially both calls are sent to the API at the time of the run.
         if not self.driven.live:
             return False
         replies: list[object] = []
-        for call in (made, Call(expected.name, expected.arguments)):
+        for call in (made_call, Call(expected_call.name, expected_call.arguments)):
             # The provider is a party like any other, so its replies are kept and a run can be judged again.
-            asked = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
-            completion = yield AskModel(({"role": "call", "content": asked},), party=Party.PROVIDER)
+            call_text = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+            completion = yield AskModel(({"role": "call", "content": call_text},), party=Party.PROVIDER)
             if completion.fault:
                 return False
             try:
@@ -115,8 +119,8 @@ class Comparer:
 
     def _counts(self, reply: object) -> bool:
         """Tell whether equal replies count; officially equal errors do."""
-        failed = isinstance(reply, Mapping) and reply.get("status") is False
-        return self.profile is Profile.OFFICIAL or not failed
+        is_error = isinstance(reply, Mapping) and reply.get("status") is False
+        return self.profile is Profile.OFFICIAL or not is_error
 
     def _ask_judge(
         self, made: Call, expected: RecordedCall, history: Sequence[Mapping[str, object]]
@@ -127,12 +131,12 @@ class Comparer:
         """
         if self.driven.judge == BUILTIN:
             doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
-            found = builtin.compare_arguments(doc, made.arguments, expected.arguments)
-            return BUILTIN, found.same, found.reason
+            comparison = builtin.compare_arguments(doc, made.arguments, expected.arguments)
+            return BUILTIN, comparison.same, comparison.reason
         if wording := self.script.wording:
-            asked = official_questions.compare_calls(self.entry, wording, made, expected, history)
+            official_question = official_questions.compare_calls(self.entry, wording, made, expected, history)
             try:
-                completion, same, reason = yield from asked
+                completion, same, reason = yield from official_question
             except official_questions.UnexpectedJudgementError as error:
                 if self.profile is Profile.OFFICIAL:
                     raise Crash(str(error)) from None
@@ -158,28 +162,31 @@ class Comparer:
             return "judge", False, f"its judgement cannot be read: {reason}"
         raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {reason}"))
 
-    def _list_differences(self, made: Call, expected: RecordedCall) -> tuple[Difference, ...]:
-        if made.name != expected.name:
+    def _list_differences(self, made_call: Call, expected_call: RecordedCall) -> tuple[Difference, ...]:
+        if made_call.name != expected_call.name:
             return ()
-        doc = self.docs.get(expected.name)
+        doc = self.docs.get(expected_call.name)
         return tuple(
             Difference(
                 name,
                 kind,
                 builtin.declared_type(doc, name) if doc else None,
-                expected.arguments.get(name),
-                made.arguments.get(name),
+                expected_call.arguments.get(name),
+                made_call.arguments.get(name),
             )
-            for name, kind in _find_differing_arguments(made, expected)
+            for name, kind in _find_differing_arguments(made_call, expected_call)
         )
 
 
-def agrees_by_rule(made: Call, expected: RecordedCall) -> bool:
+def agrees_by_rule(made_call: Call, expected_call: RecordedCall) -> bool:
     """Tell whether a call has exactly the expected arguments. Official: ``rule_based``."""
     return (
-        made.name == expected.name
-        and made.arguments.keys() == expected.arguments.keys()
-        and all(_are_equal(name, value, expected.arguments[name]) for name, value in made.arguments.items())
+        made_call.name == expected_call.name
+        and made_call.arguments.keys() == expected_call.arguments.keys()
+        and all(
+            _are_equal(name, value, expected_call.arguments[name])
+            for name, value in made_call.arguments.items()
+        )
     )
 
 
@@ -193,12 +200,12 @@ def _split_codes(text: str) -> set[str]:
     return {code.strip() for code in text.split(",")}
 
 
-def _find_differing_arguments(made: Call, expected: RecordedCall) -> Iterator[tuple[str, str]]:
-    for name in sorted(expected.arguments):
-        if name not in made.arguments:
+def _find_differing_arguments(made_call: Call, expected_call: RecordedCall) -> Iterator[tuple[str, str]]:
+    for name in sorted(expected_call.arguments):
+        if name not in made_call.arguments:
             yield name, "param_missing"
-        elif made.arguments[name] != expected.arguments[name]:
+        elif made_call.arguments[name] != expected_call.arguments[name]:
             yield name, "value_error"
-    for name in made.arguments:
-        if name not in expected.arguments:
+    for name in made_call.arguments:
+        if name not in expected_call.arguments:
             yield name, "param_hallucination"

@@ -41,10 +41,10 @@ class FormFault:
 
 
 def find_form_fault(
-    made: Mapping[str, object], docs: Mapping[str, FunctionDoc], profile: Profile
+    made_call: Mapping[str, object], docs: Mapping[str, FunctionDoc], profile: Profile
 ) -> FormFault | None:
     """Find the fault for which ``find_format_error`` refuses a call of an offered function."""
-    doc, arguments = docs.get(str(made.get("name"))), made.get("arguments")
+    doc, arguments = docs.get(str(made_call.get("name"))), made_call.get("arguments")
     if doc is None or not isinstance(arguments, Mapping):
         return None
     missing = [name for name in doc.required if name not in arguments]
@@ -57,9 +57,9 @@ def find_form_fault(
     fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
     for name, value in arguments.items():
         if not fits(value, schema := doc.properties[name]):
-            given = name_json_type(value)
-            told = f"{name!r} must be of type {schema.get('type')}, not {given}"
-            return FormFault("value_error", (name,), make_printable(told))
+            type_name = name_json_type(value)
+            description = f"{name!r} must be of type {schema.get('type')}, not {type_name}"
+            return FormFault("value_error", (name,), make_printable(description))
     return None
 
 
@@ -75,11 +75,11 @@ def find_official_misfit(
         return "unknown_function", {"function": call.name}
     if missing := set(doc.required) - call.arguments.keys():
         # The official message tells the names as a list of the call's arguments in order.
-        given = sorted(call.arguments)
+        argument_names = sorted(call.arguments)
         return "missing", {
             "function": doc.name,
             "required": list(doc.required),
-            "given": given,
+            "given": argument_names,
             "names": _write_set(missing),
         }
     if surplus := call.arguments.keys() - doc.properties.keys():

@@ -39,14 +39,14 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
 
     Another party is asked each question only once: judged again, its answer must lead to the same verdict.
     """
-    manner, driven = setting.manner, setting.driven
-    runner = find_runner_of(get_golden_path(entry), driven)
+    manner, path_settings = setting.manner, setting.driven
+    runner = find_runner_of(get_golden_path(entry), path_settings)
     opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode, runner)
     syntax, messages = manner.prompting.syntax, list(opening.messages)
     reader = Reader(entry.functions, syntax, runner)
     steps: list[Step] = []
     asides: dict[str, AuxiliaryCall] = {}
-    profile = driven.profile
+    profile = path_settings.profile
 
     def respond(demand: ShownTexts | AskModel) -> Generator[AskModel, Completion, Completion]:
         if isinstance(demand, AskModel):
@@ -72,9 +72,9 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
         steps.append(Step(completion, reader.read(completion, profile).texts))
         return completion
 
-    yield from relay_conversation(walk_path(entry, syntax, driven, profile), respond)
+    yield from relay_conversation(walk_path(entry, syntax, path_settings, profile), respond)
     return Transcript(
-        entry.key, manner.model, manner.prompting, (tuple(steps),), tuple(asides.values()), driven
+        entry.key, manner.model, manner.prompting, (tuple(steps),), tuple(asides.values()), path_settings
     )
 
 
@@ -94,8 +94,8 @@ def _adapt_results(
 ) -> Iterator[Mapping[str, object]]:
     """Yield the messages with results with the members that the runner gives them."""
     for result, call in zip(results, calls, strict=True) if calls else ():
-        kept = {key: value for key, value in result.items() if key != "tool_call_id"}
-        message = result if runner.identifies_results else kept
+        bare_result = {key: value for key, value in result.items() if key != "tool_call_id"}
+        message = result if runner.identifies_results else bare_result
         yield {**message, "name": call.name} if runner.names_results else message
     if not calls:
         yield from results

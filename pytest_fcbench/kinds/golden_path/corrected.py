@@ -91,24 +91,26 @@ class _CorrectedState:
         while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
             self.open_next()
 
-    def match(self, expected: RecordedCall) -> None:
+    def match(self, expected_call: RecordedCall) -> None:
         """Note that an expected call was made."""
-        self.pool = [call for call in self.pool if call is not expected]
-        self.made.append(expected)
+        self.pool = [call for call in self.pool if call is not expected_call]
+        self.made.append(expected_call)
 
     def known(self, call: Call) -> RecordedCall | None:
         """Find the call of the path that this one repeats."""
-        return next((expected for expected in self.made if _is_same_call(call, expected)), None)
+        return next(
+            (expected_call for expected_call in self.made if _is_same_call(call, expected_call)), None
+        )
 
     def ahead(self, call: Call) -> RecordedCall | None:
         """Find the plain lookup of a later step that this call makes."""
         plain = [lookup for lookup in self.path.lookups if not lookup.where]
-        later = (expected for expected in self.path.calls if _is_same_call(call, expected))
+        later = (expected_call for expected_call in self.path.calls if _is_same_call(call, expected_call))
         return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
 
     def score(self) -> PathScore:
-        path, left = self.path, self.missing()
-        steps = count_finished_steps(path, left) if left else len(path.steps)
+        path, missing_calls = self.path, self.missing()
+        steps = count_finished_steps(path, missing_calls) if missing_calls else len(path.steps)
         return PathScore(
             len(path.calls), len(self.made), len(path.steps), steps, self.taken, tuple(self.verdicts)
         )
@@ -116,25 +118,25 @@ class _CorrectedState:
     def missing(self) -> list[RecordedCall]:
         """List calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
         lookups = self.path.lookups
-        left = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
+        remaining_calls = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
         if all(is_lookup(call, lookups) for call in self.path.calls):
-            return left
-        return [call for call in left if not is_lookup(call, lookups)]
+            return remaining_calls
+        return [call for call in remaining_calls if not is_lookup(call, lookups)]
 
 
-def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
+def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     """Walk along an entry's golden path by the corrected rules."""
     path = get_golden_path(entry)
-    script = find_script(path, driven)
+    script = find_script(path, path_settings)
     reader = Reader(entry.functions, syntax, script.runner)
     docs = {doc.name: doc for doc in entry.functions}
-    comparer = Comparer(entry, path, docs, driven, Profile.CORRECTED, script)
+    comparer = Comparer(entry, path, docs, path_settings, Profile.CORRECTED, script)
     state, dialogue = _CorrectedState.at_start(path), open_dialogue(entry)
-    shown = ShownTexts()
+    shown_texts = ShownTexts()
     while state.taken < MOST_STEPS:
-        completion = yield shown
-        if failed := judge_fault(completion):
-            return WalkOutcome(failed, state.score())
+        completion = yield shown_texts
+        if failure := judge_fault(completion):
+            return WalkOutcome(failure, state.score())
         if completion.fault:
             error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
             return WalkOutcome(error, state.score())
@@ -142,13 +144,13 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         if not answer.calls and not answer.unread:
             response = answer.response or ""
             score = yield from judge_response(
-                entry, driven, script.wording, response, dialogue, state.score()
+                entry, path_settings, script.wording, response, dialogue, state.score()
             )
             return WalkOutcome(_judge_end(entry, state), score)
         state.taken += 1
         note_words(dialogue, completion, script.runner)
         if answer.unread:
-            shown = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
+            shown_texts = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
             state.verdicts.append(_fail_form(state.taken, None, answer.unread))
             continue
         try:
@@ -160,11 +162,11 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         if state.complete and last.step == state.taken and last.code == "func_hallucination":
             reason = f"every expected call was made, but the model calls {last.made['name']}"
             return WalkOutcome(Failed(last.code, reason), state.score())
-        answered = [
+        exchanges = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
-        dialogue += build_turns([call for call, _ in answered], [reply for _, reply in answered])
-        shown = ShownTexts(tuple(replies))
+        dialogue += build_turns([call for call, _ in exchanges], [reply for _, reply in exchanges])
+        shown_texts = ShownTexts(tuple(replies))
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
@@ -186,15 +188,15 @@ def _answer_turn(
     # Equal calls are taken first, whatever their order; only the rest is paired by similarity.
     was_complete, right_before = state.complete, len(state.made)
     rest = _match_exactly(state, rest, replies)
-    chosen = yield from pair_calls(
+    pairs = yield from pair_calls(
         [call for _, call in rest],
-        [Call(expected.name, expected.arguments) for expected in state.pool],
+        [Call(expected_call.name, expected_call.arguments) for expected_call in state.pool],
         comparer.driven.similarity,
     )
-    expected_for = {made: state.pool[expected] for made, expected in chosen}
+    expected_for = {call_place: state.pool[expected_call] for call_place, expected_call in pairs}
     for place, (index, call) in enumerate(rest):
         replies[index] = comparer.script.wrong_call
-        if (expected := expected_for.get(place)) is None:
+        if (expected_call := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
             state.verdicts.append(
                 CallVerdict(
@@ -208,11 +210,11 @@ def _answer_turn(
                 )
             )
             continue
-        verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+        verdict = yield from comparer.compare(state.taken, call, expected_call, dialogue)
         state.verdicts.append(verdict)
         if verdict.right:
-            state.match(expected)
-            replies[index] = expected.reply
+            state.match(expected_call)
+            replies[index] = expected_call.reply
     # A turn with a right call opens the next step; lookups never hold a step back.
     if len(state.made) > right_before:
         state.open_next()
@@ -224,27 +226,27 @@ def _match_exactly(
     state: _CorrectedState, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
     """Match calls that are equal to expected ones, over all steps that they reach; return the others."""
-    rest, found = list(calls), True
-    while found:
-        found = False
+    rest, has_match = list(calls), True
+    while has_match:
+        has_match = False
         for index, call in list(rest):
-            if expected := next((each for each in state.pool if _is_same_call(call, each)), None):
+            if expected_call := next((each for each in state.pool if _is_same_call(call, each)), None):
                 stage = "exact"
-                state.match(expected)
-            elif expected := state.ahead(call):
+                state.match(expected_call)
+            elif expected_call := state.ahead(call):
                 stage = "lookup"
-                state.made.append(expected)
-            elif expected := state.known(call):
+                state.made.append(expected_call)
+            elif expected_call := state.known(call):
                 stage = "repeat"
             else:
                 continue
-            replies[index] = expected.reply
-            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
+            replies[index] = expected_call.reply
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected_call), stage, True)
             state.verdicts.append(verdict)
             rest.remove((index, call))
-            found = True
+            has_match = True
         # A model may make the calls of several steps in one answer.
-        if found and rest and state.opened < len(state.path.steps):
+        if has_match and rest and state.opened < len(state.path.steps):
             nxt = state.path.steps[state.opened]
             if any(_is_same_call(call, other) for _, call in rest for other in nxt):
                 state.open_next()
@@ -257,8 +259,8 @@ def _is_same_call(one: Call, other: RecordedCall) -> bool:
 
 
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
-    made = call_to_json(call) if call else {}
-    return CallVerdict(step, made, None, "format", False, "format_error", reason)
+    made_call = call_to_json(call) if call else {}
+    return CallVerdict(step, made_call, None, "format", False, "format_error", reason)
 
 
 def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
@@ -266,8 +268,10 @@ def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
     missing = state.missing()
     if not missing:
         return Passed()
-    left = [call_to_json(call) for call in missing]
+    missing_calls = [call_to_json(call) for call in missing]
     for verdict in state.verdicts:
-        if not verdict.right and verdict.expected in left:
-            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
+        if not verdict.right and verdict.expected in missing_calls:
+            return Failed(
+                str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": missing_calls}
+            )
     return fail_left(entry, missing, state.verdicts, Profile.CORRECTED)

@@ -168,19 +168,19 @@ def entries(row: PathFile, file: Field, suite: str, category: Category) -> Itera
     for number, name in enumerate(row.uses or ()):
         if name not in beside:
             raise file.at("uses", number).error(describe_unknown_name("file", name, beside))
-        shared = Field(read_yaml(beside[name]), beside[name])
-        files.append((read_row(shared, SharedFile), shared))
+        shared_field = Field(read_yaml(beside[name]), beside[name])
+        files.append((read_row(shared_field, SharedFile), shared_field))
     files.append((row, file))
     # All docs first, because a file can name functions and parameters of another's.
     docs = _read_docs(files)
     parameters = sorted({name for doc in docs.values() for name in doc.properties})
-    for used, at in files:
-        for number, name in enumerate(used.judged or ()):
+    for file_row, at in files:
+        for number, name in enumerate(file_row.judged or ()):
             if name not in parameters:
                 raise at.at("judged", number).error(describe_unknown_name("parameter", name, parameters))
     lookups = []
-    for used, at in files:
-        for number, lookup in enumerate(used.lookups or ()):
+    for file_row, at in files:
+        for number, lookup in enumerate(file_row.lookups or ()):
             place = at.at("lookups", number)
             if isinstance(lookup, str):
                 lookups.append(Lookup(_find_doc(place, lookup, docs).name))
@@ -188,7 +188,9 @@ def entries(row: PathFile, file: Field, suite: str, category: Category) -> Itera
             doc = _find_doc(place.at("name"), lookup.name, docs)
             where = _read_arguments(place.at("where"), doc, ()) if lookup.where is not None else {}
             lookups.append(Lookup(doc.name, where, lookup.forgiven))
-    rules = _Rules(docs, tuple(lookups), frozenset(name for used, _ in files for name in used.judged or ()))
+    rules = _Rules(
+        docs, tuple(lookups), frozenset(name for file_row, _ in files for name in file_row.judged or ())
+    )
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
         yield place, _make_entry(entry, place, suite, category, rules)
 
@@ -197,9 +199,11 @@ def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
     """Return the docs of all files, each of them JSON about an object, with defaults that it allows."""
     docs: dict[str, FunctionDoc] = {}
     for row, at in files:
-        listed = at.at("functions")
-        described = function_docs.read_function_docs(row.functions, listed, _TYPES)
-        for place, doc in zip(listed.elements() if described else (), described.values(), strict=True):
+        functions_field = at.at("functions")
+        file_docs = function_docs.read_function_docs(row.functions, functions_field, _TYPES)
+        for place, doc in zip(
+            functions_field.elements() if file_docs else (), file_docs.values(), strict=True
+        ):
             if doc.name in docs:
                 raise place.error(f"the function {doc.name!r} is defined twice")
             _resolve(place, ())
@@ -224,30 +228,34 @@ def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> Function
 
 
 def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
-    listed = row.functions
-    offered = (
-        rules.docs if listed is None else function_docs.choose_docs(listed, at.at("functions"), rules.docs)
+    function_names = row.functions
+    offered_docs = (
+        rules.docs
+        if function_names is None
+        else function_docs.choose_docs(function_names, at.at("functions"), rules.docs)
     )
-    if not offered:
-        raise (at if listed is None else at.at("functions")).error("needs a function")
+    if not offered_docs:
+        raise (at if function_names is None else at.at("functions")).error("needs a function")
     steps: list[list[_RecordedCall]] = []
     for step, place in zip(row.steps, at.at("steps").elements(), strict=True):
         # Step by step, because ``$from`` can only name a reply of a step above.
-        steps.append(_read_calls(step, place, offered, steps, ()))
-    made = [call for step in steps for call, _ in step]
-    recorded = _read_calls(row.recorded, at.at("recorded"), offered, steps, made) if row.recorded else ()
+        steps.append(_read_calls(step, place, offered_docs, steps, ()))
+    path_calls = [call for step in steps for call, _ in step]
+    recorded_calls = (
+        _read_calls(row.recorded, at.at("recorded"), offered_docs, steps, path_calls) if row.recorded else ()
+    )
     path = GoldenPath(
         steps=tuple(tuple(call for call, _ in step) for step in steps),
-        lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered),
+        lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered_docs),
         judged=rules.judged,
-        recorded=tuple(call for call, _ in recorded),
+        recorded=tuple(call for call, _ in recorded_calls),
     )
     return Entry(
         suite=suite,
         id=row.id,
         category=category,
         turns=((Message("user", row.query),),),
-        functions=tuple(offered.values()),
+        functions=tuple(offered_docs.values()),
         expectation=path,
         cluster=row.cluster,
     )
@@ -256,22 +264,22 @@ def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: 
 def _read_calls(
     rows: Sequence[ReplyRow],
     at: Field,
-    offered: Mapping[str, FunctionDoc],
+    offered_docs: Mapping[str, FunctionDoc],
     earlier: _Steps,
-    made: Sequence[RecordedCall],
+    path_calls: Sequence[RecordedCall],
 ) -> list[_RecordedCall]:
-    """Return the calls of a list. Raises ``SuiteError`` where one equals another or one of ``made``."""
+    """Return the calls of a list. Raises ``SuiteError`` where one equals another or one of ``path_calls``."""
     calls: list[_RecordedCall] = []
     for row, place in zip(rows, at.elements(), strict=True):
         (name,) = row.call
-        given = place.at("call", name)
-        doc = _find_doc(given, name, offered)
-        arguments = _read_arguments(given, doc, earlier)
+        call_field = place.at("call", name)
+        doc = _find_doc(call_field, name, offered_docs)
+        arguments = _read_arguments(call_field, doc, earlier)
         for parameter in doc.required:
             if parameter not in arguments:
-                raise given.error(f"{name} needs the parameter {parameter!r}")
-        if violated := describe_call_violation(doc, arguments):
-            raise given.error(f"is not what the schema of {name} allows: {violated}")
+                raise call_field.error(f"{name} needs the parameter {parameter!r}")
+        if violation := describe_call_violation(doc, arguments):
+            raise call_field.error(f"is not what the schema of {name} allows: {violation}")
         reply = _resolve(place.at("reply"), earlier)
         if is_larger(reply, _MOST_SIGNS):
             raise place.at("reply").error(
@@ -280,7 +288,7 @@ def _read_calls(
             )
         call = RecordedCall.with_reply(name, arguments, reply)
         # A reply is found by its call, so a call has one reply in the whole entry.
-        above = (*made, *(other for other, _ in calls))
+        above = (*path_calls, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
             raise place.error(f"the same call of {call.name} is listed above")
         calls.append((call, reply))
@@ -289,29 +297,29 @@ def _read_calls(
 
 def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:
     arguments = {}
-    for name, given in field.members().items() if field.value is not None else ():
+    for name, argument_field in field.members().items() if field.value is not None else ():
         if name not in doc.properties:
-            raise given.error(describe_unknown_name("parameter", name, doc.properties))
-        arguments[name] = value = _resolve(given, earlier)
-        if violated := describe_schema_violation(doc, name, value):
-            raise given.error(f"is not what the schema of {name} allows: {violated}")
+            raise argument_field.error(describe_unknown_name("parameter", name, doc.properties))
+        arguments[name] = value = _resolve(argument_field, earlier)
+        if violation := describe_schema_violation(doc, name, value):
+            raise argument_field.error(f"is not what the schema of {name} allows: {violation}")
         if doc.given is None:
-            _check_value(replace(given, value=value), doc.properties[name])
+            _check_value(replace(argument_field, value=value), doc.properties[name])
     return arguments
 
 
 def _check_value(field: Field, schema: Schema) -> None:
     """Check that a value has the declared type, and that an object has only declared members."""
     if not conforms_to_schema(field.value, schema):
-        allowed = schema.get("enum") or schema.get("type")
-        raise field.error(f"{field.value!r:.60} is not what the function doc declares ({allowed})")
-    items, properties, required = schema.get("items"), schema.get("properties"), schema.get("required")
+        declaration = schema.get("enum") or schema.get("type")
+        raise field.error(f"{field.value!r:.60} is not what the function doc declares ({declaration})")
+    items, properties, required_names = schema.get("items"), schema.get("properties"), schema.get("required")
     if isinstance(field.value, list) and isinstance(items, Mapping):
         for element in field.elements():
             _check_value(element, items)
     elif isinstance(field.value, Mapping) and isinstance(properties, Mapping) and properties:
-        needed = required if isinstance(required, list) else ()
-        for name, member in field.members(needed, tuple(properties)).items():
+        needed_names = required_names if isinstance(required_names, list) else ()
+        for name, member in field.members(needed_names, tuple(properties)).items():
             _check_value(member, properties[name])
 
 
@@ -340,35 +348,35 @@ def _resolve_members(field: Field, earlier: _Steps) -> Mapping[str, object]:
 
 def _follow(field: Field, earlier: _Steps) -> object:
     """Return a value of an earlier reply."""
-    found: object = [[reply for _, reply in step] for step in earlier]
+    current_value: object = [[reply for _, reply in step] for step in earlier]
     way = list(field.elements())
     if len(way) < 2:
         raise field.error("must list a step, a call of the step and the path to a value in its reply")
     for key in way:
-        match found, key.value:
-            case Mapping(), str(name) if name in found:
-                found = found[name]
+        match current_value, key.value:
+            case Mapping(), str(name) if name in current_value:
+                current_value = current_value[name]
             case Mapping(), _:
-                raise key.error(describe_unknown_name("member", str(key.value), found))
-            case list(), int(place) if 0 <= place < len(found):
-                found = found[place]
+                raise key.error(describe_unknown_name("member", str(key.value), current_value))
+            case list(), int(place) if 0 <= place < len(current_value):
+                current_value = current_value[place]
             case list(), _:
-                raise key.error(f"must be an index into a list of {len(found)}, from 0")
+                raise key.error(f"must be an index into a list of {len(current_value)}, from 0")
             case _:
-                raise key.error(f"there is nothing inside {found!r:.40}")
-    return found
+                raise key.error(f"there is nothing inside {current_value!r:.40}")
+    return current_value
 
 
 def _make_listing(field: Field, earlier: _Steps) -> object:
     row = read_row(field, ListingRow)
     each = _resolve_members(field.at("each"), earlier) if row.each else {}
-    changed = {}
+    changed_items = {}
     for place in row.changed or ():
         item = field.at("with", place)
         if place not in map(str, range(row.items)):
             raise item.error(f"must be the index of an item, from 0 to {row.items - 1}")
-        changed[int(place)] = _resolve_members(item, earlier)
-        for name in changed[int(place)]:
+        changed_items[int(place)] = _resolve_members(item, earlier)
+        for name in changed_items[int(place)]:
             if name not in (*KINDS[row.of], *each):
                 raise item.error(describe_unknown_name("member", name, (*KINDS[row.of], *each)))
     prices = None
@@ -377,4 +385,4 @@ def _make_listing(field: Field, earlier: _Steps) -> object:
             prices = low, high
         case given if given is not None:
             raise field.at("prices").error(f"must be the lowest and the highest price, between 0 and {_MOST}")
-    return make_listing(row.of, row.seed, row.items, prices, each, changed)
+    return make_listing(row.of, row.seed, row.items, prices, each, changed_items)

@@ -53,15 +53,15 @@ class _Draw:
     def token(self) -> str:
         """Draw an opaque text of 220 to 560 characters."""
         length = self.number(220, 560)
-        drawn = shake_256(f"{self.number(0, 2**48 - 1)}".encode()).digest(length)
-        return urlsafe_b64encode(drawn).decode()[:length]
+        random_bytes = shake_256(f"{self.number(0, 2**48 - 1)}".encode()).digest(length)
+        return urlsafe_b64encode(random_bytes).decode()[:length]
 
     def text(self, sentences: Sequence[str], number: int) -> str:
         """Draw that many different sentences, a word put into each."""
         # Steps of three through the sentences, so that none comes twice.
         start = self.number(0, len(sentences) - 1)
-        chosen = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
-        return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen)
+        chosen_sentences = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
+        return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen_sentences)
 
 
 # The words of items; another order or number makes other items of the same seed.

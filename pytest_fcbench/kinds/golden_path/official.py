@@ -111,11 +111,11 @@ class _OfficialState:
         for place in sorted(places, reverse=True):
             del self.pool[place]
 
-    def advance(self, matched: Sequence[RecordedCall | Call]) -> None:
-        for call in matched:
+    def advance(self, matching_calls: Sequence[RecordedCall | Call]) -> None:
+        for call in matching_calls:
             self._remove(call)
         # One step further, even where the present one is unfinished (official).
-        if matched:
+        if matching_calls:
             self.open_next()
         for lookup in self.lookups.values():
             if lookup.made:
@@ -124,8 +124,8 @@ class _OfficialState:
             self.open_next()
 
     def _remove(self, call: RecordedCall | Call) -> None:
-        for index, expected in enumerate(self.pool):
-            if is_same_call(expected, call):
+        for index, expected_call in enumerate(self.pool):
+            if is_same_call(expected_call, call):
                 del self.pool[index]
                 return
 
@@ -150,18 +150,18 @@ def _make_key(name: str, arguments: Mapping[str, object]) -> str:
     return json.dumps({"name": name, "arguments": arguments})
 
 
-def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
+def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     """Walk along an entry's golden path by the official rules."""
     path = get_golden_path(entry)
-    script = find_script(path, driven)
+    script = find_script(path, path_settings)
     runner, reader = script.runner, Reader(entry.functions, syntax, script.runner)
     docs = {doc.name: doc for doc in entry.functions}
-    comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL, script)
+    comparer = Comparer(entry, path, docs, path_settings, Profile.OFFICIAL, script)
     state, dialogue = _OfficialState.at_start(path), open_dialogue(entry)
-    shown = ShownTexts()
+    shown_texts = ShownTexts()
     mistakes: list[CallVerdict] = []
     while state.taken < MOST_STEPS:
-        completion = yield shown
+        completion = yield shown_texts
         answer = reader.official(completion)
         if completion.fault:
             return WalkOutcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
@@ -174,7 +174,9 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
             verdict, response = last or _judge_end(entry, state), answer.response or ""
             golden = build_golden_dialogue(entry)
-            score = yield from judge_response(entry, driven, script.wording, response, golden, state.score())
+            score = yield from judge_response(
+                entry, path_settings, script.wording, response, golden, state.score()
+            )
             return WalkOutcome(verdict, score)
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
@@ -186,8 +188,8 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             worst = next((call for call in unread if call.code != "crash"), unread[0])
             is_crash = worst.code == "crash"
             return WalkOutcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
-        given = [call for call in answer.calls if isinstance(call, Call)]
-        calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in given]
+        original_calls = [call for call in answer.calls if isinstance(call, Call)]
+        calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in original_calls]
         state.taken += 1
         note_words(dialogue, completion, runner)
         try:
@@ -207,9 +209,9 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
         ]
         # Calls are compared with their arguments in order, and told to the judge as they were made.
-        dialogue += build_turns(given if script.wording else calls, replies)
+        dialogue += build_turns(original_calls if script.wording else calls, replies)
         state.advance(turn.matched)
-        shown = ShownTexts(tuple(replies))
+        shown_texts = ShownTexts(tuple(replies))
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
 
@@ -235,29 +237,29 @@ def _answer_turn(
         raise Crash("nothing is expected any more once lookups that were made are dropped")
     turn = _TurnOutcomes()
     pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
-    for index, expected, stage in pairs:
+    for index, expected_call, stage in pairs:
         call = calls[index]
         if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
             turn.refused[index] = comparer.script.write_refusal(call, comparer.docs, reason)
             verdict = CallVerdict(
                 state.taken,
                 call_to_json(call),
-                call_to_json(expected),
+                call_to_json(expected_call),
                 "format",
                 False,
                 "format_error",
                 reason,
             )
         elif stage:
-            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected), stage, True)
+            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected_call), stage, True)
         else:
-            verdict = yield from comparer.compare(state.taken, call, expected, dialogue)
+            verdict = yield from comparer.compare(state.taken, call, expected_call, dialogue)
         if verdict.right:
-            turn.replies[index] = expected.reply
-            turn.matched.append(expected)
+            turn.replies[index] = expected_call.reply
+            turn.matched.append(expected_call)
         turn.verdicts.append(verdict)
     # Calls beyond the expected ones get the generic reply, and officially no error.
-    held = {index for index, _, _ in pairs}
+    paired_indices = {index for index, _, _ in pairs}
     turn.verdicts += [
         CallVerdict(
             state.taken,
@@ -269,7 +271,7 @@ def _answer_turn(
             "no expected call was left for it",
         )
         for index, call in enumerate(calls)
-        if index not in held
+        if index not in paired_indices
     ]
     return turn
 
@@ -291,24 +293,28 @@ def _pair_calls(
         elif free and lookup:
             lookup.made = True
             pairs.append((index, lookup.call, "lookup"))
-        elif found := next((expected for expected in free if is_same_call(call, expected)), None):
-            free.remove(found)
-            pairs.append((index, found, "exact"))
+        elif equal_call := next(
+            (expected_call for expected_call in free if is_same_call(call, expected_call)), None
+        ):
+            free.remove(equal_call)
+            pairs.append((index, equal_call, "exact"))
         else:
             rest.append(index)
-    chosen = yield from pair_calls(
+    index_pairs = yield from pair_calls(
         [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free], similarity
     )
-    return pairs + [(rest[made], free[expected], None) for made, expected in chosen]
+    return pairs + [
+        (rest[rest_index], free[expected_call], None) for rest_index, expected_call in index_pairs
+    ]
 
 
 def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:
     """Fail an entry whose last answer with calls had mistakes; the first one gives the code."""
-    coded = [mistake for mistake in mistakes if mistake.expected is not None]
-    if not coded:
+    coded_mistakes = [mistake for mistake in mistakes if mistake.expected is not None]
+    if not coded_mistakes:
         return None
-    first = coded[0]
-    errors = [{"step": m.step, "code": m.code, "reason": m.reason} for m in coded]
+    first = coded_mistakes[0]
+    errors = [{"step": m.step, "code": m.code, "reason": m.reason} for m in coded_mistakes]
     return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
 
 

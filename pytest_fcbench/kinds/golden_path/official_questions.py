@@ -30,8 +30,8 @@ class UnexpectedJudgementError(Exception):
 def compare_calls(
     entry: Entry,
     wording: PathWording,
-    made: Call,
-    expected: RecordedCall,
+    made_call: Call,
+    expected_call: RecordedCall,
     history: Sequence[Mapping[str, object]],
 ) -> Generator[AskModel, Completion, tuple[Completion, bool | None, str]]:
     """Ask whether two calls are equal.
@@ -46,8 +46,8 @@ def compare_calls(
     values = {
         "functions": _write_json(functions),
         "history": _write_json(_parse_replies(history)),
-        "function_call_1": _write_call(made),
-        "function_call_2": _write_call(expected),
+        "function_call_1": _write_call(made_call),
+        "function_call_2": _write_call(expected_call),
     }
     completion = yield _build_request(wording.equivalence, values)
     value = decode_json(completion.text or "")

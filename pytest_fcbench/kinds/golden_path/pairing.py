@@ -26,26 +26,28 @@ def describe_truth(entry: Entry) -> ShownTruth:
 def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair]:
     """Pair each call along a golden path that is wrong with the expected one."""
     docs = {doc.name: doc for doc in failure.entry.functions}
-    unmatched = failure.verdict.details.get("left")
-    calls = unmatched if isinstance(unmatched, Sequence) else ()
+    raw_calls = failure.verdict.details.get("left")
+    calls = raw_calls if isinstance(raw_calls, Sequence) else ()
     missing_calls = [call for call in calls if isinstance(call, Mapping)]
     for verdict in path.verdicts:
         if verdict.right:
             continue
-        made, wanted = verdict.made, verdict.expected
-        fault = find_form_fault(made, docs, failure.profile)
+        made_call, expected_call = verdict.made, verdict.expected
+        fault = find_form_fault(made_call, docs, failure.profile)
         # A call whose form is wrong was compared with none, or with what was left by others.
-        if wanted is None or (fault and wanted.get("name") != made.get("name")):
-            wanted = next((call for call in missing_calls if call.get("name") == made.get("name")), wanted)
-        right = {name: show_value(value) for name, value in _read_arguments(wanted).items()}
+        if expected_call is None or (fault and expected_call.get("name") != made_call.get("name")):
+            expected_call = next(
+                (call for call in missing_calls if call.get("name") == made_call.get("name")), expected_call
+            )
+        right = {name: show_value(value) for name, value in _read_arguments(expected_call).items()}
         differing = {difference.parameter for difference in verdict.differences}
         if fault:
             differing.update(fault.parameters)
         yield CallPair(
-            str(made.get("name")),
-            None if wanted is None else str(wanted.get("name")),
-            wanted is None or made.get("name") != wanted.get("name"),
-            pair_arguments(_read_arguments(made), right, differing),
+            str(made_call.get("name")),
+            None if expected_call is None else str(expected_call.get("name")),
+            expected_call is None or made_call.get("name") != expected_call.get("name"),
+            pair_arguments(_read_arguments(made_call), right, differing),
         )
 
 

@@ -9,7 +9,7 @@ from pytest_fcbench.kinds.golden_path import corrected, official
 from pytest_fcbench.kinds.golden_path.walk import Walk
 
 
-def walk_path(entry: Entry, syntax: str, driven: PathSettings, profile: Profile) -> Walk:
+def walk_path(entry: Entry, syntax: str, path_settings: PathSettings, profile: Profile) -> Walk:
     """Return the walk along a golden path by the rules of a profile."""
     walks = {Profile.OFFICIAL: official.walk_path, Profile.CORRECTED: corrected.walk_path}
-    return walks[profile](entry, syntax, driven)
+    return walks[profile](entry, syntax, path_settings)

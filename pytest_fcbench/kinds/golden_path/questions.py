@@ -36,8 +36,8 @@ _CORRECTNESS = read_prompt("correctness")
 
 def ask_equivalence(
     entry: Entry,
-    made: Mapping[str, object],
-    expected: Mapping[str, object],
+    made_call: Mapping[str, object],
+    expected_call: Mapping[str, object],
     history: Sequence[Mapping[str, object]],
 ) -> JudgeQuestion[Equivalence]:
     """Ask whether two calls (``{"name": ..., "arguments": {...}}``) mean the same after the dialogue.
@@ -45,7 +45,7 @@ def ask_equivalence(
     ``history`` is in the form of a record: the request, calls (``function_call``), their replies
     (``content`` of an ``observation``, as JSON text), calls ...
     """
-    names = {call.get("name") for call in (made, expected)}
+    names = {call.get("name") for call in (made_call, expected_call)}
     material = {
         "functions": {
             doc.name: _write_json({"description": doc.description, "parameters": doc.shown_schema})
@@ -54,8 +54,8 @@ def ask_equivalence(
         },
         "request": join_requests(entry),
         "earlier steps": _list_steps(history, CONTEXT),
-        "call that was made": _write_json(made),
-        "call that was expected": _write_json(expected),
+        "call that was made": _write_json(made_call),
+        "call that was expected": _write_json(expected_call),
     }
     return JudgeQuestion(entry, _EQUIVALENCE, material, read_equivalence)
 
@@ -94,9 +94,9 @@ def _dump_json(value: object) -> str:
 
 def _list_steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[str, object]]:
     """List each call of a dialogue with its reply, cut to ``most`` characters in total."""
-    made = [turn for turn in dialogue if "function_call" in turn]
-    steps = [step for step, turn in enumerate(made, 1) for _ in _get_list(turn, "function_call")]
-    calls = [_dump_json(call) for turn in made for call in _get_list(turn, "function_call")]
+    call_turns = [turn for turn in dialogue if "function_call" in turn]
+    steps = [step for step, turn in enumerate(call_turns, 1) for _ in _get_list(turn, "function_call")]
+    calls = [_dump_json(call) for turn in call_turns for call in _get_list(turn, "function_call")]
     replies = [str(reply) for turn in dialogue for reply in _get_list(turn, "content")]
     longest = share_length([len(text) for text in (*calls, *replies)], most)
     return [
@@ -112,10 +112,10 @@ def _get_list(turn: Mapping[str, object], key: str) -> Sequence[object]:
 
 def share_length(lengths: Sequence[int], most: int) -> int:
     """Return the length to cut texts to so that together they have at most ``most`` characters."""
-    left = most
+    budget = most
     for at, length in enumerate(sorted(lengths)):
-        share = left // (len(lengths) - at)
+        share = budget // (len(lengths) - at)
         if length > share:
             return share
-        left -= length
+        budget -= length
     return most

@@ -50,24 +50,24 @@ def write_refusal(reason: str) -> str:
     return write_reply({"error": reason})
 
 
-def find_runner_of(path: GoldenPath, driven: PathSettings) -> PathRunner:
+def find_runner_of(path: GoldenPath, path_settings: PathSettings) -> PathRunner:
     """Return the runner that holds the conversation along a path; own suites have no official one."""
-    return RUNNERS.get(driven.runner or "", OWN) if path.by_runner else OWN
+    return RUNNERS.get(path_settings.runner or "", OWN) if path.by_runner else OWN
 
 
-def find_script(path: GoldenPath, driven: PathSettings) -> Script:
+def find_script(path: GoldenPath, path_settings: PathSettings) -> Script:
     """Return the script of a conversation along a path.
 
     Raises ``NotScoredError`` where the conversation used official texts that are not there: without them
     nobody can tell what the model would have been shown.
     """
-    runner = find_runner_of(path, driven)
-    if driven.wording is None or not path.by_runner:
+    runner = find_runner_of(path, path_settings)
+    if path_settings.wording is None or not path.by_runner:
         return Script(runner, None)
-    if path.wording is None or path.wording.version != driven.wording:
+    if path.wording is None or path.wording.version != path_settings.wording:
         raise NotScoredError(
             "wording",
-            f"the conversation used the texts of the official code ({driven.wording}), which the pack "
+            f"the conversation used the texts of the official code ({path_settings.wording}), which the pack "
             f"lacks; run 'fcbench pull complexfuncbench --code PATH' with a clone of that version",
         )
     return Script(runner, path.wording)

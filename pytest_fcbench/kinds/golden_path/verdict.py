@@ -23,15 +23,17 @@ class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no erro
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge a conversation and its progress by both profiles. ``entry`` must have a golden path."""
-    driven = transcript.driven or PathSettings(Profile.OFFICIAL)
-    official = _walk_again(entry, transcript, driven, Profile.OFFICIAL)
-    corrected = _walk_again(entry, transcript, driven, Profile.CORRECTED)
-    if unscored := find_unscored_cause(entry, transcript):
-        return Judgement(official.verdict, unscored, official.score)
-    return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
+    path_settings = transcript.driven or PathSettings(Profile.OFFICIAL)
+    official = _walk_again(entry, transcript, path_settings, Profile.OFFICIAL)
+    corrected_outcome = _walk_again(entry, transcript, path_settings, Profile.CORRECTED)
+    if unscored_cause := find_unscored_cause(entry, transcript):
+        return Judgement(official.verdict, unscored_cause, official.score)
+    return Judgement(official.verdict, corrected_outcome.verdict, official.score, corrected_outcome.score)
 
 
-def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, profile: Profile) -> WalkOutcome:
+def _walk_again(
+    entry: Entry, transcript: Transcript, path_settings: PathSettings, profile: Profile
+) -> WalkOutcome:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
     number, missed = 0, False
@@ -49,19 +51,21 @@ def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, prof
         return steps[number - 1].completion
 
     try:
-        outcome = drive_conversation(walk_path(entry, transcript.prompting.syntax, driven, profile), answer)
+        outcome = drive_conversation(
+            walk_path(entry, transcript.prompting.syntax, path_settings, profile), answer
+        )
     except _ShownOtherwise:
-        return WalkOutcome(_explain_divergence(driven, profile, number), None)
+        return WalkOutcome(_explain_divergence(path_settings, profile, number), None)
     except NotScoredError as error:
         return WalkOutcome(NotScored(error.cause, error.reason), None)
     if missed and isinstance(outcome.verdict, NotScored):
-        return WalkOutcome(_explain_divergence(driven, profile, number), None)
+        return WalkOutcome(_explain_divergence(path_settings, profile, number), None)
     return outcome
 
 
-def _explain_divergence(driven: PathSettings, profile: Profile, step: int) -> NotScored:
+def _explain_divergence(path_settings: PathSettings, profile: Profile, step: int) -> NotScored:
     return NotScored(
         OTHER_RULES,
-        f"the conversation was held by the {driven.profile} rules; by the {profile} ones the model would "
+        f"the conversation was held by the {path_settings.profile} rules; by the {profile} ones the model would "
         f"have been shown something else after answer {step}",
     )

@@ -63,7 +63,7 @@ class Crash(Exception):  # noqa: N818 - not an error of ours
 
 def judge_response(
     entry: Entry,
-    driven: PathSettings,
+    path_settings: PathSettings,
     wording: PathWording | None,
     response: str,
     dialogue: Sequence[Mapping[str, object]],
@@ -74,7 +74,7 @@ def judge_response(
     With the official texts both ratings are those of the official code, whatever profile counts them.
     """
     # The builtin judge compares calls; it cannot rate words.
-    if driven.judge == BUILTIN:
+    if path_settings.judge == BUILTIN:
         return score
     if wording:
         ratings = yield from official_questions.rate_response(
@@ -88,7 +88,7 @@ def judge_response(
         questions.ask_completeness(entry, response),
         questions.ask_correctness(entry, dialogue, response),
     ):
-        transcript = yield from put_question(question, driven.judge, Party.JUDGE)
+        transcript = yield from put_question(question, path_settings.judge, Party.JUDGE)
         answer = interpret_transcript(question, transcript)
         scores.append(None if isinstance(answer, NotScored) else answer.score)
     return replace(score, completeness=scores[0], correctness=scores[1])
@@ -110,9 +110,9 @@ def build_golden_dialogue(entry: Entry) -> Dialogue:
 
 def build_turns(calls: Iterable[Call | RecordedCall], replies: Iterable[str]) -> Dialogue:
     """Return calls and their replies as two turns of a dialogue."""
-    made = [{"name": call.name, "arguments": call.arguments} for call in calls]
+    function_calls = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return [
-        {"role": "assistant", "function_call": made},
+        {"role": "assistant", "function_call": function_calls},
         {"role": "observation", "content": list(replies)},
     ]
 
@@ -129,29 +129,29 @@ def is_special(call: RecordedCall, lookups: Sequence[Lookup]) -> bool:
     return is_lookup(call, [lookup for lookup in lookups if lookup.where])
 
 
-def count_finished_steps(path: GoldenPath, left: Sequence[RecordedCall]) -> int:
+def count_finished_steps(path: GoldenPath, missing_calls: Sequence[RecordedCall]) -> int:
     """Count the steps before the first one with a call that is left. Official: ``get_success_turn``."""
     open_steps = (
         index
         for index, step in enumerate(path.steps)
-        if any(is_same_call(call, other) for call in step for other in left)
+        if any(is_same_call(call, other) for call in step for other in missing_calls)
     )
     return next(open_steps, len(path.steps))
 
 
 def fail_left(
-    entry: Entry, left: Sequence[RecordedCall], verdicts: Sequence[CallVerdict], profile: Profile
+    entry: Entry, missing_calls: Sequence[RecordedCall], verdicts: Sequence[CallVerdict], profile: Profile
 ) -> Failed:
     """Fail an entry at its final response for expected calls that are left, with what was wrong in attempts.
 
     Officially the code is always that the model stopped early; the corrected one is that of the first fault.
     """
     docs = {doc.name: doc for doc in entry.functions}
-    code, told, uncalled = "stop_early", [], []
-    for name in dict.fromkeys(call.name for call in left):
+    code, reasons, uncalled_names = "stop_early", [], []
+    for name in dict.fromkeys(call.name for call in missing_calls):
         attempts = [verdict for verdict in verdicts if not verdict.right and verdict.made.get("name") == name]
         if not attempts:
-            uncalled.append(name)
+            uncalled_names.append(name)
             continue
         # Officially a second call of an answer can find no partner before its form is looked at.
         fault = find_form_fault(attempts[-1].made, docs, profile)
@@ -159,10 +159,10 @@ def fail_left(
         if fault and profile is Profile.CORRECTED and code == "stop_early":
             code = fault.code
         times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
-        told.append(f"{name} was called {times}, but not as expected: {reason}")
-    if uncalled or not told:
-        told.append(f"not called: {', '.join(uncalled) or 'the next step'}")
-    return Failed(code, "; ".join(told), {"left": [call_to_json(call) for call in left]})
+        reasons.append(f"{name} was called {times}, but not as expected: {reason}")
+    if uncalled_names or not reasons:
+        reasons.append(f"not called: {', '.join(uncalled_names) or 'the next step'}")
+    return Failed(code, "; ".join(reasons), {"left": [call_to_json(call) for call in missing_calls]})
 
 
 def call_to_json(call: Call | RecordedCall) -> Mapping[str, object]:

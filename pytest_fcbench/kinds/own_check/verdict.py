@@ -81,27 +81,29 @@ def add_own_checks(entry: Entry, transcript: Transcript, judgement: Judgement) -
         return judgement
     answer, verdicts = read_answer(entry, transcript), (judgement.official, judgement.corrected)
     # A forbidden call weighs more than what else is wrong; a check need not look at what is wrong anyway.
-    replaced: tuple[type[Passed | Failed], ...] = (Passed,)
+    replaced_types: tuple[type[Passed | Failed], ...] = (Passed,)
     own: Verdict = Passed()
-    if called := next((call for call in answer.calls if call.name in entry.forbidden), None):
-        replaced = Passed, Failed
-        reason = f"the entry forbids to call {called.name}: {shorten_text(_write_call(called), 200)}"
-        own = Failed(FORBIDDEN, reason, {"function": called.name})
+    if forbidden_call := next((call for call in answer.calls if call.name in entry.forbidden), None):
+        replaced_types = Passed, Failed
+        reason = f"the entry forbids to call {forbidden_call.name}: {shorten_text(_write_call(forbidden_call), 200)}"
+        own = Failed(FORBIDDEN, reason, {"function": forbidden_call.name})
     elif entry.check and any(isinstance(verdict, Passed) for verdict in verdicts):
         own = run_check(entry.check, entry, answer)
-    official, corrected = (own if isinstance(verdict, replaced) else verdict for verdict in verdicts)
-    return replace(judgement, official=official, corrected=corrected)
+    official, corrected_verdict = (
+        own if isinstance(verdict, replaced_types) else verdict for verdict in verdicts
+    )
+    return replace(judgement, official=official, corrected=corrected_verdict)
 
 
 def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Verdict:
     """Return the verdict of a check on an answer."""
     name = f"{check.__module__}:{getattr(check, '__qualname__', type(check).__name__)}"
     # What a check changes must not reach the entries that share these docs.
-    kept = {id(each): each for each in (entry.category, entry.check)}
-    given = {"entry": entry, "answer": answer}
+    memo = {id(each): each for each in (entry.category, entry.check)}
+    arguments = {"entry": entry, "answer": answer}
     try:
-        needed = [each for each in inspect.signature(check).parameters if each in given]
-        result = check(**{each: deepcopy(given[each], kept) for each in needed})
+        parameter_names = [each for each in inspect.signature(check).parameters if each in arguments]
+        result = check(**{each: deepcopy(arguments[each], memo) for each in parameter_names})
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a check is a program of the user, which may end in any way
@@ -109,10 +111,10 @@ def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Ver
     if result is None or result is True:
         return Passed()
     if isinstance(result, bool | int | float) and 0 <= result <= 1:
-        told = "refused the answer" if result is False else f"gave {result:g} of 1 to the answer"
-        return Passed() if result == 1 else Failed(OWN_ASSERTION, f"{name} {told}: {_shorten(answer)}")
-    returned = shorten_text(_write_safely(result, repr), 80)
-    reason = f"{name} returned {returned}; return nothing, True, False or a number from 0 to 1"
+        opinion = "refused the answer" if result is False else f"gave {result:g} of 1 to the answer"
+        return Passed() if result == 1 else Failed(OWN_ASSERTION, f"{name} {opinion}: {_shorten(answer)}")
+    result_text = shorten_text(_write_safely(result, repr), 80)
+    reason = f"{name} returned {result_text}; return nothing, True, False or a number from 0 to 1"
     return NotScored(BROKEN_CHECK, reason)
 
 
@@ -127,11 +129,11 @@ def _judge_exception(name: str, error: BaseException, answer: Answer) -> Verdict
         raise error
     modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
     places = list(zip(modules, traceback.extract_tb(error.__traceback__), strict=True))
-    shown = [place for module, place in places if module.partition(".")[0] != "_pytest"]
+    frames = [place for module, place in places if module.partition(".")[0] != "_pytest"]
     if isinstance(error, LACKING):
         # The line of a library says nothing of what it was given.
-        shown = [place for module, place in places if module == name.partition(":")[0]] or shown
-    place = shown[-1]
+        frames = [place for module, place in places if module == name.partition(":")[0]] or frames
+    place = frames[-1]
     file = re.split(r"[/\\]", place.filename)[-1]
     line = f"{(place.line or name).strip()} ({file}:{place.lineno})"
     if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in kinds):

@@ -29,15 +29,15 @@ from pytest_fcbench.kinds.relevance.truth import NoCall
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge whether the last answer rightly calls a function or none."""
-    unscored = find_unscored_cause(entry, transcript)
+    unscored_cause = find_unscored_cause(entry, transcript)
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     strict = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     official = judge_reading(strict, forbidden=forbidden, doubt=entry.set_aside)
-    if unscored:
-        return Judgement(official, unscored)
-    if failed := judge_fault(transcript.last):
-        return Judgement(official, failed)
+    if unscored_cause:
+        return Judgement(official, unscored_cause)
+    if failure := judge_fault(transcript.last):
+        return Judgement(official, failure)
     offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))
@@ -86,8 +86,8 @@ def _find_misfit(entry: Entry, call: Call) -> Failed | None:
     """Return why a call does not fit the docs, or None."""
     doc = entry.find_function(call.name)
     if doc is None:
-        offered = ", ".join(function.name for function in entry.functions)
-        return Failed("relevance:unknown_function", f"{call.name} is not offered (offered: {offered})")
+        offered_names = ", ".join(function.name for function in entry.functions)
+        return Failed("relevance:unknown_function", f"{call.name} is not offered (offered: {offered_names})")
     if call.positional:
         return fail_unexpected(doc, "a further positional argument", call.positional[0])
     for name in doc.required:
@@ -97,6 +97,6 @@ def _find_misfit(entry: Entry, call: Call) -> Failed | None:
         if name not in doc.properties:
             return fail_unexpected(doc, name, value)
         if not conforms_to_schema(value, schema := doc.properties[name]):
-            allowed = schema.get("enum") or schema.get("type")
-            return fail_wrong_value("type_error:simple", doc, name, value, allowed)
+            declaration = schema.get("enum") or schema.get("type")
+            return fail_wrong_value("type_error:simple", doc, name, value, declaration)
     return None

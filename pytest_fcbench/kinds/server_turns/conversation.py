@@ -74,8 +74,8 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
         read = model.read_calls(texts)
         calls = [call for call in read if isinstance(call, Call)]
-        returned = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()
-        results = (shorten_text(text, _LONGEST) for text in returned)
+        result_texts = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()
+        results = (shorten_text(text, _LONGEST) for text in result_texts)
         return tuple(next(results) if isinstance(call, Call) else call for call in read)
 
     transcript = yield from relay_conversation(

@@ -118,16 +118,20 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
     common = _read_observation(row, file, docs)
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        offered = docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)
-        if not offered:
+        offered_docs = (
+            docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)
+        )
+        if not offered_docs:
             raise place.error("offers no tool; write the docs of the server's tools under 'functions'")
         for turn in place.at("turns").elements():
-            _check_calls(turn.at("calls"), offered)
+            _check_calls(turn.at("calls"), offered_docs)
         own = _read_observation(each, place, docs)
-        named = each.environment or row.environment
-        if named is None:
+        environment_row = each.environment or row.environment
+        if environment_row is None:
             raise place.error("has no 'environment', which names the MCP server that calls act on")
-        program = _make_program(named, (place if each.environment else file).at("environment", "mcp"))
+        program = _make_program(
+            environment_row, (place if each.environment else file).at("environment", "mcp")
+        )
         yield (
             place,
             Entry(
@@ -135,7 +139,7 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
                 id=each.id,
                 category=category,
                 turns=tuple((Message("user", turn.user),) for turn in each.turns),
-                functions=tuple(offered.values()),
+                functions=tuple(offered_docs.values()),
                 expectation=Trajectory(tuple(tuple(turn.calls) for turn in each.turns)),
                 scene=Scene(
                     (),
@@ -178,21 +182,21 @@ def _read_observation(
 
 
 def _make_program(row: EnvironmentRow, at: Field) -> ServerProgram:
-    given = ProgramRow(command=row.mcp) if isinstance(row.mcp, str) else row.mcp
-    for name in given.files or ():
+    program_row = ProgramRow(command=row.mcp) if isinstance(row.mcp, str) else row.mcp
+    for name in program_row.files or ():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.name:
             raise at.at("files").error(f"{name!r} must be a path within the folder of the server")
     try:
         program = ServerProgram(
-            split_command(given.command),
-            tuple(given.variables or ()),
-            given.files or {},
-            tuple(map(split_command, given.setup or ())),
+            split_command(program_row.command),
+            tuple(program_row.variables or ()),
+            program_row.files or {},
+            tuple(map(split_command, program_row.setup or ())),
         )
     except UsageError as error:
         raise at.error(str(error)) from None
-    return program if given.timeout is None else replace(program, timeout_s=given.timeout)
+    return program if program_row.timeout is None else replace(program, timeout_s=program_row.timeout)
 
 
 def _check_calls(calls: Field, docs: Mapping[str, FunctionDoc]) -> None:

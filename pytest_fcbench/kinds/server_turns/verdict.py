@@ -45,25 +45,25 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if not isinstance(entry.expectation, Trajectory) or not (entry.scene and entry.scene.server):
         raise TypeError(f"{entry.key} has no trajectory on a server")
     truth, turns = entry.expectation.turns, len(entry.expectation.turns)
-    unscored = find_unscored_cause(entry, transcript)
+    unscored_cause = find_unscored_cause(entry, transcript)
     if transcript.last.fault:
         reason = f"the model's call failed: {transcript.last.text}"
-        failed = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
-        failed = count_right_turns(failed, 0, turns)
-        return Judgement(failed, unscored or failed)
+        error_verdict = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
+        error_verdict = count_right_turns(error_verdict, 0, turns)
+        return Judgement(error_verdict, unscored_cause or error_verdict)
     model, right = open_sides(entry, entry.scene.server, transcript)
-    made = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+    calls_by_turn = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
     try:
-        failures = list(_find_failures(made, truth, model, right))
+        failures = list(_find_failures(calls_by_turn, truth, model, right))
     except KeyError:
         missing = NotScored("mcp_server", "the answers of the server were not kept; run the entry again")
         return Judgement(missing, missing)
-    counted = min(len(made), turns) - len({failure.details["turn"] for failure in failures})
-    if len(made) != turns:
-        reason = f"the conversation has {len(made)} turns of {turns}, so it was ended by force"
-        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made)})]
-    verdict = count_right_turns(failures[0], counted, turns) if failures else Passed()
-    return Judgement(verdict, unscored or verdict)
+    right_count = min(len(calls_by_turn), turns) - len({failure.details["turn"] for failure in failures})
+    if len(calls_by_turn) != turns:
+        reason = f"the conversation has {len(calls_by_turn)} turns of {turns}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(calls_by_turn)})]
+    verdict = count_right_turns(failures[0], right_count, turns) if failures else Passed()
+    return Judgement(verdict, unscored_cause or verdict)
 
 
 def open_sides(entry: Entry, state: ServerState, transcript: Transcript) -> tuple[Side, Side]:
@@ -90,9 +90,9 @@ class Side:
     def perform_step(self, texts: Sequence[str]) -> list[object]:
         """Take over the results of calls, and return them."""
         calls = [call for call in self.calls.read_calls(texts) if isinstance(call, Call)]
-        found = self._look_up(self.calls.request_calls(calls)) if calls else []
-        self.results += found
-        return found
+        call_results = self._look_up(self.calls.request_calls(calls)) if calls else []
+        self.results += call_results
+        return call_results
 
     def read_state(self) -> Mapping[str, object]:
         """Return the results of the probes, by call."""
@@ -104,25 +104,33 @@ class Side:
 
 
 def _find_failures(
-    made: Sequence[Sequence[Sequence[str]]], truth: Sequence[Sequence[str]], model: Side, right: Side
+    calls_by_turn: Sequence[Sequence[Sequence[str]]], truth: Sequence[Sequence[str]], model: Side, right: Side
 ) -> Iterator[Failed]:
     """Yield what is wrong, turn by turn."""
     before = right.read_state()
-    for number, (steps, expected) in enumerate(zip(made, truth, strict=False), 1):
+    for number, (steps, expected_calls) in enumerate(zip(calls_by_turn, truth, strict=False), 1):
         for step in steps:
             model.perform_step(step)
-        returned, after, found = right.perform_step(expected), right.read_state(), model.read_state()
-        if expected and not steps:
-            reason = f"turn {number}: no call was made; the truth makes {', '.join(expected):.200}"
+        expected_results, after, model_state = (
+            right.perform_step(expected_calls),
+            right.read_state(),
+            model.read_state(),
+        )
+        if expected_calls and not steps:
+            reason = f"turn {number}: no call was made; the truth makes {', '.join(expected_calls):.200}"
             yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
-        elif found != after:
-            differences = list(find_differences(after, found))
+        elif model_state != after:
+            differences = list(find_differences(after, model_state))
             more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
-            shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
+            summary = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
             details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
-            yield Failed("multi_turn:instance_state_mismatch", f"turn {number}: {shown}{more}", details)
+            yield Failed("multi_turn:instance_state_mismatch", f"turn {number}: {summary}{more}", details)
         elif after == before:
-            missing = (call for call, one in zip(expected, returned, strict=True) if one not in model.results)
+            missing = (
+                call
+                for call, one in zip(expected_calls, expected_results, strict=True)
+                if one not in model.results
+            )
             if (call := next(missing, None)) is not None:
                 reason = f"turn {number}: no call returned what {call:.120} returns"
                 details = {"turn": number, "call": call}

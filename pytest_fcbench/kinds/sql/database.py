@@ -73,9 +73,9 @@ def carry_out(statement: Statement, tables: Collection[DatabaseTable]) -> Statem
         for limit, most in _LIMITS.items():
             connection.setlimit(limit, most)
         connection.set_authorizer(_make_authorizer(statement))
-        left = iter(range(_MOST_STEPS // _STEPS_AT_ONCE))
+        steps_left = iter(range(_MOST_STEPS // _STEPS_AT_ONCE))
         # SQLite stops a statement when its progress handler returns true.
-        connection.set_progress_handler(lambda: next(left, None) is None, _STEPS_AT_ONCE)
+        connection.set_progress_handler(lambda: next(steps_left, None) is None, _STEPS_AT_ONCE)
         try:
             rows = connection.execute(statement.sql).fetchmany(_MOST_ROWS + 1)
         except (sqlite3.Error, sqlite3.Warning) as error:
@@ -93,8 +93,8 @@ _CODES = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG":
 
 
 def _quote(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
+    escaped_name = name.replace('"', '""')
+    return f'"{escaped_name}"'
 
 
 _CHANGES: Mapping[Keyword, int] = {
@@ -134,8 +134,10 @@ def _read_state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]
         columns = []
         for _, column, kind, *_ in info:
             # SQLite, "Determination Of Column Affinity": the first of these parts in a type decides.
-            found = next((affinity for part, affinity in _AFFINITIES if part in kind.upper()), "numeric")
-            columns.append((column.lower(), found if kind else ""))
+            column_affinity = next(
+                (affinity for part, affinity in _AFFINITIES if part in kind.upper()), "numeric"
+            )
+            columns.append((column.lower(), column_affinity if kind else ""))
         yield name.lower(), Content(tuple(columns), Counter(rows))
 
 
@@ -151,24 +153,26 @@ _AFFINITIES = (
 )
 
 
-def has_same_rows(expected: StatementOutcome, found: StatementOutcome, *, ordered: bool) -> bool:
+def has_same_rows(
+    expected_outcome: StatementOutcome, actual_outcome: StatementOutcome, *, ordered: bool
+) -> bool:
     """Tell whether the same rows were returned; in the same order where it counts."""
     if ordered:
-        return expected.rows == found.rows
+        return expected_outcome.rows == actual_outcome.rows
     # SQL promises no order without ORDER BY, but how often a row comes.
-    return Counter(expected.rows) == Counter(found.rows)
+    return Counter(expected_outcome.rows) == Counter(actual_outcome.rows)
 
 
-def has_same_state(expected: StatementOutcome, found: StatementOutcome) -> bool:
+def has_same_state(expected_outcome: StatementOutcome, actual_outcome: StatementOutcome) -> bool:
     """Tell whether the same tables with the same rows are there."""
-    if expected.state.keys() != found.state.keys():
+    if expected_outcome.state.keys() != actual_outcome.state.keys():
         return False
-    for table, content in expected.state.items():
-        other = found.state[table]
+    for table, content in expected_outcome.state.items():
+        other = actual_outcome.state[table]
         if content.rows != other.rows or len(content.columns) != len(other.columns):
             return False
-        for (wanted, affinity), (name, kind) in zip(content.columns, other.columns, strict=True):
+        for (expected_name, affinity), (name, kind) in zip(content.columns, other.columns, strict=True):
             # A type counts only where the truth declares one.
-            if name != wanted or affinity not in ("", kind):
+            if name != expected_name or affinity not in ("", kind):
                 return False
     return True

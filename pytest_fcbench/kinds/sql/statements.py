@@ -155,8 +155,8 @@ class _Translator:
     def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
         self.left = _MOST_TEXT
         """The number of characters that further texts may have."""
-        given = arguments.get("sql_keyword")
-        words = given.upper().split() if isinstance(given, str) else []
+        keyword_text = arguments.get("sql_keyword")
+        words = keyword_text.upper().split() if isinstance(keyword_text, str) else []
         # The whole beginning of a statement means the same: INSERT INTO, DELETE FROM, CREATE TABLE.
         further = " ".join(words[1:])
         if not words or words[0] not in Keyword.__members__ or further not in ("", "INTO", "FROM", "TABLE"):
@@ -170,17 +170,17 @@ class _Translator:
         self.known = {column for columns in (self.schema or {}).values() for column in columns}
 
     def statement(self) -> Statement:
-        listed = self._get_parts("columns")
-        columns = [text for text in listed if text.strip() != "*"]
+        column_texts = self._get_parts("columns")
+        columns = [text for text in column_texts if text.strip() != "*"]
         conditions = [self._build_condition(text) for text in self._get_texts("conditions")]
         # Without tables the call's own words must do: columns that it lists, and left sides of comparisons.
         if self.schema is None:
-            compared = (node for tree in conditions for node in tree.find_all(*_COMPARISONS, exp.Is))
-            left_sides = (column.name for node in compared for column in node.this.find_all(exp.Column))
+            comparisons = (node for tree in conditions for node in tree.find_all(*_COMPARISONS, exp.Is))
+            left_sides = (column.name for node in comparisons for column in node.this.find_all(exp.Column))
             self.known = {name.lower() for name in (*columns, *left_sides)}
         match self.keyword:
             case Keyword.SELECT:
-                tree = self._build_select(listed or ["*"], conditions)
+                tree = self._build_select(column_texts or ["*"], conditions)
             case Keyword.INSERT:
                 tree = self._build_insert(columns)
             case Keyword.UPDATE:
@@ -188,10 +188,12 @@ class _Translator:
             case Keyword.DELETE:
                 tree = exp.Delete(this=self._build_table(), where=_make_where(conditions))
             case Keyword.CREATE:
-                found = [self._parse(text, exp.ColumnDef) for text in columns]
-                if not found or not all(isinstance(each, (exp.Identifier, exp.ColumnDef)) for each in found):
+                definitions = [self._parse(text, exp.ColumnDef) for text in columns]
+                if not definitions or not all(
+                    isinstance(each, (exp.Identifier, exp.ColumnDef)) for each in definitions
+                ):
                     raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
-                schema = exp.Schema(this=self._build_table(), expressions=found)
+                schema = exp.Schema(this=self._build_table(), expressions=definitions)
                 tree = exp.Create(this=schema, kind="TABLE")
         self._check_tree(tree)
         # What is carried out is written from the checked tree, never the model's own text.
@@ -234,8 +236,8 @@ class _Translator:
         return query
 
     def _build_insert(self, columns: Sequence[str]) -> exp.Expr:
-        given = self.given.get("insert_values")
-        rows = list(given) if isinstance(given, (list, tuple)) else []
+        insert_values = self.given.get("insert_values")
+        rows = list(insert_values) if isinstance(insert_values, (list, tuple)) else []
         if rows and not any(isinstance(row, (list, tuple)) for row in rows):
             rows = [rows]
         if not rows or not all(isinstance(row, (list, tuple)) and row for row in rows):
@@ -252,9 +254,10 @@ class _Translator:
         )
 
     def _build_update(self, columns: Sequence[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
-        given = self.given.get("update_values")
+        update_values = self.given.get("update_values")
         values = [
-            self._build_value(value) for value in (given if isinstance(given, (list, tuple)) else [given])
+            self._build_value(value)
+            for value in (update_values if isinstance(update_values, (list, tuple)) else [update_values])
         ]
         if not columns or len(values) != len(columns):
             raise NoStatement(CANNOT_TRANSLATE, "there are not as many update_values as columns")
@@ -294,10 +297,12 @@ class _Translator:
             return exp.Literal.string(text)
         if isinstance(tree, (exp.Null, exp.Subquery)) or (isinstance(tree, exp.Literal) and tree.is_string):
             return tree
-        named = [column.name.lower() for column in tree.find_all(exp.Column)]
+        column_names = [column.name.lower() for column in tree.find_all(exp.Column)]
         # In an UPDATE a value may calculate with columns; anywhere else it is text.
-        calculated = isinstance(tree, _CALCULATIONS) and named and self.known.issuperset(named)
-        return tree if calculated and self.keyword is Keyword.UPDATE else exp.Literal.string(text)
+        is_calculation = (
+            isinstance(tree, _CALCULATIONS) and column_names and self.known.issuperset(column_names)
+        )
+        return tree if is_calculation and self.keyword is Keyword.UPDATE else exp.Literal.string(text)
 
     def _get_text(self, name: str) -> str:
         texts = self._get_texts(name)
@@ -360,8 +365,8 @@ class _Translator:
                 # With a database in front a name could reach beyond the entry's tables.
                 if not isinstance(node.this, exp.Identifier) or node.db or node.catalog:
                     raise NoStatement(REFUSED, "a table must be named by its name alone")
-                created = self.keyword is Keyword.CREATE
-                if self.schema is not None and not created and node.name.lower() not in self.schema:
+                creates_table = self.keyword is Keyword.CREATE
+                if self.schema is not None and not creates_table and node.name.lower() not in self.schema:
                     raise NoStatement(UNKNOWN_NAME, f"there is no table {node.name:.80}")
             elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 self._check_column(node, aliases)
@@ -373,8 +378,8 @@ class _Translator:
         if name in self.known or name in aliases:
             return
         # A word on the right of a comparison that names no column is text.
-        compared = isinstance(column.parent, _COMPARISONS) and column.arg_key != "this"
-        if compared and not column.table:
+        is_operand = isinstance(column.parent, _COMPARISONS) and column.arg_key != "this"
+        if is_operand and not column.table:
             column.replace(exp.Literal.string(column.name))
         else:
             raise NoStatement(UNKNOWN_NAME, f"there is no column {column.name:.80}")
@@ -395,14 +400,14 @@ def _make_where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
 
 
 def _find_compared_values(tree: exp.Expr) -> Mapping[str, tuple[Value, ...]]:
-    found: dict[str, tuple[Value, ...]] = {}
+    values_by_column: dict[str, tuple[Value, ...]] = {}
     for node in tree.find_all(*_COMPARISONS, exp.Is):
         if isinstance(node.this, exp.Column) and not isinstance(node.parent, exp.Update):
             others = [node.args.get(key) for key in ("expression", "low", "high")] + node.expressions
             name = node.this.name.lower()
             values = (value for other in others for value in _read_constant(other))
-            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *values)))
-    return found
+            values_by_column[name] = tuple(dict.fromkeys((*values_by_column.get(name, ()), *values)))
+    return values_by_column
 
 
 def _read_constant(node: object) -> Iterator[Value]:

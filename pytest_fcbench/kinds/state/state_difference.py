@@ -28,31 +28,31 @@ class PlaceDifference:
         return f"{self.at} is {self.found}, expected {self.expected}"
 
 
-def find_differences(expected: object, found: object, at: str = "") -> Iterator[PlaceDifference]:
+def find_differences(expected_value: object, actual_value: object, at: str = "") -> Iterator[PlaceDifference]:
     """Yield every place where two values differ, as deep as possible."""
-    if expected == found:
+    if expected_value == actual_value:
         return
-    if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        for key in (*expected, *(key for key in found if key not in expected)):
+    if isinstance(expected_value, Mapping) and isinstance(actual_value, Mapping):
+        for key in (*expected_value, *(key for key in actual_value if key not in expected_value)):
             place = f"{at}.{key}" if at else str(key)
-            if key not in found:
-                yield PlaceDifference(place, _shorten(expected[key]), None)
-            elif key not in expected:
-                yield PlaceDifference(place, None, _shorten(found[key]))
+            if key not in actual_value:
+                yield PlaceDifference(place, _shorten(expected_value[key]), None)
+            elif key not in expected_value:
+                yield PlaceDifference(place, None, _shorten(actual_value[key]))
             else:
-                yield from find_differences(expected[key], found[key], place)
-    elif isinstance(expected, list) and isinstance(found, list):
-        for index in range(max(len(expected), len(found))):
+                yield from find_differences(expected_value[key], actual_value[key], place)
+    elif isinstance(expected_value, list) and isinstance(actual_value, list):
+        for index in range(max(len(expected_value), len(actual_value))):
             place = f"{at}[{index}]"
-            if index >= len(found):
-                yield PlaceDifference(place, _shorten(expected[index]), None)
-            elif index >= len(expected):
-                yield PlaceDifference(place, None, _shorten(found[index]))
+            if index >= len(actual_value):
+                yield PlaceDifference(place, _shorten(expected_value[index]), None)
+            elif index >= len(expected_value):
+                yield PlaceDifference(place, None, _shorten(actual_value[index]))
             else:
-                yield from find_differences(expected[index], found[index], place)
+                yield from find_differences(expected_value[index], actual_value[index], place)
     else:
-        shown = _cut_around_difference(_write_value(expected), _write_value(found))
-        yield PlaceDifference(at, *mark_lookalikes(*shown))
+        value_texts = _cut_around_difference(_write_value(expected_value), _write_value(actual_value))
+        yield PlaceDifference(at, *mark_lookalikes(*value_texts))
 
 
 def _shorten(value: object) -> str:
@@ -66,15 +66,15 @@ def _write_value(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _cut_around_difference(expected: str, found: str) -> tuple[str, str]:
+def _cut_around_difference(expected_text: str, actual_text: str) -> tuple[str, str]:
     """Cut two different texts so that their first difference shows."""
-    if max(len(expected), len(found)) <= _LONGEST:
-        return expected, found
-    same = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), None)
-    start = max(0, (min(len(expected), len(found)) if same is None else same) - _LONGEST // 3)
+    if max(len(expected_text), len(actual_text)) <= _LONGEST:
+        return expected_text, actual_text
+    same = next((i for i, (a, b) in enumerate(zip(expected_text, actual_text, strict=False)) if a != b), None)
+    start = max(0, (min(len(expected_text), len(actual_text)) if same is None else same) - _LONGEST // 3)
 
     def cut(text: str) -> str:
         end = start + _LONGEST
         return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
-    return cut(expected), cut(found)
+    return cut(expected_text), cut(actual_text)

@@ -68,26 +68,27 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     truth = entry.expectation
-    unscored = find_unscored_cause(entry, transcript)
+    unscored_cause = find_unscored_cause(entry, transcript)
     if transcript.last.fault is Fault.OTHER_TURNS:
         reason = f"the result has another number of turns than the entry, which has {len(entry.turns)}"
-        ended = Failed("multi_turn:force_terminated", reason, {"turn": len(transcript.turns)})
-        ended = count_right_turns(ended, 0, len(entry.turns))
-        return Judgement(ended, unscored or ended)
+        failure = Failed("multi_turn:force_terminated", reason, {"turn": len(transcript.turns)})
+        failure = count_right_turns(failure, 0, len(entry.turns))
+        return Judgement(failure, unscored_cause or failure)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
-        judged = [
+        failures = [
             count_right_turns(each, 0, len(entry.turns))
             for each in (error, judge_fault(transcript.last) or error)
         ]
-        return Judgement(judged[0], unscored or judged[1])
-    made = list_calls(transcript)
-    official = match_calls(entry, made, lambda: fresh(entry), Profile.OFFICIAL)
-    if unscored:
-        return Judgement(official, unscored)
-    corrected = match_calls(entry, made, lambda: fresh(entry), Profile.CORRECTED)
+        return Judgement(failures[0], unscored_cause or failures[1])
+    made_calls = list_calls(transcript)
+    official = match_calls(entry, made_calls, lambda: fresh(entry), Profile.OFFICIAL)
+    if unscored_cause:
+        return Judgement(official, unscored_cause)
+    corrected_verdict = match_calls(entry, made_calls, lambda: fresh(entry), Profile.CORRECTED)
     return Judgement(
-        official, _judge_early_attempts(entry, truth, transcript) if corrected.passed else corrected
+        official,
+        _judge_early_attempts(entry, truth, transcript) if corrected_verdict.passed else corrected_verdict,
     )
 
 
@@ -101,7 +102,7 @@ def list_calls(transcript: Transcript) -> Made:
 
 
 def match_calls(
-    entry: Entry, made: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
     """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one.
 
@@ -109,12 +110,12 @@ def match_calls(
     """
     assert isinstance(entry.expectation, Trajectory)
     turns = len(entry.expectation.turns)
-    failures = list(_find_failures(entry, entry.expectation, made, fresh, profile))
-    right = min(len(made), turns) - len({failure.details["turn"] for failure in failures})
-    if len(made) != turns:
+    failures = list(_find_failures(entry, entry.expectation, made_calls, fresh, profile))
+    right = min(len(made_calls), turns) - len({failure.details["turn"] for failure in failures})
+    if len(made_calls) != turns:
         # Officially all turns after the 21st step of one are dropped.
-        reason = f"the conversation has {len(made)} turns of {turns}, so it was ended by force"
-        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made)})]
+        reason = f"the conversation has {len(made_calls)} turns of {turns}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made_calls)})]
     return count_right_turns(failures[0], right, turns) if failures else Passed()
 
 
@@ -124,24 +125,24 @@ def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
 
 
 def _find_failures(
-    entry: Entry, truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry, truth: Trajectory, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Failed]:
     """Yield what is wrong, turn by turn, where each turn continues in what the turns before it left."""
-    corrected = profile is Profile.CORRECTED
-    normalize: Callable[[str], object] = _normalize_result if corrected else str
+    is_corrected = profile is Profile.CORRECTED
+    normalize: Callable[[str], object] = _normalize_result if is_corrected else str
     # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
     before: list[str] = []
-    played = play_turns(truth, made, fresh, profile)
-    for steps, expected, turn in zip(made, truth.turns, played, strict=False):
-        number, calls, found = turn.number, [*chain(*steps)], [*chain(*turn.results)]
-        results.update(map(normalize, found))
+    played_turns = play_turns(truth, made_calls, fresh, profile)
+    for steps, expected_calls, turn in zip(made_calls, truth.turns, played_turns, strict=False):
+        number, calls, turn_results = turn.number, [*chain(*steps)], [*chain(*turn.results)]
+        results.update(map(normalize, turn_results))
         # The official checker of such turns exists but is never called (eval_runner.py:13).
-        if corrected and calls and not expected:
+        if is_corrected and calls and not expected_calls:
             early = find_early_call(
                 entry,
                 number,
-                [*zip(calls, found, strict=True)],
+                [*zip(calls, turn_results, strict=True)],
                 {doc.name for doc in list_offered_docs(entry, number - 1)},
                 before,
                 changed=_find_difference(number, turn.model, turn.right, corrected=True) is not None,
@@ -151,23 +152,23 @@ def _find_failures(
                 details = {"turn": number, "calls": calls}
                 code = "multi_turn:irrelevance_error:decoder_success"
                 yield Failed(code, f"{reason}, {early}", details)
-        before += found
-        if not expected:
+        before += turn_results
+        if not expected_calls:
             continue
         # The official check takes one step without calls for none, but not several.
         if len(steps) < 2 and not any(steps):
-            reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
+            reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected_calls)}"
             yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
             continue
         # Official order: state_checker before response_checker; the first failure gives the code.
-        if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
+        if failure := _find_difference(number, turn.model, turn.right, corrected=is_corrected):
             yield failure
             continue
         missing = Counter(map(normalize, turn.returned)) - results
         # Extra results are no mistake: looking around is allowed as long as the state agrees.
         if missing:
-            returned = zip(expected, turn.returned, strict=True)
-            call, result = next((call, text) for call, text in returned if normalize(text) in missing)
+            truth_results = zip(expected_calls, turn.returned, strict=True)
+            call, result = next((call, text) for call, text in truth_results if normalize(text) in missing)
             more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
             reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
             details = {"turn": number, "call": call, "expected": result}
@@ -190,7 +191,7 @@ class Played:
 
 
 def play_turns(
-    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+    truth: Trajectory, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Played]:
     """Carry out calls turn by turn as a profile does, for the turns that both have."""
     model, right = fresh(), fresh()
@@ -204,15 +205,17 @@ def play_turns(
             [_rewrite_call(call, model.functions) for call in step] if official else step
         )
 
-    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=False), 1):
-        yield Played(number, tuple(map(carried_out, steps)), right.perform_calls(expected), model, right)
+    for number, (steps, expected_calls) in enumerate(zip(made_calls, truth.turns, strict=False), 1):
+        yield Played(
+            number, tuple(map(carried_out, steps)), right.perform_calls(expected_calls), model, right
+        )
 
 
 def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
     """Fail an unreadable attempt to call in a turn in which nothing can be called."""
-    for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
+    for number, (turn, expected_calls) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
         offer = OfferedFunctions(list_offered_docs(entry, number - 1), transcript.prompting.names)
-        for step in () if expected else turn:
+        for step in () if expected_calls else turn:
             # Words in a paragraph of their own after calls that cannot be read tell the user what is missing.
             text = step.completion.text and step.completion.text.rstrip().rpartition("\n\n")[2]
             reading = read_corrected(
@@ -253,9 +256,9 @@ def _find_difference(
         if not differences:
             return None
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
-    shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
+    summary = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
-    return Failed(code, f"turn {number}: {shown}{more}", details)
+    return Failed(code, f"turn {number}: {summary}{more}", details)
 
 
 def _get_pedal(environment: Environment) -> object:

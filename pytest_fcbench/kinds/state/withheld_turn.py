@@ -38,20 +38,20 @@ _Words: TypeAlias = frozenset[str]
 def find_early_call(
     entry: Entry,
     number: int,
-    made: Sequence[tuple[str, str]],
-    offered: Collection[str],
-    returned: Sequence[str],
+    made_calls: Sequence[tuple[str, str]],
+    offered_names: Collection[str],
+    earlier_results: Sequence[str],
     *,
     changed: bool,
 ) -> str | None:
     """Describe the first mistake among the calls of a turn in which the truth makes none, or return None.
 
-    ``made`` are the calls of turn ``number``, from 1 on, with their results, and ``returned`` is what calls
+    ``made_calls`` are the calls of turn ``number``, from 1 on, with their results, and ``earlier_results`` is what calls
     returned in the turns before. ``changed`` tells whether the turn left another state than the truth.
     """
     assert isinstance(entry.expectation, Trajectory)
-    for call, result in made:
-        if _name_function(call) not in offered and not _is_error(result):
+    for call, result in made_calls:
+        if _name_function(call) not in offered_names and not _is_error(result):
             return f"and the function of {call:.80} is not offered yet"
     if entry.scene and number in entry.scene.withheld:
         return None
@@ -60,32 +60,32 @@ def find_early_call(
     wait = next((index for index, calls in enumerate(later) if calls), len(later))
     task = [(_name_function(call), _read_values(call)) for call in chain(*later[wait : wait + 1])]
     values = frozenset(chain.from_iterable(each for _, each in task))
-    said, asked, told = (
+    earlier_words, turn_words, later_words = (
         _split_words(" ".join(message.content for turn in entry.turns[start:end] for message in turn))
         for start, end in ((0, number - 1), (number - 1, number), (number, number + wait + 1))
     )
-    if changed and not any(value & asked for value in values):
+    if changed and not any(value & turn_words for value in values):
         return "which changed the state though the user had given no value for it"
-    brought = {value for value in values if value <= told}
-    known, recent = said | asked | _split_words(" ".join(returned)), asked
+    later_values = {value for value in values if value <= later_words}
+    known_words, recent = earlier_words | turn_words | _split_words(" ".join(earlier_results)), turn_words
     guesses: dict[str, dict[frozenset[_Words], str]] = {}
-    for call, result in made:
+    for call, result in made_calls:
         withheld = (
-            {value for value in brought if not value <= asked}
-            if brought
+            {value for value in later_values if not value <= turn_words}
+            if later_values
             else {
                 value
                 for value in values
-                if any(map(str.isalpha, "".join(value))) and not (value <= known and value & recent)
+                if any(map(str.isalpha, "".join(value))) and not (value <= known_words and value & recent)
             }
         )
         name = _name_function(call)
-        wanted = [each for function, each in task if function == name]
-        if not _is_error(result) and any(each & withheld for each in wanted):
-            given = _read_values(call).difference(*(each - withheld for each in wanted))
-            if given and (changed or not frozenset(chain(*given)) <= known):
-                guesses.setdefault(name, {})[given] = call
-        known, recent = known | _split_words(result), recent | _split_words(result)
+        task_values = [each for function, each in task if function == name]
+        if not _is_error(result) and any(each & withheld for each in task_values):
+            guessed_values = _read_values(call).difference(*(each - withheld for each in task_values))
+            if guessed_values and (changed or not frozenset(chain(*guessed_values)) <= known_words):
+                guesses.setdefault(name, {})[guessed_values] = call
+        known_words, recent = known_words | _split_words(result), recent | _split_words(result)
     for calls in guesses.values():
         if changed or len(calls) == 1:
             return f"where {next(iter(calls.values())):.80} has a value that the user has not given"
@@ -109,11 +109,11 @@ def _is_error(result: str) -> bool:
 def _read_values(call: str) -> frozenset[_Words]:
     """Return the words of each value in a call, also of those in lists, without values that have no words."""
     try:
-        parsed = python.parse_corrected(call)
+        calls = python.parse_corrected(call)
     except Undecodable:
         return frozenset()
-    values = [value for each in parsed for value in (*each.positional, *each.arguments.values())]
-    found = set()
+    values = [value for each in calls for value in (*each.positional, *each.arguments.values())]
+    word_sets = set()
     while values:
         value = values.pop()
         if isinstance(value, dict):
@@ -122,8 +122,8 @@ def _read_values(call: str) -> frozenset[_Words]:
             values += value
         # Nobody says True or None.
         elif value is not None and not isinstance(value, bool):
-            found.add(_split_words(str(value)))
-    return frozenset(found - {frozenset()})
+            word_sets.add(_split_words(str(value)))
+    return frozenset(word_sets - {frozenset()})
 
 
 def _split_words(text: str) -> _Words:

@@ -41,5 +41,5 @@ CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, k
 
 def run_checks(facts: SuiteFacts, names: Sequence[str] = ()) -> Sequence[Finding]:
     """Return the findings of the named checks, or of all that are not weak, by check and entry."""
-    chosen = [c for c in CHECKS.values() if (c.name in names if names else not c.weak)]
-    return [finding for check in chosen for finding in check(facts)]
+    checks = [c for c in CHECKS.values() if (c.name in names if names else not c.weak)]
+    return [finding for check in checks for finding in check(facts)]

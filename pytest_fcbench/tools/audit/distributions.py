@@ -40,18 +40,18 @@ class Distribution:
 
 def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
     """Count by category, in the order of the entries. Functions of several entries count each time."""
-    grouped: defaultdict[str, list[Entry]] = defaultdict(list)
+    entries_by_category: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        grouped[entry.category.name].append(entry)
+        entries_by_category[entry.category.name].append(entry)
     distributions = {}
-    for name, group in grouped.items():
-        offered = [list_offered_docs(entry) for entry in group]
-        docs = [doc for each in offered for doc in each]
+    for name, group in entries_by_category.items():
+        docs_by_entry = [list_offered_docs(entry) for entry in group]
+        docs = [doc for each in docs_by_entry for doc in each]
         schemas = [schema for doc in docs for schema in doc.properties.values()]
         distributions[name] = Distribution(
             entries=len(group),
             measures={
-                "functions": Counter(map(len, offered)),
+                "functions": Counter(map(len, docs_by_entry)),
                 "parameters": Counter(len(doc.properties) for doc in docs),
                 "calls": Counter(map(count_expected_calls, group)),
                 "turns": Counter(len(entry.turns) for entry in group),

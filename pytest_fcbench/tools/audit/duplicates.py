@@ -132,8 +132,8 @@ def _select_rarest_tokens(
     """Select the rarest tokens, of which any text as alike as ``least`` must have one."""
     tokens = sorted(question.tokens, key=lambda token: (frequency[token], token))
     # 2 c / (a + b) >= t with c <= b makes c >= t a / (2 - t).
-    shared = math.ceil(least * len(tokens) / (2 - least) - _ROUNDING)
-    return tokens[: len(tokens) - max(shared, 1) + 1]
+    shared_count = math.ceil(least * len(tokens) / (2 - least) - _ROUNDING)
+    return tokens[: len(tokens) - max(shared_count, 1) + 1]
 
 
 @check("duplicate", "two entries ask the same question", "keep one of the two")
@@ -142,7 +142,7 @@ def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     groups: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
     for each in facts.entries:
         groups[_name_group(each)].append(read_question(each))
-    reported: set[str] = set()
+    reported_ids: set[str] = set()
     for pair in (pair for group in groups.values() for pair in find_pairs(group, group, facts.threshold)):
         entry, other = pair.question.source, pair.other.source
         is_same = pair.question.text == pair.other.text
@@ -157,7 +157,7 @@ def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         # One answer can be right for both: no call, or calls of the same functions.
         is_compatible = one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
         if is_same and has_same_truth:
-            reported.add(entry.id)
+            reported_ids.add(entry.id)
             evidence = f"is a duplicate of {other.id}: same question, functions and truth"
             yield entry.id, Flaw(CERTAIN, evidence)
         elif is_same and not is_compatible:
@@ -166,11 +166,11 @@ def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
                 f"asks the same as {other.id}, with the same functions, but expects something else: {truths}"
             )
             yield entry.id, Flaw(CERTAIN, evidence, "decide which truth is right")
-        elif entry.id not in reported:
-            reported.add(entry.id)
+        elif entry.id not in reported_ids:
+            reported_ids.add(entry.id)
             how = "same question" if is_same else f"ROUGE-L {pair.rouge_l:.2f}"
-            told = f"is like {other.id} ({how}), with the same functions: {pair.question.excerpt}"
-            yield entry.id, Flaw(HINT, told)
+            likeness = f"is like {other.id} ({how}), with the same functions: {pair.question.excerpt}"
+            yield entry.id, Flaw(HINT, likeness)
 
 
 def _name_group(entry: Entry) -> str:
@@ -256,8 +256,8 @@ def find_paraphrases(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             # Questions with the same words are found by ``duplicate`` and ``overlap``.
             if compute_rouge_l(question.words, other.words) < facts.threshold:
                 name = other.source.id if is_own else other.source.key
-                told = f"has the same meaning as {name} (cosine {cosines[at]:.2f}): {other.excerpt}"
-                yield question.source.id, Flaw(HINT, told)
+                evidence = f"has the same meaning as {name} (cosine {cosines[at]:.2f}): {other.excerpt}"
+                yield question.source.id, Flaw(HINT, evidence)
                 break
 
 
@@ -272,11 +272,11 @@ def find_overlaps(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     pairs = find_pairs(
         [*map(read_question, facts.entries)], [*map(read_question, facts.against)], facts.threshold
     )
-    reported: set[str] = set()
+    reported_ids: set[str] = set()
     for pair in sorted(pairs, key=lambda pair: -pair.rouge_l):
         entry, other = pair.question.source, pair.other.source
-        if entry.id not in reported:
-            reported.add(entry.id)
+        if entry.id not in reported_ids:
+            reported_ids.add(entry.id)
             severity = LIKELY if pair.rouge_l == 1 else HINT
-            told = f"is like {other.key} (ROUGE-L {pair.rouge_l:.2f}): {pair.question.excerpt}"
-            yield entry.id, Flaw(severity, told)
+            evidence = f"is like {other.key} (ROUGE-L {pair.rouge_l:.2f}): {pair.question.excerpt}"
+            yield entry.id, Flaw(severity, evidence)

@@ -114,9 +114,9 @@ def find_fit(question: str, doc: FunctionDoc, rarity: Rarity) -> Fit | None:
     matches = list(_WORD.finditer(question))
     words = [match.group().lower() for match in matches]
     options = [word for schema in doc.properties.values() for word in _list_options(schema.get("enum"))]
-    described = [*filter(is_content, split_words(f"{doc.name} {doc.description}"))]
+    description_words = [*filter(is_content, split_words(f"{doc.name} {doc.description}"))]
     labels = split_words(" ".join(doc.properties))
-    is_covered = [is_content(word) and _has_alike(word, described) for word in words]
+    is_covered = [is_content(word) and _has_alike(word, description_words) for word in words]
 
     def ends_phrase(at: int) -> bool:
         # "movie tickets" asks for tickets.
@@ -157,8 +157,8 @@ def find_fit(question: str, doc: FunctionDoc, rarity: Rarity) -> Fit | None:
         at += at == first
     if not _can_fill(doc, words, len(values)):
         return None
-    covered = (word for word, is_in_doc in zip(words, is_covered, strict=True) if is_in_doc)
-    return Fit(tuple(dict.fromkeys(covered)), tuple(values))
+    covered_words = (word for word, is_in_doc in zip(words, is_covered, strict=True) if is_in_doc)
+    return Fit(tuple(dict.fromkeys(covered_words)), tuple(values))
 
 
 def _split_name(doc: FunctionDoc) -> list[str]:

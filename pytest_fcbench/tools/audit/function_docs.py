@@ -73,8 +73,8 @@ def find_unsound_docs(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     shown_name = Names.UNDERSCORED.show_name(doc.name)
     if not _TOOL_NAME.fullmatch(shown_name):
         yield Flaw(LIKELY, f": most APIs reject the name {format_value(shown_name)}")
-    if (declared := doc.parameters.get("type")) not in ("dict", "object"):
-        yield Flaw(CERTAIN, f": parameters are of type {format_value(declared)}, not dict")
+    if (declared_type := doc.parameters.get("type")) not in ("dict", "object"):
+        yield Flaw(CERTAIN, f": parameters are of type {format_value(declared_type)}, not dict")
     for name in doc.required:
         if name not in doc.properties:
             yield Flaw(CERTAIN, f": requires {format_value(name)}, which is not a parameter")
@@ -92,20 +92,20 @@ def _examine_schema(path: str, schema: object, language: Language) -> Iterator[F
     if not isinstance(schema, Mapping):
         yield Flaw(CERTAIN, f"{path} is {format_value(schema)}, which is not a schema")
         return
-    declared, enum = schema.get("type"), schema.get("enum")
-    has_elements = declared in WITH_ELEMENTS[language]
-    if not isinstance(declared, str) or declared not in TYPES[language]:
-        told = f"the type {format_value(declared)}, which {language} entries do not support"
-        yield Flaw(LIKELY, f"{path} has {told}")
+    declared_type, enum = schema.get("type"), schema.get("enum")
+    has_elements = declared_type in WITH_ELEMENTS[language]
+    if not isinstance(declared_type, str) or declared_type not in TYPES[language]:
+        fault = f"the type {format_value(declared_type)}, which {language} entries do not support"
+        yield Flaw(LIKELY, f"{path} has {fault}")
     if enum is not None and (not isinstance(enum, list) or not enum):
         yield Flaw(CERTAIN, f"{path} has the enum {format_value(enum)}, which has no values")
     elif isinstance(enum, list) and language is Language.PYTHON and not has_elements:
-        wrong = [member for member in enum if not conforms_to_schema(member, {"type": declared})]
+        wrong = [member for member in enum if not conforms_to_schema(member, {"type": declared_type})]
         if wrong:
-            yield Flaw(LIKELY, f"{path} is of type {declared}, but its enum has {format_value(wrong)}")
+            yield Flaw(LIKELY, f"{path} is of type {declared_type}, but its enum has {format_value(wrong)}")
     items, properties = schema.get("items"), schema.get("properties")
     if has_elements and not isinstance(items, Mapping):
-        yield Flaw(HINT, f"{path} is of type {declared} but does not declare the type of its elements")
+        yield Flaw(HINT, f"{path} is of type {declared_type} but does not declare the type of its elements")
     if isinstance(items, Mapping):
         yield from _examine_schema(f"{path}[]", items, language)
     if isinstance(properties, Mapping):
@@ -131,9 +131,9 @@ _REMARK = re.compile(
 def find_remarks(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find remarks about an implementation or a benchmark in what models are told of a function."""
     for path, text in _iterate_descriptions("", {**doc.parameters, "description": doc.description}):
-        if found := _REMARK.search(text):
-            around = text[max(0, found.start() - 40) : found.end() + 40].strip()
-            yield Flaw(LIKELY, f"{path} says {format_value(found.group())}: {format_value(around)}")
+        if remark := _REMARK.search(text):
+            around = text[max(0, remark.start() - 40) : remark.end() + 40].strip()
+            yield Flaw(LIKELY, f"{path} says {format_value(remark.group())}: {format_value(around)}")
 
 
 def _iterate_descriptions(path: str, schema: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -187,18 +187,22 @@ def find_contradictory_defaults(doc: FunctionDoc, language: Language) -> Iterato
         default = schema.get("default") if isinstance(schema, dict) else None
         if default is None:
             continue
-        told = f".{name}: the default {format_value(default)} is not"
+        statement = f".{name}: the default {format_value(default)} is not"
         is_typed = language is Language.PYTHON or not isinstance(default, str)
         enum = schema.get("enum")
         if is_typed and not conforms_to_schema(default, {"type": schema.get("type")}, language):
-            yield Flaw(LIKELY, f"{told} of type {schema.get('type')}")
+            yield Flaw(LIKELY, f"{statement} of type {schema.get('type')}")
         elif isinstance(enum, list) and default not in ("", *enum) and not isinstance(default, (list, dict)):
-            yield Flaw(LIKELY, f"{told} in the enum {format_value(enum)}")
-        described = _DEFAULT_IN_DESCRIPTION.search(str(schema.get("description", "")))
-        text = next((group for group in described.groups() if group is not None), None) if described else None
+            yield Flaw(LIKELY, f"{statement} in the enum {format_value(enum)}")
+        default_match = _DEFAULT_IN_DESCRIPTION.search(str(schema.get("description", "")))
+        text = (
+            next((group for group in default_match.groups() if group is not None), None)
+            if default_match
+            else None
+        )
         if text is not None and not has_same_text(text, default):
-            told = f"the default is {format_value(default)}, its description says {format_value(text)}"
-            yield Flaw(LIKELY, f".{name}: {told}")
+            statement = f"the default is {format_value(default)}, its description says {format_value(text)}"
+            yield Flaw(LIKELY, f".{name}: {statement}")
         if name in doc.required:
             yield Flaw(HINT, f".{name} is required, but has the default {format_value(default)}")
 
@@ -221,22 +225,22 @@ def has_same_text(text: str, value: object) -> bool:
 def find_leaked_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)
-    for accepted in iterate_accepted_values(entry):
-        if accepted.is_optional:
+    for accepted_values in iterate_accepted_values(entry):
+        if accepted_values.is_optional:
             continue
-        enum, default = accepted.schema.get("enum"), accepted.schema.get("default")
+        enum, default = accepted_values.schema.get("enum"), accepted_values.schema.get("default")
         if isinstance(enum, list):
             if len(enum) == 1:
-                yield Flaw(HINT, f"{accepted.label}: the enum {format_value(enum)} leaves no choice")
-        elif isinstance(default, str) and default != "" and default in accepted.values:
+                yield Flaw(HINT, f"{accepted_values.label}: the enum {format_value(enum)} leaves no choice")
+        elif isinstance(default, str) and default != "" and default in accepted_values.values:
             if standardize(default) not in question:
-                told = f"the only value is the default, {format_value(default)}"
-                yield Flaw(HINT, f"{accepted.label}: {told}")
+                reason = f"the only value is the default, {format_value(default)}"
+                yield Flaw(HINT, f"{accepted_values.label}: {reason}")
         else:
-            described = standardize(str(accepted.schema.get("description", "")))
-            for option in accepted.values:
+            description = standardize(str(accepted_values.schema.get("description", "")))
+            for option in accepted_values.values:
                 text = standardize(option) if isinstance(option, str) else ""
-                if len(text) > 3 and text in described and text not in question:
-                    told = "occurs in the description, but not in the question"
-                    yield Flaw(HINT, f"{accepted.label}: {format_value(option)} {told}")
+                if len(text) > 3 and text in description and text not in question:
+                    reason = "occurs in the description, but not in the question"
+                    yield Flaw(HINT, f"{accepted_values.label}: {format_value(option)} {reason}")
                     break

@@ -42,37 +42,39 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
         for entry in entries
         if entry.expectation.forbids_calls and entry.functions and not entry.category.continues
     ]
-    called = [read_question(entry) for entry in entries if list_expected_calls(entry)]
-    served: dict[str, str] = {}
-    for pair in find_pairs(idle, called, threshold):
+    calling_questions = [read_question(entry) for entry in entries if list_expected_calls(entry)]
+    evidence_by_entry: dict[str, str] = {}
+    for pair in find_pairs(idle, calling_questions, threshold):
         if names := _list_shared_calls(pair.question.source, pair.other.source):
-            told = f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}"
-            served[pair.question.source.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
+            evidence = f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}"
+            evidence_by_entry[pair.question.source.id] = (
+                f"{evidence}, which is offered here too: {pair.question.excerpt}"
+            )
     longer: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
-    for other in called:
+    for other in calling_questions:
         for doc in _list_called_docs(other.source):
             longer[serialize_doc(doc)].append(other)
     rarity = Rarity([entry for entry in entries if entry.category.single_turn])
     for question in idle:
         entry = question.source
-        if entry.id in served:
+        if entry.id in evidence_by_entry:
             continue
         for other in (each for doc in entry.functions for each in longer[serialize_doc(doc)]):
             names = _list_shared_calls(entry, other.source)
             if names and _is_part(question.text, other.text, rarity):
-                told = f"{other.source.id} has all words of the question and calls {format_value(names)}"
-                served[entry.id] = f"{told}, which is offered here too: {question.excerpt}"
+                evidence = f"{other.source.id} has all words of the question and calls {format_value(names)}"
+                evidence_by_entry[entry.id] = f"{evidence}, which is offered here too: {question.excerpt}"
                 break
         else:
             for doc in entry.functions:
                 if not (fit := find_fit(question.text, doc, rarity)):
                     continue
-                told = f"the words {format_value([*fit.words])} are those of {doc.name}"
+                evidence = f"the words {format_value([*fit.words])} are those of {doc.name}"
                 if fit.values:
-                    told += f", and its parameters can be given {format_value([*fit.values])}"
-                served[entry.id] = f"{told}: {question.excerpt}"
+                    evidence += f", and its parameters can be given {format_value([*fit.values])}"
+                evidence_by_entry[entry.id] = f"{evidence}: {question.excerpt}"
                 break
-    return served
+    return evidence_by_entry
 
 
 def _list_called_docs(entry: Entry) -> Sequence[FunctionDoc]:

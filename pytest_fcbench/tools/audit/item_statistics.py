@@ -29,9 +29,9 @@ def find_entries_never_passed(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that no run passes, one run in fifty excepted."""
     for entry in facts.entries:
         verdicts = [run.passed[entry.id] for run in facts.results if entry.id in run.passed]
-        passed = sum(verdicts)
-        if len(verdicts) >= FEWEST_RUNS and passed <= len(verdicts) // _PER_EXCEPTION:
-            yield entry.id, Flaw(HINT, f"{passed} of {len(verdicts)} runs pass")
+        passing_count = sum(verdicts)
+        if len(verdicts) >= FEWEST_RUNS and passing_count <= len(verdicts) // _PER_EXCEPTION:
+            yield entry.id, Flaw(HINT, f"{passing_count} of {len(verdicts)} runs pass")
 
 
 @check(
@@ -52,16 +52,18 @@ def find_inverted_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         for run in facts.results:
             counts = totals[run.name, entry.category.name]
             if entry.id in run.passed and counts.total() > 1:
-                passed = run.passed[entry.id]
-                points.append((passed, (counts[True] - passed) / (counts.total() - 1)))
-        with_it, without = ([rest for passed, rest in points if passed == side] for side in (True, False))
+                has_passed = run.passed[entry.id]
+                points.append((has_passed, (counts[True] - has_passed) / (counts.total() - 1)))
+        with_it, without = (
+            [rest for has_passed, rest in points if has_passed == side] for side in (True, False)
+        )
         # Too few points correlate by chance.
         if len(points) < _FEWEST_CORRELATED or min(len(with_it), len(without)) < _FEWEST_EACH:
             continue
         r = correlate_pairs(points).pearson
         if r is not None and r <= _WEAKEST:
-            told = (
+            evidence = (
                 f"{len(with_it)} of {len(points)} runs pass; they pass {fmean(with_it):.0%} of the rest of "
                 f"{entry.category.name}, those that fail {fmean(without):.0%}"
             )
-            yield entry.id, Flaw(HINT, told)
+            yield entry.id, Flaw(HINT, evidence)

@@ -61,13 +61,13 @@ class SizeMeasure:
 def render_page(audit: Audit) -> str:
     """Render the audit as an HTML page, with every finding and a bar of each measure and category."""
     checks = [count_findings(audit, name) for name in audit.checks]
-    found = [each for each in checks if each.entries]
+    reporting_checks = [each for each in checks if each.entries]
     # A stable sort: checks stay in their order where they change as much.
-    found.sort(key=lambda each: (each.changing == 0, [-number for number in each.by_severity]))
+    reporting_checks.sort(key=lambda each: (each.changing == 0, [-number for number in each.by_severity]))
     values = {
         "audit": audit,
         "severities": list(Severity),
-        "found": found,
+        "found": reporting_checks,
         "silent": [each.check for each in checks if not each.entries],
         "groups": list(address_groups(audit)),
         "tables": tabulate_distributions(audit) if audit.spreads else (),
@@ -90,15 +90,17 @@ def count_findings(audit: Audit, name: str) -> Counted:
 
 def address_groups(audit: Audit) -> Iterator[FindingGroup]:
     """Yield the groups of findings; the id of a place has the check and the entry, and a number if needed."""
-    taken: Counter[str] = Counter()
+    place_counts: Counter[str] = Counter()
     for check, severity, findings in audit.groups:
-        placed = []
+        addressed_findings = []
         for finding in findings:
             # Ids of entries come from files, and an address holds few signs as they are.
             place = re.sub(r"[^\w.:-]", "_", f"{check}:{finding.entry}", flags=re.ASCII)
-            taken[place] += 1
-            placed.append((f"{place}-{taken[place]}" if taken[place] > 1 else place, finding))
-        yield FindingGroup(CHECKS[check], severity, audit.is_counted(findings[0]), placed)
+            place_counts[place] += 1
+            addressed_findings.append(
+                (f"{place}-{place_counts[place]}" if place_counts[place] > 1 else place, finding)
+            )
+        yield FindingGroup(CHECKS[check], severity, audit.is_counted(findings[0]), addressed_findings)
 
 
 def _draw_measures(audit: Audit) -> Iterator[SizeMeasure]:

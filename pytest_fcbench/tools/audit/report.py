@@ -48,8 +48,8 @@ class Audit:
         title = f"Audit of {self.suite} {self.version}: {self.entries:,} entries, {len(self.checks)} checks"
         if not self.has_uncounted:
             return title
-        certain, counted = self.count(Severity.CERTAIN), self.count(Severity.CERTAIN, is_counted=True)
-        return f"{title}; {counted} of {certain} certain findings can change a score"
+        certain, scoring_count = self.count(Severity.CERTAIN), self.count(Severity.CERTAIN, is_counted=True)
+        return f"{title}; {scoring_count} of {certain} certain findings can change a score"
 
     def count(self, severity: Severity, *, is_counted: bool | None = None) -> int:
         """Count the findings of a severity: all, or those of entries that a score counts or does not."""
@@ -70,9 +70,9 @@ class Audit:
     @property
     def trained(self) -> Sequence[str] | None:
         """The entries that are in the training data; None where they were not compared with any."""
-        compared = [name for name in self.checks if CHECKS[name].needs == "training"]
-        found = {finding.entry for finding in self.findings if finding.check in compared}
-        return sorted(found) if compared else None
+        training_checks = [name for name in self.checks if CHECKS[name].needs == "training"]
+        trained_entries = {finding.entry for finding in self.findings if finding.check in training_checks}
+        return sorted(trained_entries) if training_checks else None
 
     @property
     def groups(self) -> Iterator[tuple[str, Severity, Sequence[Finding]]]:
@@ -83,8 +83,8 @@ class Audit:
             place = order.index(finding.severity), self.checks.index(finding.check)
             return not self.is_counted(finding), *place
 
-        for _, found in groupby(sorted(self.findings, key=rank), key=rank):
-            group = list(found)
+        for _, ranked_findings in groupby(sorted(self.findings, key=rank), key=rank):
+            group = list(ranked_findings)
             yield group[0].check, group[0].severity, group
 
 
@@ -124,12 +124,12 @@ def render_lines(audit: Audit, most: int, width: int = tables.WIDTH) -> Iterator
 
 def _tabulate_counts(audit: Audit) -> Table:
     """Tabulate the number of findings of each check that has any; the others are named below."""
-    found = Counter((finding.check, finding.severity) for finding in audit.findings)
-    checks = [name for name in audit.checks if any(found[name, severity] for severity in Severity)]
+    counts = Counter((finding.check, finding.severity) for finding in audit.findings)
+    checks = [name for name in audit.checks if any(counts[name, severity] for severity in Severity)]
     rows = []
     for name in checks:
         entries = {finding.entry for finding in audit.findings if finding.check == name}
-        numbers = (*(found[name, severity] for severity in Severity), len(entries))
+        numbers = (*(counts[name, severity] for severity in Severity), len(entries))
         rows.append((name, *(str(number or "-") for number in numbers), CHECKS[name].says))
     if rows:
         entries = {finding.entry for finding in audit.findings}
@@ -156,7 +156,7 @@ def tabulate_distributions(audit: Audit) -> Sequence[Table]:
     types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
     languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
     strata: Counter[str] = sum((each.strata for each in spreads.values()), Counter())
-    tabulated = (
+    all_tables = (
         Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, tuple(notes)),
         _tabulate_shares("Declared types of parameters", "type", types),
         _tabulate_shares(
@@ -164,7 +164,7 @@ def tabulate_distributions(audit: Audit) -> Sequence[Table]:
         ),
         _tabulate_shares("Strata, by the number of features that make an entry hard", "stratum", strata),
     )
-    return [table for table in tabulated if table.rows]
+    return [table for table in all_tables if table.rows]
 
 
 def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:

@@ -112,27 +112,27 @@ def read_review(path: Path) -> Review:
 
 def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
     """Map each entry to set aside to its reason: decided by the review, and found by the named check."""
-    found = {(finding.check, finding.entry) for finding in findings}
+    finding_keys = {(finding.check, finding.entry) for finding in findings}
     return {
         key[1]: item.reason
         for item in review.decisions
         if item.decision is Decision.SET_ASIDE
         for key in item.keys
-        if key in found or item.finding == READ
+        if key in finding_keys or item.finding == READ
     }
 
 
 def find_vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Find decisions, by check and entry, about findings that do not occur (any more)."""
-    found = {(finding.check, finding.entry) for finding in findings}
-    decided = (key for item in review.decisions if item.finding != READ for key in item.keys)
-    return (key for key in decided if key not in found)
+    finding_keys = {(finding.check, finding.entry) for finding in findings}
+    decision_keys = (key for item in review.decisions if item.finding != READ for key in item.keys)
+    return (key for key in decision_keys if key not in finding_keys)
 
 
 def find_undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
     """List certain findings about entries without a decision in the review."""
-    known = {entry for item in review.decisions for entry in item.entries}
-    return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in known]
+    decided_entries = {entry for item in review.decisions for entry in item.entries}
+    return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in decided_entries]
 
 
 def write_ledger(review: Review, findings: Sequence[Finding]) -> str:

@@ -21,26 +21,26 @@ from pytest_fcbench.tools.audit.findings import check
 )
 def find_changed_tools(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find tools that their server offers no longer, or with another description or schema."""
-    offered: dict[str, Mapping[str, FunctionDoc]] = {}
-    reported: set[tuple[str, str]] = set()
+    docs_by_server: dict[str, Mapping[str, FunctionDoc]] = {}
+    reported_tools: set[tuple[str, str]] = set()
     for entry in facts.entries:
         if entry.scene is None or entry.scene.server is None:
             continue
         program = entry.scene.server.program.enter_suite(str(facts.suite.find_folder(entry)))
         # Many entries name one server: it is started once, and a flaw is reported at the first entry.
         server = repr(program)
-        if server not in offered:
-            offered[server] = {}
+        if server not in docs_by_server:
+            docs_by_server[server] = {}
             try:
                 tools: list[object] = [*list_tools(program).tools]
-                offered[server] = {doc.name: doc for doc in openapi.read_tools(tools, "its list")}
+                docs_by_server[server] = {doc.name: doc for doc in openapi.read_tools(tools, "its list")}
             except FcbenchError as error:
                 yield entry.id, Flaw(CERTAIN, str(error), "correct the server's program, or what it needs")
-        for doc in entry.functions if offered[server] else ():
-            now = offered[server].get(doc.name)
-            if (server, doc.name) in reported or now == doc:
+        for doc in entry.functions if docs_by_server[server] else ():
+            now = docs_by_server[server].get(doc.name)
+            if (server, doc.name) in reported_tools or now == doc:
                 continue
-            reported.add((server, doc.name))
+            reported_tools.add((server, doc.name))
             if now is None:
                 flaw = Flaw(CERTAIN, f"{doc.name} is not offered any more")
             elif now.given != doc.given:

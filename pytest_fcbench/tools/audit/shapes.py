@@ -16,12 +16,14 @@ def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find categories that cannot be read at all, so that no other check looks at them."""
     # Categories of one file have its errors in common.
     first = {
-        line: category for category, told in reversed([*facts.unread.items()]) for line in told.splitlines()
+        line: category
+        for category, error_text in reversed([*facts.unread.items()])
+        for line in error_text.splitlines()
     }
     return (
         (category, Flaw(CERTAIN, line))
-        for category, told in facts.unread.items()
-        for line in told.splitlines()
+        for category, error_text in facts.unread.items()
+        for line in error_text.splitlines()
         if first[line] == category
     )
 
@@ -33,10 +35,10 @@ def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
 )
 def find_misshapen_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries with too few or too many calls, functions or turns for the rule they are judged by."""
-    seen: Counter[str] = Counter()
+    id_counts: Counter[str] = Counter()
     for entry in facts.entries:
-        if seen[entry.id]:
+        if id_counts[entry.id]:
             yield entry.id, Flaw(CERTAIN, "the id is used twice", "give each entry an id of its own")
-        seen[entry.id] += 1
+        id_counts[entry.id] += 1
         for flaw in find_kind(entry).find_flaws(entry):
             yield entry.id, flaw

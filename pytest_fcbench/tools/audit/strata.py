@@ -34,47 +34,47 @@ def has_many_functions(entry: Entry) -> bool:
 def has_related_functions(entry: Entry) -> bool:
     """Tell whether a right function stands among others of its domain; without one, whether any do."""
     domains = [doc.name.partition(".")[0] for doc in list_offered_docs(entry) if "." in doc.name]
-    sought = set(domains)
+    right_domains = set(domains)
     if calls := list_expected_calls(entry):
-        sought &= {call.name.partition(".")[0] for call in calls}
-    return any(domains.count(domain) >= _RELATED for domain in sought)
+        right_domains &= {call.name.partition(".")[0] for call in calls}
+    return any(domains.count(domain) >= _RELATED for domain in right_domains)
 
 
 def has_defaults(entry: Entry) -> bool:
     """Tell whether a right answer may leave a parameter out, which a model must not fill otherwise."""
-    return any(accepted.is_optional for accepted in iterate_accepted_values(entry))
+    return any(accepted_values.is_optional for accepted_values in iterate_accepted_values(entry))
 
 
 def has_implied_values(entry: Entry) -> bool:
     """Tell whether a value that is needed stands nowhere in the question as it is."""
     question = standardize(join_user_messages(entry))
     return any(
-        not accepted.is_optional
-        and all(isinstance(value, (str, int, float)) for value in accepted.values)
-        and not any(_stands_in(question, value) for value in accepted.values)
-        for accepted in iterate_accepted_values(entry)
+        not accepted_values.is_optional
+        and all(isinstance(value, (str, int, float)) for value in accepted_values.values)
+        and not any(_stands_in(question, value) for value in accepted_values.values)
+        for accepted_values in iterate_accepted_values(entry)
     )
 
 
 def _stands_in(text: str, value: object) -> bool:
     # Users write whole numbers without a point.
-    shown = int(value) if isinstance(value, float) and value.is_integer() else value
-    return standardize(str(shown)) in text
+    shown_value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return standardize(str(shown_value)) in text
 
 
-def is_said(value: object, said: str) -> bool:
+def is_said(value: object, text: str) -> bool:
     """Tell whether all that a value consists of stands in a text in the matcher's normal form."""
     if isinstance(value, (list, tuple)):
-        return all(is_said(element, said) for element in value)
+        return all(is_said(element, text) for element in value)
     if isinstance(value, Mapping):
-        return all(is_said(member, said) for member in value.values())
+        return all(is_said(member, text) for member in value.values())
     # Nobody says ``True``; a switch is described in other words.
-    return isinstance(value, bool) or _stands_in(said, value)
+    return isinstance(value, bool) or _stands_in(text, value)
 
 
 def has_nested_values(entry: Entry) -> bool:
     """Tell whether a value is an object or a list of objects."""
-    return any(_is_nested(accepted.schema) for accepted in iterate_accepted_values(entry))
+    return any(_is_nested(accepted_values.schema) for accepted_values in iterate_accepted_values(entry))
 
 
 def _is_nested(schema: Mapping[str, object]) -> bool:
@@ -108,16 +108,16 @@ def count_results(entry: Entry) -> int:
         return max(1, sum(call.name == "fetch_url_content" for calls in calls_by_turn for call in calls))
     if entry.category.single_turn:
         return 0
-    docs, said, found = {doc.name: doc for doc in list_offered_docs(entry)}, "", set()
+    docs, user_text, result_values = {doc.name: doc for doc in list_offered_docs(entry)}, "", set()
     for messages, calls in zip(entry.turns, calls_by_turn, strict=False):
-        said += standardize(" ".join(message.shown_text for message in messages))
+        user_text += standardize(" ".join(message.shown_text for message in messages))
         for call in calls:
             doc = docs.get(call.name)
             for name, value in call.arguments.items():
-                told = said + standardize(str(doc.properties.get(name)) if doc else "")
-                if not is_said(value, told) and not _DATE.fullmatch(str(value)):
-                    found.add(repr(value))
-    return len(found)
+                known_text = user_text + standardize(str(doc.properties.get(name)) if doc else "")
+                if not is_said(value, known_text) and not _DATE.fullmatch(str(value)):
+                    result_values.add(repr(value))
+    return len(result_values)
 
 
 def needs_results(entry: Entry) -> bool:
@@ -173,5 +173,8 @@ STATED = ("arithmetic", "negation", "later correction")
 
 def list_features(entry: Entry) -> Sequence[str]:
     """List the features of an entry that make it hard: those found here, and those that its suite states."""
-    stated = entry.features or ()
-    return [*(name for name, has in FEATURES.items() if has(entry)), *(n for n in STATED if n in stated)]
+    stated_features = entry.features or ()
+    return [
+        *(name for name, has in FEATURES.items() if has(entry)),
+        *(n for n in STATED if n in stated_features),
+    ]

@@ -19,7 +19,7 @@ from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 @check("empty_text", "a text is empty", "fill them in or leave them out")
 def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find empty messages, and functions without a description."""
-    seen: set[str] = set()
+    seen_names: set[str] = set()
     for entry in facts.entries:
         messages = [message for turn in entry.turns for message in turn]
         if not join_user_messages(entry).strip():
@@ -29,8 +29,8 @@ def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         ]:
             yield entry.id, Flaw(LIKELY, f"messages without a text: {format_value(blank)}")
         for doc in list_offered_docs(entry):
-            if not doc.description.strip() and doc.name not in seen:
-                seen.add(doc.name)
+            if not doc.description.strip() and doc.name not in seen_names:
+                seen_names.add(doc.name)
                 evidence = f"{doc.name} has no description"
                 yield entry.id, Flaw(LIKELY, evidence, "describe what the function does")
 
@@ -38,7 +38,7 @@ def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
 @check("damaged_text", "a text is damaged", "write the text again")
 def find_damaged_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
-    seen: set[str] = set()
+    seen_texts: set[str] = set()
     for entry in facts.entries:
         texts = [
             (f"turn {number}", message.content)
@@ -53,8 +53,8 @@ def find_damaged_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
                 if isinstance(schema, dict)
             ]
         for where, text in texts:
-            if text not in seen:
-                seen.add(text)
+            if text not in seen_texts:
+                seen_texts.add(text)
                 for severity, damage, _ in _find_damage(text):
                     yield entry.id, Flaw(severity, f"{where}: {damage}")
 
@@ -72,15 +72,16 @@ def _find_damage(text: str) -> Iterator[Flaw]:
         if sign == "\ufffd" or kind == "Cs" or (kind == "Cc" and sign not in "\n\r\t"):
             yield Flaw(CERTAIN, f"U+{ord(sign):04X} in {_excerpt(text, place)}")
             break
-    for found in _MANGLED.finditer(text):
+    for match in _MANGLED.finditer(text):
         try:
             # Only what reads as UTF-8 again was mangled: such letters also stand in sound words.
-            meant = found[0].encode("cp1252").decode("utf-8")
+            original_text = match[0].encode("cp1252").decode("utf-8")
         except (UnicodeEncodeError, UnicodeDecodeError):
             continue
-        where = _excerpt(text, found.start())
+        where = _excerpt(text, match.start())
         yield Flaw(
-            LIKELY, f"{format_value(found[0])} is {format_value(meant)} in a wrong encoding, in {where}"
+            LIKELY,
+            f"{format_value(match[0])} is {format_value(original_text)} in a wrong encoding, in {where}",
         )
         break
     if sign := next((sign for sign in text if sign in "\u200b\u2060\ufeff"), ""):
@@ -103,11 +104,11 @@ def find_unnamed_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     if asks_statement(entry):
         return
     question = standardize_turns(entry.turns)
-    for accepted in iterate_accepted_values(entry):
+    for accepted_values in iterate_accepted_values(entry):
         # A number or a value of an enum is seldom said as it is written.
-        texts = [value for value in accepted.values if isinstance(value, str)]
-        is_closed = isinstance(accepted.schema.get("enum"), list)
-        if accepted.is_optional or is_closed or not texts or len(texts) < len(accepted.values):
+        texts = [value for value in accepted_values.values if isinstance(value, str)]
+        is_closed = isinstance(accepted_values.schema.get("enum"), list)
+        if accepted_values.is_optional or is_closed or not texts or len(texts) < len(accepted_values.values):
             continue
         if not any(standardize(text) in question for text in texts):
-            yield Flaw(HINT, f"{accepted.label}: none of {format_value(texts)} occurs in the question")
+            yield Flaw(HINT, f"{accepted_values.label}: none of {format_value(texts)} occurs in the question")

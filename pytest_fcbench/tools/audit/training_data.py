@@ -53,7 +53,9 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
                 if not line.strip():
                     continue
                 try:
-                    messages = [each for found in read_conversations(line) for each in found.messages]
+                    messages = [
+                        each for conversation in read_conversations(line) for each in conversation.messages
+                    ]
                     calls = [
                         serialize_call(call.name, call.arguments) for each in messages for call in each.calls
                     ]
@@ -69,15 +71,15 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
 
 def describe_reading(path: Path) -> str:
     """Say how many lines of training data there are, how many of them are compared, and why not all."""
-    compared, unread, first = 0, 0, ""
+    compared_count, unread_count, first = 0, 0, ""
     for line in read_training_data(path):
         if isinstance(line, TrainingLine):
-            compared += 1
+            compared_count += 1
         else:
-            unread += 1
+            unread_count += 1
             first = first or f"line {line.number}: {line.reason}"
-    left_out = f", {unread} left out; {first}" if unread else ""
-    return f"{path.name}: {compared + unread} lines read, {compared} compared{left_out}"
+    left_out = f", {unread_count} left out; {first}" if unread_count else ""
+    return f"{path.name}: {compared_count + unread_count} lines read, {compared_count} compared{left_out}"
 
 
 def serialize_call(name: object, arguments: object) -> str:
@@ -97,22 +99,22 @@ def find_trained_questions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         return
     alike: dict[str, dict[int, float]] = {}
     questions = [*map(read_question, facts.entries)]
-    taught = (
+    training_questions = (
         split_question(line.number, text)
         for line in read_training_data(facts.training)
         if isinstance(line, TrainingLine)
         for text in line.questions
     )
-    for pair in find_pairs(taught, questions, facts.threshold):
+    for pair in find_pairs(training_questions, questions, facts.threshold):
         scores = alike.setdefault(pair.other.source.id, {})
         scores[pair.question.source] = max(scores.get(pair.question.source, 0.0), pair.rouge_l)
     for question in questions:
         if by_line := alike.get(question.source.id):
             best = max(by_line.values())
             severity, how = (LIKELY, "the same words") if best >= _SAME else (HINT, f"ROUGE-L {best:.2f}")
-            found = sorted(by_line, key=lambda number: (-by_line[number], number))
-            told = f"is in the training data, {_list_lines(found)} ({how}): {question.excerpt}"
-            yield question.source.id, Flaw(severity, told)
+            line_numbers = sorted(by_line, key=lambda number: (-by_line[number], number))
+            evidence = f"is in the training data, {_list_lines(line_numbers)} ({how}): {question.excerpt}"
+            yield question.source.id, Flaw(severity, evidence)
 
 
 @check(
@@ -125,27 +127,27 @@ def find_trained_calls(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries whose right calls, each with its first accepted values, are all in one line."""
     if facts.training is None:
         return
-    wanted: dict[str, frozenset[str]] = {}
+    calls_by_entry: dict[str, frozenset[str]] = {}
     # A line can only teach entries that have one of its calls.
     having: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:
         calls = [choose_call(call, entry.find_function(call.name)) for call in list_expected_calls(entry)]
         # A call without arguments says nothing about where it comes from.
         if calls and all(call.arguments for call in calls):
-            wanted[entry.id] = frozenset(serialize_call(call.name, call.arguments) for call in calls)
-            having[min(wanted[entry.id])].append(entry.id)
-    found: defaultdict[str, list[int]] = defaultdict(list)
+            calls_by_entry[entry.id] = frozenset(serialize_call(call.name, call.arguments) for call in calls)
+            having[min(calls_by_entry[entry.id])].append(entry.id)
+    lines_by_entry: defaultdict[str, list[int]] = defaultdict(list)
     for line in read_training_data(facts.training):
         if isinstance(line, TrainingLine):
             for entry_id in sorted({each for call in line.calls for each in having.get(call, ())}):
-                if wanted[entry_id] <= line.calls:
-                    found[entry_id].append(line.number)
-    for entry_id, numbers in found.items():
+                if calls_by_entry[entry_id] <= line.calls:
+                    lines_by_entry[entry_id].append(line.number)
+    for entry_id, numbers in lines_by_entry.items():
         yield entry_id, Flaw(HINT, f"its calls are in the training data, {_list_lines(numbers)}")
 
 
 def _list_lines(numbers: Sequence[int]) -> str:
     """Name lines of a file; of many, the first three."""
-    named = ", ".join(map(str, numbers[:3]))
+    shown_numbers = ", ".join(map(str, numbers[:3]))
     more = f" and {len(numbers) - 3} more" if len(numbers) > 3 else ""
-    return f"line {named}{more}" if len(numbers) == 1 else f"lines {named}{more}"
+    return f"line {shown_numbers}{more}" if len(numbers) == 1 else f"lines {shown_numbers}{more}"

@@ -61,8 +61,10 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
     plain = {name: value for name, value in call.arguments.items() if not isinstance(value, (dict, str))}
-    declared = {name: FunctionDoc(name, "", {"properties": doc.properties}) for name, doc in docs.items()}
-    why = describe_misfit(call.name, plain, declared)
+    declared_docs = {
+        name: FunctionDoc(name, "", {"properties": doc.properties}) for name, doc in docs.items()
+    }
+    why = describe_misfit(call.name, plain, declared_docs)
     return Flaw(LIKELY, why) if why else None
 
 
@@ -78,8 +80,8 @@ def find_erring_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     try:
         environments = facts.open_environments(entry)
     except Exception as error:  # noqa: BLE001 - a state that somebody wrote can break anything
-        told = f"the initial state cannot be opened: {type(error).__name__}: {error}"
-        yield Flaw(CERTAIN, told, "correct the state")
+        evidence = f"the initial state cannot be opened: {type(error).__name__}: {error}"
+        yield Flaw(CERTAIN, evidence, "correct the state")
         return
     for turn, texts in enumerate(turns):
         for text, result in zip(texts, environments.perform_calls(texts), strict=True):
@@ -88,8 +90,8 @@ def find_erring_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
                 continue  # ``unmakeable`` finds it
             if problem := _read_error(result):
                 severity, message = problem
-                told = f"{format_value(text, 120)} returns {format_value(message, 120)}"
-                yield Flaw(severity, f"turn {turn + 1}: {told}")
+                evidence = f"{format_value(text, 120)} returns {format_value(message, 120)}"
+                yield Flaw(severity, f"turn {turn + 1}: {evidence}")
 
 
 def _read_error(result: str) -> tuple[Severity, str] | None:
@@ -119,8 +121,10 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             continue
         after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
         if after is None:
-            told = f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
-            yield Flaw(LIKELY, told)
+            evidence = (
+                f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
+            )
+            yield Flaw(LIKELY, evidence)
             continue
         calls: list[Call] = []
         # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
@@ -129,14 +133,14 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
                 calls += python.parse_corrected(text)
         withheld = _get_withheld_docs(entry)
         late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
-        shown, said = format_value(list(truth[after])), standardize_turns(entry.turns[: turn + 1])
+        calls_text, user_text = format_value(list(truth[after])), standardize_turns(entry.turns[: turn + 1])
         if late:
             # The calls after a missing function arrives have to use it.
             if not any(f"{name}(" in text for name in late for text in truth[after]):
-                told = f"waits for {format_value(late)}, which turn {after + 1} does not call"
-                yield Flaw(LIKELY, f"turn {turn + 1} {told}: {shown}")
-        elif calls and all(is_said(value, said) for call in calls for value in call.arguments.values()):
-            yield Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {shown}")
+                evidence = f"waits for {format_value(late)}, which turn {after + 1} does not call"
+                yield Flaw(LIKELY, f"turn {turn + 1} {evidence}: {calls_text}")
+        elif calls and all(is_said(value, user_text) for call in calls for value in call.arguments.values()):
+            yield Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {calls_text}")
 
 
 @entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")
@@ -151,5 +155,5 @@ def find_calls_off_schema(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             if why is None:
                 why, severity = describe_misfit(call.name, call.arguments, docs, conforms_to_schema), LIKELY
             if why:
-                shown = format_value(dict(call.arguments))
-                yield Flaw(severity, f"step {number}: {why} The call gives {shown}")
+                arguments_text = format_value(dict(call.arguments))
+                yield Flaw(severity, f"step {number}: {why} The call gives {arguments_text}")

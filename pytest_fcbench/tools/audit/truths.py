@@ -92,23 +92,23 @@ def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         for name, options in call.accepted.items():
             if name in doc.properties:
                 continue
-            told = f"{call.name} has no parameter {name}"
+            fault = f"{call.name} has no parameter {name}"
             # Calls without an optional parameter can still be right.
             if isinstance(options, (list, tuple)) and "" in options:
-                yield Flaw(LIKELY, f"{told}; accepted: {format_value(options)}")
+                yield Flaw(LIKELY, f"{fault}; accepted: {format_value(options)}")
             else:
-                yield Flaw(CERTAIN, f"{told}, but the truth demands {format_value(options)}")
-    for accepted in iterate_accepted_values(entry):
-        schema = accepted.schema
-        has_elements = schema.get("type") in WITH_ELEMENTS[accepted.entry.category.language]
+                yield Flaw(CERTAIN, f"{fault}, but the truth demands {format_value(options)}")
+    for accepted_values in iterate_accepted_values(entry):
+        schema = accepted_values.schema
+        has_elements = schema.get("type") in WITH_ELEMENTS[accepted_values.entry.category.language]
         # Of a list of dicts the keys are declared by its elements.
         inner = schema.get("items") if has_elements else schema
         properties = inner.get("properties") if isinstance(inner, Mapping) else None
-        declared = list(properties) if isinstance(properties, Mapping) else []
-        keys = dict.fromkeys(key for option in accepted.values for key, _ in _iterate_members(option))
-        if declared and (undeclared := [key for key in keys if key not in declared]):
-            told = f"has no key {', '.join(undeclared)}; the keys are {format_value(declared)}"
-            yield Flaw(LIKELY, f"{accepted.label} {told}")
+        declared_keys = list(properties) if isinstance(properties, Mapping) else []
+        keys = dict.fromkeys(key for option in accepted_values.values for key, _ in _iterate_members(option))
+        if declared_keys and (undeclared_keys := [key for key in keys if key not in declared_keys]):
+            fault = f"has no key {', '.join(undeclared_keys)}; the keys are {format_value(declared_keys)}"
+            yield Flaw(LIKELY, f"{accepted_values.label} {fault}")
 
 
 @entry_check(
@@ -121,28 +121,28 @@ def find_malformed_alternatives(facts: SuiteFacts, entry: Entry) -> Iterator[Fla
     for call in list_expected_calls(entry):
         for name, options in call.accepted.items():
             if not isinstance(options, (list, tuple)):
-                told = f"{format_value(options)} is not a list of accepted values"
-                yield Flaw(CERTAIN, f"{call.name}.{name}: {told}")
-    for accepted in iterate_accepted_values(entry):
-        label, values = accepted.label, accepted.values
-        is_required = accepted.name in accepted.doc.required
-        levels = _count_declared_levels(entry.category.language, accepted.schema)
-        if not accepted.options:
+                fault = f"{format_value(options)} is not a list of accepted values"
+                yield Flaw(CERTAIN, f"{call.name}.{name}: {fault}")
+    for accepted_values in iterate_accepted_values(entry):
+        label, values = accepted_values.label, accepted_values.values
+        is_required = accepted_values.name in accepted_values.doc.required
+        levels = _count_declared_levels(entry.category.language, accepted_values.schema)
+        if not accepted_values.options:
             yield Flaw(CERTAIN, f"{label}: no value is accepted, and the parameter must not be omitted")
         elif len(values) > 1 and all(_count_levels(value) < levels for value in values):
             # Several arrays that are each too shallow may be meant as the elements of one array.
-            told = "are alternatives; a single array of them would not match"
-            yield Flaw(LIKELY, f"{label}: {format_value(values)} {told}")
+            fault = "are alternatives; a single array of them would not match"
+            yield Flaw(LIKELY, f"{label}: {format_value(values)} {fault}")
         # Officially "" means "may be left out", so an empty text can hardly be demanded.
-        elif not values and is_required and accepted.schema.get("default") != "":
+        elif not values and is_required and accepted_values.schema.get("default") != "":
             yield Flaw(LIKELY, f"{label}: is required, and only an empty text is accepted")
-        elif "" in accepted.options and is_required:
-            told = f"is required, so it cannot be omitted as {format_value(accepted.options)} allows"
-            yield Flaw(HINT, f"{label}: {told}")
+        elif "" in accepted_values.options and is_required:
+            fault = f"is required, so it cannot be omitted as {format_value(accepted_values.options)} allows"
+            yield Flaw(HINT, f"{label}: {fault}")
         for key, value in (member for option in values for member in _iterate_members(option)):
             if isinstance(value, str):
-                told = f"{key} accepts {format_value(value)}, a text instead of a list of values"
-                yield Flaw(CERTAIN, f"{label}: {told}")
+                fault = f"{key} accepts {format_value(value)}, a text instead of a list of values"
+                yield Flaw(CERTAIN, f"{label}: {fault}")
 
 
 def _count_levels(value: object) -> int:
@@ -165,36 +165,36 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
 @entry_check("mistyped", "accepted values contradict the function doc", "correct the truth, or widen the doc")
 def find_mistyped_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values of another type than declared, or outside of the enum."""
-    for accepted in iterate_accepted_values(entry):
-        default, language = accepted.schema.get("default"), entry.category.language
+    for accepted_values in iterate_accepted_values(entry):
+        default, language = accepted_values.schema.get("default"), entry.category.language
         misfits = [
             misfit
-            for option in accepted.values
+            for option in accepted_values.values
             if option != default  # the default is what the doc declares, whatever its type
-            and (misfit := next(_find_misfits(option, accepted.schema, language), None))
+            and (misfit := next(_find_misfits(option, accepted_values.schema, language), None))
         ]
         if not misfits:
             continue
-        if len(misfits) < len(accepted.values):
+        if len(misfits) < len(accepted_values.values):
             severity, rest = HINT, "other accepted values fit"
-        elif accepted.is_optional:
+        elif accepted_values.is_optional:
             severity, rest = LIKELY, "it can only be omitted"
         else:
             severity, rest = CERTAIN, "no accepted value fits"
-        yield Flaw(severity, f"{accepted.label}: {misfits[0]}; {rest}")
+        yield Flaw(severity, f"{accepted_values.label}: {misfits[0]}; {rest}")
 
 
 def _find_misfits(option: object, schema: Schema, language: Language) -> Iterator[str]:
     """Yield the reasons why an accepted value violates the doc, at any depth."""
-    declared, is_python = schema.get("type"), language is Language.PYTHON
+    schema_type, is_python = schema.get("type"), language is Language.PYTHON
     # Text in Java and JavaScript is source text, where a variable can have any type.
-    if isinstance(option, str) and (not is_python or declared == "any"):
+    if isinstance(option, str) and (not is_python or schema_type == "any"):
         return
     # Docs cannot declare null, and in Java and JavaScript ``any`` takes every value.
-    if option is None or (not is_python and declared == "any"):
+    if option is None or (not is_python and schema_type == "any"):
         return
-    if not conforms_to_schema(option, {"type": declared}, language):
-        yield f"{format_value(option)} is not of type {declared}"
+    if not conforms_to_schema(option, {"type": schema_type}, language):
+        yield f"{format_value(option)} is not of type {schema_type}"
         return
     enum = schema.get("enum")
     if isinstance(enum, list) and enum and not isinstance(option, (list, Mapping)) and option not in enum:
@@ -220,7 +220,7 @@ def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
     if not entry.expectation.is_known or (entry.category.group is Group.MCP and facts.servers is None):
         return
-    failed = {
+    failures = {
         profile: verdict
         # In reverse, so that the verdict of the first manner stays.
         for judgement in reversed(facts.oracle[entry.id])
@@ -228,16 +228,16 @@ def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         if not isinstance(verdict := judgement.select_profile(profile), Passed)
     }
     # Only the web API itself could show whether the ground truth is right, so this is no flaw.
-    if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
-        yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record the replies of the API")
-    elif failed:
+    if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failures.values()):
+        yield Flaw(HINT, str(failures[Profile.OFFICIAL]), "record the replies of the API")
+    elif failures:
         profiles_by_reason: defaultdict[str, list[Profile]] = defaultdict(list)
-        for profile, verdict in failed.items():
+        for profile, verdict in failures.items():
             profiles_by_reason[str(verdict)].append(profile)
         reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in profiles_by_reason.items()]
         passing_by_profile = [
             [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
-            for profile in failed
+            for profile in failures
         ]
         # The worse of both profiles counts.
         passing = min(passing_by_profile, key=len)
@@ -256,12 +256,14 @@ def _is_answerable(facts: SuiteFacts, entry: Entry, profile: Profile, manner: Mo
     if isinstance(verdict, Passed):
         return True
     # Each call is tried alone first, where a verdict names the parameter; then all of them together.
-    chosen = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
-    calls = tuple(call for call in chosen if call)
-    if not calls or len(calls) < len(chosen):
+    narrow_calls = [
+        _choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)
+    ]
+    calls = tuple(call for call in narrow_calls if call)
+    if not calls or len(calls) < len(narrow_calls):
         return False
-    narrowed = replace(entry, expectation=ExpectedCalls(calls))
-    return isinstance(facts.judge_oracle(entry, narrowed, manner).select_profile(profile), Passed)
+    narrow_truth = replace(entry, expectation=ExpectedCalls(calls))
+    return isinstance(facts.judge_oracle(entry, narrow_truth, manner).select_profile(profile), Passed)
 
 
 def _choose_values(
@@ -274,17 +276,19 @@ def _choose_values(
     # as there are combinations of them.
     place = dict.fromkeys(options, 0)
     while True:
-        chosen = {name: values[place[name] : place[name] + 1] for name, values in options.items()}
-        narrow = ExpectedCall(call.name, chosen)
+        chosen_values = {name: values[place[name] : place[name] + 1] for name, values in options.items()}
+        narrow = ExpectedCall(call.name, chosen_values)
         truth = replace(single, expectation=ExpectedCalls((narrow,)))
         verdict = facts.judge_oracle(single, truth, manner).select_profile(profile)
         if isinstance(verdict, Passed):
             return narrow
-        blamed = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
+        blamed_parameter = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
         # No other value can help: the blamed one has no alternative, or is no parameter.
-        if not isinstance(blamed, str) or place.get(blamed, 0) + 1 >= len(options.get(blamed, ())):
+        if not isinstance(blamed_parameter, str) or place.get(blamed_parameter, 0) + 1 >= len(
+            options.get(blamed_parameter, ())
+        ):
             return None
-        place[blamed] += 1
+        place[blamed_parameter] += 1
 
 
 @entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
@@ -321,11 +325,11 @@ def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         for both, only in product(fitting_both, _narrow_call(calls[first])):
             judgement = _judge_calls(facts, entry, (both, only, *others))
             if isinstance(judgement.corrected, Passed) and isinstance(judgement.official, Failed):
-                told = (
+                evidence = (
                     f"{_format_call(both)} also fits the expected call {first + 1}; if it comes before "
                     f"{_format_call(only)}, the answer fails officially: {judgement.official.code}"
                 )
-                yield Flaw(CERTAIN, told)
+                yield Flaw(CERTAIN, evidence)
                 return
 
 
@@ -349,8 +353,10 @@ def _format_call(call: ExpectedCall) -> str:
     values = {
         name: values[0] for name, values in call.accepted.items() if isinstance(values, list) and values
     }
-    given = ", ".join(f"{name}={format_value(value, 40)}" for name, value in values.items() if value != "")
-    return f"{call.name}({given})"
+    arguments_text = ", ".join(
+        f"{name}={format_value(value, 40)}" for name, value in values.items() if value != ""
+    )
+    return f"{call.name}({arguments_text})"
 
 
 @entry_check(
@@ -361,10 +367,12 @@ def _format_call(call: ExpectedCall) -> str:
 def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters that must be given though what must be given is their default."""
     language = entry.category.language
-    for accepted in iterate_accepted_values(entry):
-        if "" not in accepted.options and is_default(language, accepted.doc, accepted.name, accepted.options):
-            told = f"the default of the doc is accepted, {format_value(accepted.schema['default'])}"
-            yield Flaw(CERTAIN, f"{accepted.label}: {told}, and leaving it out is not")
+    for accepted_values in iterate_accepted_values(entry):
+        if "" not in accepted_values.options and is_default(
+            language, accepted_values.doc, accepted_values.name, accepted_values.options
+        ):
+            fault = f"the default of the doc is accepted, {format_value(accepted_values.schema['default'])}"
+            yield Flaw(CERTAIN, f"{accepted_values.label}: {fault}, and leaving it out is not")
 
 
 @entry_check(
@@ -374,12 +382,14 @@ def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
 )
 def find_refused_defaults(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters whose default is not accepted when it is given."""
-    for accepted in iterate_accepted_values(entry):
-        default, values = accepted.schema.get("default"), accepted.values
-        if not accepted.is_optional or not values or default in (None, ""):
+    for accepted_values in iterate_accepted_values(entry):
+        default, values = accepted_values.schema.get("default"), accepted_values.values
+        if not accepted_values.is_optional or not values or default in (None, ""):
             continue
         # Compared as texts, too: a doc can write a number of the ground truth as a text.
         text = standardize(str(default))
         if not any(value == default or standardize(str(value)) == text for value in values):
             meaning = f"may be omitted, which means {format_value(default)}"
-            yield Flaw(LIKELY, f"{accepted.label}: {meaning}, but only {format_value(values)} are accepted")
+            yield Flaw(
+                LIKELY, f"{accepted_values.label}: {meaning}, but only {format_value(values)} are accepted"
+            )

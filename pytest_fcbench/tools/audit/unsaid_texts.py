@@ -51,14 +51,14 @@ def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         sources[f"turn {turn + 1}"] = [message.content for message in entry.turns[turn]]
         for text in texts:
             for call, name, value in _iterate_written_texts(text):
-                found = _find_source(value, sources)
-                if found and _is_compared(facts, entry, text, call, name):
-                    yield Flaw(found[0], f"turn {turn + 1}: {name} of {call.name} {found[1]}")
+                problem = _find_source(value, sources)
+                if problem and _is_compared(facts, entry, text, call, name):
+                    yield Flaw(problem[0], f"turn {turn + 1}: {name} of {call.name} {problem[1]}")
             (result,) = environments.perform_calls([text])
-            returned = [result]
+            result_texts = [result]
             with suppress(ValueError, RecursionError):
-                returned += _iterate_texts(read_json_text(result))
-            sources[f"the result of {format_value(text, 60)}"] = returned
+                result_texts += _iterate_texts(read_json_text(result))
+            sources[f"the result of {format_value(text, 60)}"] = result_texts
 
 
 def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
@@ -75,11 +75,11 @@ def _is_compared(facts: SuiteFacts, entry: Entry, call_text: str, call: Call, na
     """Tell whether a conversation fails in which one of the truth's calls has other words for a parameter."""
     arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}
     other = f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-    made = [
+    made_calls = [
         [[other if text == call_text else text for text in texts]] if texts else []
         for texts in list_performed_turns(entry)
     ]
-    verdict = match_calls(entry, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
+    verdict = match_calls(entry, made_calls, lambda: facts.open_environments(entry), Profile.CORRECTED)
     return not verdict.passed
 
 
@@ -105,13 +105,13 @@ def _find_source(text: str, sources: dict[str, list[str]]) -> tuple[Severity, st
             continue
         start = text[:_LONGEST]
         pieces = SequenceMatcher(None, start, source[: 3 * _LONGEST], autojunk=False).get_matching_blocks()
-        found = sum(piece.size for piece in pieces if piece.size >= _PIECE) / len(start)
-        share, name = max((share, name), (found, place))
+        overlap = sum(piece.size for piece in pieces if piece.size >= _PIECE) / len(start)
+        share, name = max((share, name), (overlap, place))
     if share >= _NEAR:
         # A form of words that somebody gave, filled in with a value that somebody gave.
-        known = {name: _list_words(" ".join(texts)) for name, texts in sources.items()}
-        filled_in = words - known.pop(name)
-        if filled_in and filled_in <= set().union(*known.values()):
+        words_by_source = {name: _list_words(" ".join(texts)) for name, texts in sources.items()}
+        filled_in = words - words_by_source.pop(name)
+        if filled_in and filled_in <= set().union(*words_by_source.values()):
             return None
         return LIKELY, f"is nearly what {name} holds, but not letter by letter: {format_value(text)}"
     return HINT, f"is a text that no question and no result contains: {format_value(text)}"

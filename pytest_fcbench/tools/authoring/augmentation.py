@@ -63,8 +63,8 @@ class Material:
         count = draw.randint(2, 3)
         if len(self.parents) < count:
             return None
-        chosen = [draw.choice(self.alike[parent.key]) for parent in draw.sample(self.parents, count)]
-        return combination.build_parallel_multiple(chosen, draw)
+        entries = [draw.choice(self.alike[parent.key]) for parent in draw.sample(self.parents, count)]
+        return combination.build_parallel_multiple(entries, draw)
 
     def draw_irrelevance(self, draw: Random) -> Entry | None:
         """Draw a question with functions that cannot answer it."""
@@ -87,8 +87,8 @@ KINDS: Mapping[str, Callable[[Material, Random], Entry | None]] = {
 def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
     """Collect the entries that were not themselves made by code. Raises ValueError where none can be used."""
     # Entries made by code are not material again (docs/decisions/derived-entries.md).
-    written = [entry for entry in entries if not entry.parents]
-    python = [entry for entry in written if entry.category.language is Language.PYTHON]
+    original_entries = [entry for entry in entries if not entry.parents]
+    python = [entry for entry in original_entries if entry.category.language is Language.PYTHON]
     parents = tuple(filter(is_answered_by_one_call, python))
     if not parents:
         raise ValueError(
@@ -103,7 +103,7 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         # So could those with a free query. A function with a keyword in its name cannot be called in Python.
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
     }
-    variants = {entry.key: tuple(build_variants(entry, draw)) for entry in written}
+    variants = {entry.key: tuple(build_variants(entry, draw)) for entry in original_entries}
     alike = {
         entry.key: tuple(
             each
@@ -114,7 +114,10 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
         for entry in parents
     }
     return Material(
-        parents, tuple(pool.values()), {key: made for key, made in variants.items() if made}, alike
+        parents,
+        tuple(pool.values()),
+        {key: entry_variants for key, entry_variants in variants.items() if entry_variants},
+        alike,
     )
 
 
@@ -134,21 +137,21 @@ def augment_entries(
     for kind in kinds:
         # Each kind has a generator of its own, so that its entries do not depend on the other kinds.
         draw = Random(f"{seed}:{kind}")  # noqa: S311 - chance that can be repeated
-        found: dict[object, Entry] = {}
+        entries_by_key: dict[object, Entry] = {}
         siblings: Counter[tuple[str, ...]] = Counter()
         # From few parents not many different entries can come, however many are wanted.
         for _ in range(_TRIES * min(count, 10 * len(material.parents))):
-            if len(found) == count:
+            if len(entries_by_key) == count:
                 break
-            made = KINDS[kind](material, draw)
-            if made is None or siblings[made.parents] == _FROM_THE_SAME:
+            new_entry = KINDS[kind](material, draw)
+            if new_entry is None or siblings[new_entry.parents] == _FROM_THE_SAME:
                 continue
             # Entries that ask for the same calls in another order count as equal.
-            asked: object = made.turns
-            if calls := list_expected_calls(made):
-                asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in calls)
-            key = asked, frozenset(doc.name for doc in made.functions)
-            if key not in found:
-                found[key] = made
-                siblings[made.parents] += 1
-        yield kind, combination.number_entries(list(found.values()), suite, free)
+            question_key: object = new_entry.turns
+            if calls := list_expected_calls(new_entry):
+                question_key = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in calls)
+            key = question_key, frozenset(doc.name for doc in new_entry.functions)
+            if key not in entries_by_key:
+                entries_by_key[key] = new_entry
+                siblings[new_entry.parents] += 1
+        yield kind, combination.number_entries(list(entries_by_key.values()), suite, free)

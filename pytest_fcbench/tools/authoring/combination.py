@@ -65,9 +65,9 @@ def build_multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, coun
     near = _draw_distractors(entry, other, draw, count)
     if near is None:
         return None
-    offered = [doc, *near]
-    draw.shuffle(offered)
-    return _build_entry([entry], "multiple", offered, ExpectedCalls((_get_call(entry),)))
+    offered_docs = [doc, *near]
+    draw.shuffle(offered_docs)
+    return _build_entry([entry], "multiple", offered_docs, ExpectedCalls((_get_call(entry),)))
 
 
 def build_irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
@@ -130,17 +130,19 @@ def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | N
     return _build_entry(entries, "parallel_multiple", docs, ExpectedCalls(calls), draw)
 
 
-def number_entries(made: Sequence[Entry], suite: str, free: dict[str, int]) -> list[Entry]:
+def number_entries(entries: Sequence[Entry], suite: str, free: dict[str, int]) -> list[Entry]:
     """Give the entries ids, ``category_n``, and count up the first free number of each category.
 
     They lose the features of their parents, which need not be theirs.
     """
-    numbered = []
-    for entry in made:
+    numbered_entries = []
+    for entry in entries:
         number = free.get(entry.category.name, 0)
         free[entry.category.name] = number + 1
-        numbered.append(replace(entry, suite=suite, id=f"{entry.category.name}_{number}", features=None))
-    return numbered
+        numbered_entries.append(
+            replace(entry, suite=suite, id=f"{entry.category.name}_{number}", features=None)
+        )
+    return numbered_entries
 
 
 def can_answer(doc: FunctionDoc, call: ExpectedCall) -> bool:
@@ -149,12 +151,12 @@ def can_answer(doc: FunctionDoc, call: ExpectedCall) -> bool:
 
     Then it might do what is asked, whatever its name is.
     """
-    needed = {name for name, options in call.accepted.items() if "" not in list_options(options)}
-    if not set(doc.required) <= set(call.accepted) or not needed <= set(doc.properties):
+    needed_names = {name for name, options in call.accepted.items() if "" not in list_options(options)}
+    if not set(doc.required) <= set(call.accepted) or not needed_names <= set(doc.properties):
         return False
     return all(
         any(conforms_to_schema(option, doc.properties[name]) for option in list_options(call.accepted[name]))
-        for name in needed
+        for name in needed_names
     )
 
 
@@ -170,23 +172,25 @@ def _list_doc_words(doc: FunctionDoc) -> set[str]:
 
 def _split_words(text: str) -> set[str]:
     """Split a text, also in camel case, into beginnings of words in lower case."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    spaced_text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     # Six letters of a word, so that ``calculate`` and ``calculation`` are one.
-    return {word.lower()[:6] for word in re.findall(r"[^\W\d_]{3,}", spaced)}
+    return {word.lower()[:6] for word in re.findall(r"[^\W\d_]{3,}", spaced_text)}
 
 
 def _draw_distractors(
     entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int
 ) -> list[FunctionDoc] | None:
     own, call = get_called_doc(entry), _get_call(entry)
-    found: dict[str, FunctionDoc] = {}
+    distractors: dict[str, FunctionDoc] = {}
     for doc in sorted(pool, key=lambda doc: (-compute_similarity(own, doc), doc.name)):
         # A distractor that takes the right arguments would be a right answer under another name.
-        if not (can_answer(doc, call) or _share_a_name([own, doc]) or _are_alike([*found.values(), doc])):
-            found[doc.name] = doc
-        if len(found) == count * _DRAWN_FROM:
+        if not (
+            can_answer(doc, call) or _share_a_name([own, doc]) or _are_alike([*distractors.values(), doc])
+        ):
+            distractors[doc.name] = doc
+        if len(distractors) == count * _DRAWN_FROM:
             break
-    return draw.sample(list(found.values()), count) if len(found) >= count else None
+    return draw.sample(list(distractors.values()), count) if len(distractors) >= count else None
 
 
 def _share_a_name(docs: Sequence[FunctionDoc]) -> bool:

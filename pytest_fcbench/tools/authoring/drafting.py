@@ -58,7 +58,7 @@ def find_examples(text: str, where: str) -> Iterator[Example]:
             question = plain
 
 
-def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
+def draft_entries(examples: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
     """Draft an entry for each example, with the functions that it needs; ``augmentation`` can add others.
 
     Other code, such as an import, is skipped. Raises ``UsageError`` with the place of a call that does not
@@ -69,7 +69,7 @@ def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: 
             example.question,
             tuple(call for place, text in example.calls for call in _read_calls(place, text, docs)),
         )
-        for example in found
+        for example in examples
     )
     return draft_questions((question for question in questions if question.calls), suite)
 
@@ -82,30 +82,30 @@ class DraftedQuestion:
     calls: tuple[tuple[Call, FunctionDoc], ...]
 
 
-def draft_questions(found: Iterable[DraftedQuestion], suite: str) -> Iterator[Entry]:
+def draft_questions(questions: Iterable[DraftedQuestion], suite: str) -> Iterator[Entry]:
     """Draft an entry for each question, numbered within its category."""
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
-    for question in found:
-        offered = {doc.name: doc for _, doc in question.calls}
-        expected = []
+    for question in questions:
+        offered_docs = {doc.name: doc for _, doc in question.calls}
+        expected_calls = []
         for call, doc in question.calls:
             # Of parameters that are not given, the default or leaving them out is accepted.
-            accepted: dict[str, object] = {}
+            accepted_values: dict[str, object] = {}
             for name, schema in doc.properties.items():
                 if name in call.arguments:
-                    accepted[name] = [list_alternatives(call.arguments[name])]
+                    accepted_values[name] = [list_alternatives(call.arguments[name])]
                 elif "default" in schema:
-                    accepted[name] = [schema["default"], ""]
-            expected.append(ExpectedCall(call.name, accepted))
-        several = "parallel" if len(offered) == 1 else "parallel_multiple"
+                    accepted_values[name] = [schema["default"], ""]
+            expected_calls.append(ExpectedCall(call.name, accepted_values))
+        several = "parallel" if len(offered_docs) == 1 else "parallel_multiple"
         category = "simple_python" if len(question.calls) == 1 else several
         yield Entry(
             suite=suite,
             id=f"{category}_{next(numbers[category])}",
             category=CATEGORIES[category],
             turns=((Message("user", question.text),),),
-            functions=tuple(offered.values()),
-            expectation=ExpectedCalls(tuple(expected)),
+            functions=tuple(offered_docs.values()),
+            expectation=ExpectedCalls(tuple(expected_calls)),
         )
 
 
@@ -121,29 +121,29 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
     for call in calls:
         name = _drop_module(call.name)
         if name not in by_name:
-            known = [_drop_module(doc.name) for doc in docs]
-            raise UsageError(f"{place}: {describe_unknown_name('function', name, known)}")
+            known_names = [_drop_module(doc.name) for doc in docs]
+            raise UsageError(f"{place}: {describe_unknown_name('function', name, known_names)}")
         doc = by_name[name]
-        named = OfferedFunctions((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
+        normalised_call = OfferedFunctions((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
         where = f"{place}: {doc.name}"
-        if named.positional:
+        if normalised_call.positional:
             raise UsageError(
                 f"{where} gets a parameter twice, or too many parameters; give each parameter once"
             )
-        for parameter, value in named.arguments.items():
+        for parameter, value in normalised_call.arguments.items():
             if parameter not in doc.properties:
                 raise UsageError(f"{where}: {describe_unknown_name('parameter', parameter, doc.properties)}")
             schema = doc.properties[parameter]
             if not conforms_to_schema(value, schema):
-                declared = schema.get("enum") or schema.get("type")
+                declaration = schema.get("enum") or schema.get("type")
                 raise UsageError(
-                    f"{where}: {parameter} is {value!r:.60}, but the function doc declares {declared}; "
+                    f"{where}: {parameter} is {value!r:.60}, but the function doc declares {declaration}; "
                     "correct one of them"
                 )
         for parameter in doc.required:
-            if parameter not in named.arguments:
+            if parameter not in normalised_call.arguments:
                 raise UsageError(f"{where} needs the parameter {parameter!r}")
-        yield named, doc
+        yield normalised_call, doc
 
 
 def _drop_module(name: str) -> str:

@@ -43,8 +43,8 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
             ]
             if calls := list_expected_calls(entry):
                 record["expect"] = [{call.name: dict(call.accepted)} for call in calls]
-                if judged := {call.name: list(call.judged) for call in calls if call.judged}:
-                    record["judged"] = judged
+                if judged_parameters := {call.name: list(call.judged) for call in calls if call.judged}:
+                    record["judged"] = judged_parameters
             if entry.cluster:
                 record["cluster"] = entry.cluster
             if entry.parents:
@@ -91,8 +91,8 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 
-def _dump(category: str, entries: Sequence[object], **shared: object) -> str:
-    content = {"category": category, **shared, "entries": entries}
+def _dump(category: str, entries: Sequence[object], **members: object) -> str:
+    content = {"category": category, **members, "entries": entries}
     return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 

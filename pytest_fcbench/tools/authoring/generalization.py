@@ -62,25 +62,25 @@ def build_variants(entry: Entry, draw: Random, count: int = 10) -> list[Entry]:
     if not is_answered_by_calls(entry):
         return []
     swaps = list(_find_swaps(entry))
-    made: dict[str, Entry] = {entry.turns[0][0].content: entry}
+    variants_by_question: dict[str, Entry] = {entry.turns[0][0].content: entry}
     for _ in range(4 * count if swaps else 0):
         variant = _swap_values(entry, swaps, draw)
-        made.setdefault(variant.turns[0][0].content, variant)
-        if len(made) > count:
+        variants_by_question.setdefault(variant.turns[0][0].content, variant)
+        if len(variants_by_question) > count:
             break
-    return list(made.values())[1:]
+    return list(variants_by_question.values())[1:]
 
 
 def _find_swaps(entry: Entry) -> Iterator[_Swap]:
     question = entry.turns[0][0].content
     schemas = {doc.name: doc.properties for doc in entry.functions}
-    given = [
+    parameters = [
         (schemas[call.name].get(name, {}), _list_forms(options), "" in list_options(options))
         for call in list_expected_calls(entry)
         for name, options in call.accepted.items()
     ]
-    values = [value for _, forms, _ in given for value in forms]
-    needed = [value for _, forms, is_optional in given if not is_optional for value in forms]
+    values = [value for _, forms, _ in parameters for value in forms]
+    needed_values = [value for _, forms, is_optional in parameters if not is_optional for value in forms]
     # All numbers of the question must be accepted values, and all needed numbers be among them. It may name
     # at most one day, and not its weekday.
     texts = [value for value in values if isinstance(value, str) and value]
@@ -91,12 +91,12 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
     # The longest first, because a shorter one can be a part of it.
     for text in sorted(texts, key=len, reverse=True):
         rest = re.sub(_match_alone(text), " ", rest)
-    found = {_read_number(text) for text in _NUMBER.findall(rest)}
+    question_numbers = {_read_number(text) for text in _NUMBER.findall(rest)}
     if re.search(r"\d", _NUMBER.sub(" ", rest)) or len(days) > 1 or (days and _WEEKDAY.search(question)):
         return
-    if not _select_numbers(needed) <= found <= _select_numbers(values):
+    if not _select_numbers(needed_values) <= question_numbers <= _select_numbers(values):
         return
-    for schema, forms, is_optional in given:
+    for schema, forms, is_optional in parameters:
         # With a value twice in the ground truth, its place in the question would be ambiguous.
         if not forms or is_optional or values.count(forms[0]) != 1:
             continue
@@ -157,14 +157,14 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
     question = re.sub(_match_alone(*texts), lambda found: texts[found[0]], entry.turns[0][0].content)
     calls = []
     for call in list_expected_calls(entry):
-        accepted = dict(call.accepted)
+        accepted_values = dict(call.accepted)
         for name, options in call.accepted.items():
             forms = _list_forms(options)
             # Only these can be looked up, because lists and dicts have no hash.
             is_plain = all(isinstance(form, (str, int, float)) for form in forms)
             if is_plain and "" not in list_options(options) and forms in values:
-                accepted[name] = list(values[forms])
-        calls.append(replace(call, accepted=accepted))
+                accepted_values[name] = list(values[forms])
+        calls.append(replace(call, accepted=accepted_values))
     return replace(
         entry,
         id="",
@@ -211,15 +211,15 @@ def _draw_number(text: str, value: float, draw: Random) -> _Drawn:
     # With a zero at its end it would have one decimal less.
     if decimals and step == 1 and other % 10 == 0:
         other += 1
-    made = f"{other / 10**decimals:{',' if ',' in text else ''}.{decimals}f}"
-    return made, (type(value)(_read_number(made)),)
+    number_text = f"{other / 10**decimals:{',' if ',' in text else ''}.{decimals}f}"
+    return number_text, (type(value)(_read_number(number_text)),)
 
 
 def _draw_code(code: re.Match[str], draw: Random) -> _Drawn:
     """Draw another code with as many digits; a leading zero stays."""
     first = "0" if code[2][0] == "0" else draw.choice("123456789")
-    made = f"{code[1]}{first}{''.join(draw.choices('0123456789', k=len(code[2]) - 1))}{code[3]}"
-    return made, (made,)
+    code_text = f"{code[1]}{first}{''.join(draw.choices('0123456789', k=len(code[2]) - 1))}{code[3]}"
+    return code_text, (code_text,)
 
 
 def _draw_date(form: str, day: date, draw: Random) -> _Drawn:

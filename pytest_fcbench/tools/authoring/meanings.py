@@ -84,15 +84,19 @@ def rate_fit(name: str, schema: Schema, label: frozenset[str]) -> int:
     """Rate how well a value suits a parameter, by the words under which it is known; 0 if none is shared."""
     if wants_fresh_value(name, schema):
         return 0
-    named, described = list_words(name), list_words(str(schema.get("description", "")))
-    shared = (named & label) - _GENERAL
-    return 3 * len(shared) + len((described & label) - _GENERAL) + bool(shared and named & label & _GENERAL)
+    name_words, description_words = list_words(name), list_words(str(schema.get("description", "")))
+    shared_words = (name_words & label) - _GENERAL
+    return (
+        3 * len(shared_words)
+        + len((description_words & label) - _GENERAL)
+        + bool(shared_words and name_words & label & _GENERAL)
+    )
 
 
 def wants_fresh_value(name: str, schema: Schema) -> bool:
     """Tell whether a parameter takes what a user makes up: a text to write, or the name of a new thing."""
-    written = "title subject resolution comment message content description body note story"
-    is_written = not list_words(name).isdisjoint(written.split()) and "id" not in list_words(name)
+    text_names = "title subject resolution comment message content description body note story"
+    is_written = not list_words(name).isdisjoint(text_names.split()) and "id" not in list_words(name)
     return is_written or bool(_MADE_ANEW.search(str(schema.get("description", ""))))
 
 
@@ -118,26 +122,26 @@ def draw_fresh_value(name: str, schema: Schema, draw: Random) -> object:
 
 def draw_number(name: str, schema: Schema, draw: Random) -> int:
     """Draw a number within the range that is declared or described, else a usual one."""
-    told = f"{name.replace('_', ' ')} {schema.get('description', '')}"
+    description = f"{name.replace('_', ' ')} {schema.get('description', '')}"
     low, high = schema.get("minimum"), schema.get("maximum")
-    if found := _RANGE.search(told):
-        low, high = int(found[1]), int(found[2])
+    if range_match := _RANGE.search(description):
+        low, high = int(range_match[1]), int(range_match[2])
     if isinstance(low, int) and isinstance(high, int) and low <= high:
         return draw.randint(low, high)
-    return draw.choice(_NUMBERS[:3] if _FEW.search(told) else _NUMBERS)
+    return draw.choice(_NUMBERS[:3] if _FEW.search(description) else _NUMBERS)
 
 
 def list_texts(name: str, description: str, draw: Random) -> Sequence[str]:
     """List texts that suit a parameter: examples of its description, else usual ones."""
-    if found := _EXAMPLE.findall(description):
-        return list(found)
+    if examples := _EXAMPLE.findall(description):
+        return list(examples)
     if codes := _CODES.search(description):
         return re.split(r", | or | and ", codes[1])
-    named, told = list_words(name), list_words(description)
+    name_words, description_words = list_words(name), list_words(description)
     for form, dates in _FORMS.items():
-        if re.search(form, f"{description} {' '.join(named)}"):
+        if re.search(form, f"{description} {' '.join(name_words)}"):
             return dates
-    for words in (named, told):
+    for words in (name_words, description_words):
         for of, texts in _TEXTS:
             if not words.isdisjoint(of.split()):
                 return texts

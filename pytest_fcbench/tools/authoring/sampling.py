@@ -77,8 +77,10 @@ class Walk:
     def list_mentions(self, turn: int) -> list[object]:
         """List the values that the question of a turn has to mention, unless an earlier question did."""
         values = [[value for call in calls for value in call.mention] for calls in self.turns[: turn + 1]]
-        said = [value for earlier in values[:-1] for value in earlier]
-        return [value for at, value in enumerate(values[-1]) if value not in (*said, *values[-1][:at])]
+        earlier_values = [value for earlier in values[:-1] for value in earlier]
+        return [
+            value for at, value in enumerate(values[-1]) if value not in (*earlier_values, *values[-1][:at])
+        ]
 
     @property
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -93,10 +95,12 @@ class Walk:
     @property
     def links(self) -> int:
         """The length of the longest chain of calls that need each other, 1 for a single pair."""
-        found: dict[str, int] = {}
+        chain_lengths: dict[str, int] = {}
         for call in (call for calls in self.turns for call in calls):
-            found[call.name] = max((found.get(source, 0) + 1 for source in call.found.values()), default=0)
-        return max(found.values(), default=0)
+            chain_lengths[call.name] = max(
+                (chain_lengths.get(source, 0) + 1 for source in call.found.values()), default=0
+            )
+        return max(chain_lengths.values(), default=0)
 
 
 def draw_walks(
@@ -107,79 +111,83 @@ def draw_walks(
     ``start`` is not changed. A turn has one or two calls; at least one call needs a result of another, and
     each call changes something or returns something new. Chains of several links come first.
     """
-    found: dict[tuple[str, ...], Walk] = {}
-    for tried in range(_WALK_TRIES * count):
-        chains = sum(walk.links > 1 for walk in found.values())
-        if chains >= count or (len(found) >= count and tried >= _CHAIN_TRIES * count):
+    walks: dict[tuple[str, ...], Walk] = {}
+    for attempt in range(_WALK_TRIES * count):
+        chains = sum(walk.links > 1 for walk in walks.values())
+        if chains >= count or (len(walks) >= count and attempt >= _CHAIN_TRIES * count):
             break
         walk = _draw_walk(start, docs, draw, turns)
         # Without an edge the calls could come in any order, and the entry would only test single calls.
         if walk is not None and walk.edges:
-            found.setdefault(tuple(call.name for calls in walk.turns for call in calls), walk)
-    yield from sorted(found.values(), key=lambda walk: -walk.links)[:count]
+            walks.setdefault(tuple(call.name for calls in walk.turns for call in calls), walk)
+    yield from sorted(walks.values(), key=lambda walk: -walk.links)[:count]
 
 
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
     """Draw a walk each of whose calls changes a state or returns something new."""
     here = _copy_environments(start)
-    known = [Value(value, None, words) for value, words in _iterate_leaves(here.copy_state())]
+    known_values = [Value(value, None, words) for value, words in _iterate_leaves(here.copy_state())]
     # A dict without declared properties gives nothing to draw from.
     docs = [
         doc
         for doc in docs
         if all(schema.get("type") != "dict" or schema.get("properties") for schema in doc.properties.values())
     ]
-    walked: list[tuple[WalkCall, ...]] = []
-    made: set[str] = set()
+    walk_turns: list[tuple[WalkCall, ...]] = []
+    made_texts: set[str] = set()
     results: set[str] = set()
     is_idle = False
     for _ in range(turns):
         calls: list[WalkCall] = []
         for _ in range(draw.randint(1, 2)):
             # Often a function that can use what the longest chain returned, so that it becomes longer.
-            longest = max((value.links for value in known), default=0)
-            ends = [value for value in known if value.links == longest and value.source]
+            longest = max((value.links for value in known_values), default=0)
+            ends = [value for value in known_values if value.links == longest and value.source]
             following = [doc for doc in docs if can_use_any(doc, ends)] if draw.random() < 0.7 else []
-            tries = (_draw_call(here, draw.choice(following or docs), known, draw) for _ in range(_TRIES))
-            call = next((call for call in tries if call and call.text not in made), None)
+            tries = (
+                _draw_call(here, draw.choice(following or docs), known_values, draw) for _ in range(_TRIES)
+            )
+            call = next((call for call in tries if call and call.text not in made_texts), None)
             if call is None:
                 return None
             before = here.copy_state()
             here.perform_calls([call.text])
-            made.add(call.text)
+            made_texts.add(call.text)
             calls.append(call)
             links = 1 + max(
-                (value.links for value in known if value.source in call.found.values()), default=0
+                (value.links for value in known_values if value.source in call.found.values()), default=0
             )
             # A result's "id" is that of what the function is named after.
-            parsed = _iterate_leaves(_parse_result(call.result), list_words(call.name))
-            news = [Value(value, call.name, words, links) for value, words in parsed]
-            known = list(dict.fromkeys([*known, *news]))
+            result_leaves = _iterate_leaves(_parse_result(call.result), list_words(call.name))
+            news = [Value(value, call.name, words, links) for value, words in result_leaves]
+            known_values = list(dict.fromkeys([*known_values, *news]))
             is_known = call.result in results or not news
             is_idle |= is_known and here.copy_state() == before
             results.add(call.result)
-        walked.append(tuple(calls))
+        walk_turns.append(tuple(calls))
     # Refused only here, because ending early would change what the same seed draws for later walks.
-    return None if is_idle else Walk(tuple(walked))
+    return None if is_idle else Walk(tuple(walk_turns))
 
 
-def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
+def _draw_call(
+    here: Environments, doc: FunctionDoc, known_values: Sequence[Value], draw: Random
+) -> WalkCall | None:
     """Draw a call of the function that succeeds."""
-    given = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
-    choices = {name: _Choice.find(name, doc.properties[name], known) for name in given}
-    for _ in range(_ARGUMENT_TRIES if given else 1):
+    argument_names = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
+    choices = {name: _Choice.find(name, doc.properties[name], known_values) for name in argument_names}
+    for _ in range(_ARGUMENT_TRIES if argument_names else 1):
         values = {name: choice.draw_value(draw) for name, choice in choices.items()}
         arguments = {name: value.value for name, value in values.items()}
         # Tried on a copy, because a call that fails can still change something.
         if not _does_succeed(_try_call(here, doc.name, arguments)):
             continue
-        arguments, needed = _replace_needless_values(here, doc, values, draw)
+        arguments, needed_names = _replace_needless_values(here, doc, values, draw)
         result = _try_call(here, doc.name, arguments)
         if not _does_succeed(result):
             continue
-        found = {name: source for name in needed if (source := values[name].source)}
-        mention = tuple(value for name, value in arguments.items() if name not in found)
-        return WalkCall(doc.name, arguments, found, mention, result)
+        sources = {name: source for name in needed_names if (source := values[name].source)}
+        mention = tuple(value for name, value in arguments.items() if name not in sources)
+        return WalkCall(doc.name, arguments, sources, mention, result)
     return None
 
 
@@ -187,13 +195,13 @@ def _replace_needless_values(
     here: Environments, doc: FunctionDoc, values: Mapping[str, Value], draw: Random
 ) -> tuple[dict[str, object], list[str]]:
     """Replace values that suit no better than any other; also list the parameters that need theirs."""
-    needed, replaced = [], {name: value.value for name, value in values.items()}
+    needed_names, new_arguments = [], {name: value.value for name, value in values.items()}
 
     def does_succeed_with(name: str, value: object) -> bool:
-        return _does_succeed(_try_call(here, doc.name, {**replaced, name: value}))
+        return _does_succeed(_try_call(here, doc.name, {**new_arguments, name: value}))
 
-    for name, drawn in values.items():
-        schema, value = doc.properties[name], drawn.value
+    for name, drawn_value in values.items():
+        schema, value = doc.properties[name], drawn_value.value
         kind = str(schema.get("type"))
         if kind not in _IMPROBABLE_VALUES or "enum" in schema:
             continue
@@ -201,11 +209,11 @@ def _replace_needless_values(
         # An improbable number may fail only for its size; then any number near it would do.
         is_near = isinstance(value, (int, float)) and not is_any and does_succeed_with(name, value + 1)
         if not (is_any or is_near):
-            needed.append(name)
-        elif not drawn.is_meant:
+            needed_names.append(name)
+        elif not drawn_value.is_meant:
             fresh = draw_fresh_value(name, schema, draw)
-            replaced[name] = fresh if is_any or does_succeed_with(name, fresh) else value
-    return replaced, needed
+            new_arguments[name] = fresh if is_any or does_succeed_with(name, fresh) else value
+    return new_arguments, needed_names
 
 
 def can_use_any(doc: FunctionDoc, values: Sequence[Value]) -> bool:
@@ -250,12 +258,16 @@ def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) ->
 
 def _does_succeed(result: str) -> bool:
     """Tell whether a call succeeded, as far as its result shows."""
-    parsed = _parse_result(result)
-    if isinstance(parsed, Mapping):
+    parsed_result = _parse_result(result)
+    if isinstance(parsed_result, Mapping):
         # Environments have no common form of errors, so words decide.
-        words = [str(key) for key in parsed] + [value for value in parsed.values() if isinstance(value, str)]
-        is_empty = bool(parsed) and all(value in ([], {}, "", None) for value in parsed.values())
-        return not is_empty and False not in parsed.values() and not any(map(_FAILURE.search, words))
+        words = [str(key) for key in parsed_result] + [
+            value for value in parsed_result.values() if isinstance(value, str)
+        ]
+        is_empty = bool(parsed_result) and all(
+            value in ([], {}, "", None) for value in parsed_result.values()
+        )
+        return not is_empty and False not in parsed_result.values() and not any(map(_FAILURE.search, words))
     return not _FAILURE.search(result)
 
 
