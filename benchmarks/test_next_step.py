@@ -1,6 +1,6 @@
 """The next step of a conversation that has begun; entries come from a team's own suites.
 
-The rules in full: ``pytest_fcbench/kinds/calls/__init__.py`` and ``pytest_fcbench/kinds/relevance/verdict.py``.
+The rules in full: ``pytest_fcbench/kinds/calls`` and ``pytest_fcbench/kinds/relevance``.
 """
 
 from __future__ import annotations

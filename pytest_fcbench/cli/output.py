@@ -91,8 +91,8 @@ def choose_format(arguments: argparse.Namespace) -> str:
     # A device or a pipe has no ending.
     if not arguments.format and ending not in ("", ".txt", *_FORMAT_BY_ENDING):
         raise UsageError(
-            f"--output={arguments.to}: unknown ending {ending!r}; use one of {', '.join(_FORMAT_BY_ENDING)} and "
-            ".txt, or name the format with --format"
+            f"--output={arguments.to}: unknown ending {ending!r}; use one of {', '.join(_FORMAT_BY_ENDING)} "
+            "and .txt, or name the format with --format"
         )
     return str(arguments.format or _FORMAT_BY_ENDING.get(ending, "text"))
 

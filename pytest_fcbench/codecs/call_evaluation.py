@@ -62,21 +62,21 @@ def _carry_out(node: ast.expr, functions: Functions) -> object:
     name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
         raise _refuse_name("function", name)
-    seen: set[str] = set()
+    keyword_names: set[str] = set()
     for keyword in node.keywords:
-        if keyword.arg in seen:
+        if keyword.arg in keyword_names:
             in_python = f"keyword argument repeated: {keyword.arg} (<string>, line {keyword.lineno})"
             raise NoCallError(f"the arguments of {name} are not one value for each name", in_python)
-        seen |= {keyword.arg} if keyword.arg else set()
+        keyword_names |= {keyword.arg} if keyword.arg else set()
     positional = [_evaluate_argument(argument, functions) for argument in node.args]
-    named: dict[str, object] = {}
+    keyword_arguments: dict[str, object] = {}
     for keyword in node.keywords:
         value = _evaluate_argument(keyword.value, functions)
         members = {keyword.arg: value} if keyword.arg is not None else value
-        if not isinstance(members, dict) or not members.keys().isdisjoint(named):
+        if not isinstance(members, dict) or not members.keys().isdisjoint(keyword_arguments):
             raise NoCallError(f"the arguments of {name} are not one value for each name")
-        named |= members
-    return functions[name](*positional, **named)
+        keyword_arguments |= members
+    return functions[name](*positional, **keyword_arguments)
 
 
 def _refuse_name(kind: str, name: str) -> NoCallError:

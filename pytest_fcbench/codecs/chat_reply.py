@@ -64,7 +64,7 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
 
 def _read_calls(calls: Sequence[object]) -> tuple[tuple[ToolCall, ...] | None, tuple[ProtocolNote, ...]]:
     """Read the list of tool calls; None, as officially, where one of them has no function with a name."""
-    found: list[ToolCall] = []
+    tool_calls: list[ToolCall] = []
     notes: set[ProtocolNote] = set()
     for call in calls:
         members = call if isinstance(call, Mapping) else {}
@@ -77,5 +77,5 @@ def _read_calls(calls: Sequence[object]) -> tuple[tuple[ToolCall, ...] | None, t
         arguments = function.get("arguments")
         if not isinstance(arguments, str):
             notes.add(ProtocolNote.ARGUMENTS_NOT_TEXT)
-        found.append(ToolCall(str(function.get("name") or ""), arguments, str(members.get("id") or "")))
-    return tuple(found), tuple(notes)
+        tool_calls.append(ToolCall(str(function.get("name") or ""), arguments, str(members.get("id") or "")))
+    return tuple(tool_calls), tuple(notes)

@@ -27,15 +27,15 @@ def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
                 for doc in docs
             )
         case Docs.PYTHON:
-            written = []
+            texts = []
             for doc in docs:
                 properties = as_mapping(as_mapping(doc.get("parameters")).get("properties"))
-                listed = "".join(_write_python_parameters(properties, " " * 8))
+                parameter_text = "".join(_write_python_parameters(properties, " " * 8))
                 text = f'# Function: {doc["name"]}\n    """\n    {doc.get("description", "")}\n\n'
-                text += f"    Args:\n{listed}" if properties else ""
+                text += f"    Args:\n{parameter_text}" if properties else ""
                 # Official: line breaks are elements of the list that is joined.
-                written += [f'{text}    """\n', "\n"]
-            return "\n\n".join(written)
+                texts += [f'{text}    """\n', "\n"]
+            return "\n\n".join(texts)
 
 
 def _describe(schema: Mapping[str, object]) -> str:
@@ -45,11 +45,13 @@ def _describe(schema: Mapping[str, object]) -> str:
 
 
 def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[str]:
-    required = owner.get("required")
+    required_names = owner.get("required")
     for name, parameter in as_mapping(owner.get("properties")).items():
         schema = as_mapping(parameter)
         # Where nothing says which are required, all are.
-        is_required = required is None or (isinstance(required, Container) and name in required)
+        is_required = required_names is None or (
+            isinstance(required_names, Container) and name in required_names
+        )
         items, others = as_mapping(schema.get("items")), schema.get("additionalProperties")
         kind = str(schema.get("type", "string"))
         if "type" in items:

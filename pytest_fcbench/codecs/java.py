@@ -80,10 +80,10 @@ def _write_official(source: str, node: Node, *, nested: bool) -> str:
             return f"new {write(get_field(node, 'type'))}[]{write(get_field(node, 'value'))}"
         case "object_creation_expression":
             # Official: a class body is left out, {{ put(..); }} with it (simple_java_1, 67 and 68).
-            created = write(get_field(node, "type"))
+            class_name = write(get_field(node, "type"))
             children = get_field(node, "arguments").children
             arguments = [write(child) for child in children if child.type not in (",", "(", ")")]
-            return f"new {created}({', '.join(arguments)})"
+            return f"new {class_name}({', '.join(arguments)})"
         case kind if node.child_count and kind not in _AS_WRITTEN:
             return "".join(map(write, node.children))
     return _slice_by_bytes(source, node)
@@ -117,21 +117,21 @@ def parse_official_literal(text: str, kind: str, element: str | None = None) -> 
         case "boolean" if text in ("true", "false"):
             return text == "true"
         case "ArrayList":
-            if found := _AS_LIST.search(text):
-                pieces = found[1].split(",")
-            elif found := _ADDS.search(_cut_after_last("}}", text)):
-                pieces = _ADD.findall(found[1])
+            if literal := _AS_LIST.search(text):
+                pieces = literal[1].split(",")
+            elif literal := _ADDS.search(_cut_after_last("}}", text)):
+                pieces = _ADD.findall(literal[1])
             else:
                 return [] if _EMPTY_LIST.search(text) else text
             if element in ("char", "String"):
                 return [piece.strip()[1:-1] for piece in pieces]
             return [_read_official_element(piece.strip(), element) for piece in pieces]
-        case "Array" if found := _ARRAY.search(text):
-            pieces = map(str.strip, found[1].split(","))
+        case "Array" if literal := _ARRAY.search(text):
+            pieces = map(str.strip, literal[1].split(","))
             return [_read_official_element(piece, element) for piece in pieces if piece]
         case "HashMap":
-            if found := _MAP.search(_cut_after_last("}", text)):
-                puts = _PUT.findall(_cut_after_last(")", found[1]))
+            if literal := _MAP.search(_cut_after_last("}", text)):
+                puts = _PUT.findall(_cut_after_last(")", literal[1]))
                 return {key: _read_untyped(item.strip()) for key, item in puts}
             return {} if _EMPTY_MAP.search(text) else text
     return text
@@ -169,12 +169,12 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     # Java has no bare expressions, so the calls are parsed as the initialiser of an array. That must be the
     # whole text, which a brace in it could end early.
     try:
-        found = find_first(
+        initialiser = find_first(
             parse_source("java", f"class C {{ Object[] calls = {{ {inner} }}; }}"), "array_initializer"
         )
-        if found is None or get_text(found) != f"{{ {inner} }}":
+        if initialiser is None or get_text(initialiser) != f"{{ {inner} }}":
             raise Undecodable("expected method invocations")
-        nodes = list_parts(found)
+        nodes = list_parts(initialiser)
     except Undecodable:
         # Not a list of expressions: perhaps statements, such as "int y = A.f(x=1);".
         nodes = [_unwrap_statement(each) for each in list_parts(parse_source("java", f"{inner};"))]

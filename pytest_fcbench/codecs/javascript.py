@@ -92,14 +92,14 @@ def parse_official_literal(text: str, kind: str, element: str | None = None) -> 
 
 
 def _read_official_array(text: str, element: str | None) -> object:
-    if found := _ARRAY_2D.match(text):
-        rows = [row.strip() for row in re.findall(r"\[(.*?)\]", found[0])]
+    if literal := _ARRAY_2D.match(text):
+        rows = [row.strip() for row in re.findall(r"\[(.*?)\]", literal[0])]
         rows[0] = rows[0].removeprefix("[")
         return [[_read_untyped(cell) for cell in row.split(",")] for row in rows]
-    found = _ARRAY.match(text)
-    if not found:
+    literal = _ARRAY.match(text)
+    if not literal:
         return text
-    inner = (found[2] if found[1] is None else found[1]).strip()
+    inner = (literal[2] if literal[1] is None else literal[1]).strip()
     pieces = [piece.strip() for piece in inner.split(",")] if inner else []
     if element is None:
         return [_read_untyped(piece) for piece in pieces]
@@ -114,11 +114,11 @@ def _read_official_array(text: str, element: str | None) -> object:
 def _read_official_object(text: str) -> object:
     if text == "{}":
         return {}
-    found = _OBJECT.match(text)
-    if not found:
+    literal = _OBJECT.match(text)
+    if not literal:
         return text
     values: dict[str, object] = {}
-    for key, raw in _PAIR.findall(found[1]) if ":" in found[1] else ():
+    for key, raw in _PAIR.findall(literal[1]) if ":" in literal[1] else ():
         name, item = key.strip().strip("'\""), raw.strip()
         if item.startswith("[") and item.endswith("]"):
             values[name] = _read_official_array(item, None)
@@ -149,10 +149,10 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     inner = strip_brackets(text)
     # As the elements of an array: side by side they would be one comma expression.
     try:
-        found = find_first(parse_source("javascript", f"x = [{inner}]"), "array")
-        if found is None or get_text(found) != f"[{inner}]":
+        array = find_first(parse_source("javascript", f"x = [{inner}]"), "array")
+        if array is None or get_text(array) != f"[{inner}]":
             raise Undecodable("expected calls")
-        nodes = list_parts(found)
+        nodes = list_parts(array)
     except Undecodable:
         nodes = list_parts(parse_source("javascript", inner))
     return tuple(map(_read_call, nodes))

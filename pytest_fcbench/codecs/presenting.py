@@ -59,27 +59,29 @@ def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, pr
     return AskModel(tuple(messages))
 
 
-def _write_messages(said: Sequence[Message], prompting: Prompting) -> list[Mapping[str, object]]:
+def _write_messages(source_messages: Sequence[Message], prompting: Prompting) -> list[Mapping[str, object]]:
     """Write messages; past calls and results are written like those of the model under test."""
     messages: list[Mapping[str, object]] = []
-    left = iter(said)
-    for step, message in enumerate(left):
+    remaining_messages = iter(source_messages)
+    for step, message in enumerate(remaining_messages):
         if not message.calls:
             messages.append(to_wire_message(message))
             continue
-        shown = [PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls]
+        past_calls = [
+            PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls
+        ]
         # The next messages are the results, one for each call.
-        texts = [result.content for result in islice(left, len(shown))]
+        texts = [result.content for result in islice(remaining_messages, len(past_calls))]
         text = message.content
         tool_calls: tuple[ToolCall, ...] = ()
         if prompting.mode is Mode.FC:
             tool_calls = tuple(
-                ToolCall(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in shown
+                ToolCall(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in past_calls
             )
         else:
-            text = "\n".join(filter(None, (text, f"[{', '.join(map(str, shown))}]")))
+            text = "\n".join(filter(None, (text, f"[{', '.join(map(str, past_calls))}]")))
         messages.append(build_assistant_message(Completion(text=text or None), tool_calls, 0, step))
-        messages += build_result_messages(tool_calls, [str(call) for call in shown], texts, 0, step)
+        messages += build_result_messages(tool_calls, [str(call) for call in past_calls], texts, 0, step)
     return messages
 
 
@@ -90,9 +92,11 @@ def _prepend_system_text(messages: list[Mapping[str, object]], text: str) -> Non
     messages.insert(0, {"role": "system", "content": text})
 
 
-def build_system_prompt(docs: Sequence[WireDoc], wording: Wording, chosen: PromptFormat) -> str:
+def build_system_prompt(docs: Sequence[WireDoc], wording: Wording, prompt_format: PromptFormat) -> str:
     """Build the system prompt of a format with these docs in it."""
-    return wording.prompts.build_system_prompt(chosen).replace("{functions}", format_docs(docs, chosen.docs))
+    return wording.prompts.build_system_prompt(prompt_format).replace(
+        "{functions}", format_docs(docs, prompt_format.docs)
+    )
 
 
 def build_late_functions_request(
@@ -185,21 +189,21 @@ def build_result_messages(
     The ids are those of the server's message, or else those of ``build_assistant_message``.
     """
     if tool_calls:
-        made = message.get("tool_calls") if message else None
+        server_calls = message.get("tool_calls") if message else None
         # A server may repeat an id, or give none: officially each result has the id of its call.
         ids = (
-            [call.get("id") for call in made if isinstance(call, Mapping)]
-            if isinstance(made, list)
+            [call.get("id") for call in server_calls if isinstance(call, Mapping)]
+            if isinstance(server_calls, list)
             else [_make_call_id(turn, step, index) for index in range(len(texts))]
         )
         return [
-            {"role": "tool", "tool_call_id": given, "content": text}
-            for given, text in zip(ids, texts, strict=True)
+            {"role": "tool", "tool_call_id": call_id, "content": text}
+            for call_id, text in zip(ids, texts, strict=True)
         ]
     # Official: all results in one message of the user, as Python writes them.
-    named = zip(calls, texts, strict=True)
-    listed = [{"role": "tool", "name": call, "content": text} for call, text in named]
-    return [{"role": "user", "content": repr(listed)}] if listed else []
+    pairs = zip(calls, texts, strict=True)
+    results = [{"role": "tool", "name": call, "content": text} for call, text in pairs]
+    return [{"role": "user", "content": repr(results)}] if results else []
 
 
 def answer_unreadable_calls(request: AskModel) -> AskModel:
@@ -211,11 +215,11 @@ def answer_unreadable_calls(request: AskModel) -> AskModel:
     open_ids: list[object] = []
     for message in (*request.messages, None):
         if message is not None and message.get("role") == "tool":
-            if (given := message.get("tool_call_id")) in open_ids:
-                open_ids.remove(given)
+            if (call_id := message.get("tool_call_id")) in open_ids:
+                open_ids.remove(call_id)
         else:
             messages += (
-                {"role": "tool", "tool_call_id": given, "content": UNREADABLE_CALLS} for given in open_ids
+                {"role": "tool", "tool_call_id": call_id, "content": UNREADABLE_CALLS} for call_id in open_ids
             )
             calls = message.get("tool_calls") if message else None
             open_ids = [
@@ -248,16 +252,16 @@ def build_wire_doc(doc: FunctionDoc, wording: Wording, language: Language, names
         # Official: Java and JavaScript values are asked for as source text, with their types in the notes.
         properties: dict[str, Schema] = {}
         for name, schema in doc.properties.items():
-            changed = dict(schema)
-            kind, items = changed.get("type"), changed.get("items")
+            wire_schema = dict(schema)
+            kind, items = wire_schema.get("type"), wire_schema.get("items")
             note = notes.any_type if kind == "any" else notes.typed.format(kind)
             if kind in ("Array", "ArrayList", "array") and isinstance(items, Mapping):
                 note += notes.elements.format(items.get("type"))
-                del changed["items"]
-            if kind == "dict" and notes.members is not None and "properties" in changed:
-                note += notes.members.format(json.dumps(changed.pop("properties")))
-            text = f"{changed.get('description', '')}{note}"
-            properties[name] = {**changed, "description": text, "type": "string"}
+                del wire_schema["items"]
+            if kind == "dict" and notes.members is not None and "properties" in wire_schema:
+                note += notes.members.format(json.dumps(wire_schema.pop("properties")))
+            text = f"{wire_schema.get('description', '')}{note}"
+            properties[name] = {**wire_schema, "description": text, "type": "string"}
         parameters["properties"] = properties
     return _build_doc(replace(doc, description=doc.description + notes.hint, parameters=parameters), names)
 
@@ -291,9 +295,9 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
     As deep as the official converter goes: members of objects at any depth, elements of a list and elements
     of those; deeper types, and ``items`` beside ``properties``, stay as they are.
     """
-    converted: dict[str, object] = {}
+    json_properties: dict[str, object] = {}
     for name, schema in as_mapping(properties).items():
-        converted[name] = cast = dict(as_mapping(schema))
+        json_properties[name] = cast = dict(as_mapping(schema))
         # Official: JSON Schema has no float, so a number gets a note.
         if cast.get("type") == "float":
             cast["format"] = "float"
@@ -311,8 +315,8 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
                 items["items"] = {**inner, "type": _name_json_type(inner.get("type"))}
             elif items["type"] == "object" and "properties" in items:
                 items["properties"] = _cast_properties(items["properties"], wording)
-    return converted
+    return json_properties
 
 
-def _name_json_type(declared: object) -> str:
-    return _JSON_TYPES.get(declared, "string") if isinstance(declared, str) else "string"
+def _name_json_type(type_name: object) -> str:
+    return _JSON_TYPES.get(type_name, "string") if isinstance(type_name, str) else "string"

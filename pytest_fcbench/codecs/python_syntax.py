@@ -151,14 +151,14 @@ def read_literal(text: str) -> object:
 
 def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
     with _LOCK, ExitStack() as undo:
-        for left in reversed(range(_ATTEMPTS)):
+        for attempts_left in reversed(range(_ATTEMPTS)):
             # Added and left in place: a rule for text of no file harms nobody, and taking it back would race
             # with other threads that change the filters. Others may have put rules before it meanwhile.
             warnings.filterwarnings("ignore", module=rf"{re.escape(_FILENAME)}\Z")
             try:
                 tree: ast.AST = ast.parse(text, _FILENAME, mode, feature_version=_GRAMMAR)
             except (SyntaxError, RecursionError, SystemError) as error:
-                if not left or not _PASSING.search(str(error)):
+                if not attempts_left or not _PASSING.search(str(error)):
                     raise
                 # No collection, no Python code while the tree is built, so no other parse in between. Not
                 # always done: it holds for the whole process.

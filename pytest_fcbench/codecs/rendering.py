@@ -35,27 +35,27 @@ def render_completion(
             tool_calls.append(ToolCall(name, text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
     if entry.variation:
-        named = [replace(call, name=find_shown_name(call.name, entry, prompting)) for call in calls]
-        return Completion(text=render_in_format(named, entry.variation.format))
+        shown_calls = [replace(call, name=find_shown_name(call.name, entry, prompting)) for call in calls]
+        return Completion(text=render_in_format(shown_calls, entry.variation.format))
     texts = []
     for call in calls:
         if is_python:
-            written = _write_arguments(call)
+            arguments_text = _write_arguments(call)
         else:
             sources = _write_sources(call, entry, quoted=True)
-            written = ", ".join(f"{name}={source}" for name, source in sources.items())
+            arguments_text = ", ".join(f"{name}={source}" for name, source in sources.items())
         # A bare Java call is a statement and needs its end; a method of a class does not.
         end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
-        texts.append(f"{find_shown_name(call.name, entry, prompting)}({written}){end}")
+        texts.append(f"{find_shown_name(call.name, entry, prompting)}({arguments_text}){end}")
     return Completion(text=f"[{', '.join(texts)}]")
 
 
-def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
+def render_in_format(calls: Sequence[Call], prompt_format: PromptFormat) -> str:
     """Write calls with named arguments in the return format of a prompt format.
 
     The closing tag is escaped inside the calls, so that readers find its real place.
     """
-    match chosen.returned:
+    match prompt_format.returned:
         case AnswerNotation.PYTHON:
             text = f"[{', '.join(f'{call.name}({_write_arguments(call)})' for call in calls)}]"
             text = text.replace(CLOSING, CLOSING.replace("<", r"\x3c"))
@@ -66,7 +66,7 @@ def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
             text = _write_xml(calls, verbose=True)
         case AnswerNotation.CONCISE_XML:
             text = _write_xml(calls, verbose=False)
-    return f"{OPENING}{text}{CLOSING}" if chosen.tagged else text
+    return f"{OPENING}{text}{CLOSING}" if prompt_format.tagged else text
 
 
 def _write_arguments(call: Call) -> str:

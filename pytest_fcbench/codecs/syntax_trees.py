@@ -103,14 +103,14 @@ def list_parts(node: Node) -> list[Node]:
 
 def read_arguments(call: Node) -> tuple[dict[str, object], tuple[str, ...]]:
     """Return the named arguments of a call (assignments) and the others, each as source text."""
-    named: dict[str, object] = {}
+    named_arguments: dict[str, object] = {}
     positional = []
     for argument in list_parts(get_field(call, "arguments")):
         if argument.type == "assignment_expression":
-            named[get_text(get_field(argument, "left"))] = get_text(get_field(argument, "right"))
+            named_arguments[get_text(get_field(argument, "left"))] = get_text(get_field(argument, "right"))
         else:
             positional.append(get_text(argument))
-    return named, tuple(positional)
+    return named_arguments, tuple(positional)
 
 
 def collect_arguments(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:

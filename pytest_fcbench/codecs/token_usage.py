@@ -79,25 +79,29 @@ GENERATE_CONTENT = UsageForm(
 
 def read_tokens(usage: object, form: UsageForm) -> TokenCounts:
     """Read the counts that a reply states; None for each that it does not state."""
-    asked, answered = _read_count(usage, form.input), _read_count(usage, form.output)
-    cached, written, reasoning = (
+    input_tokens, output_tokens = _read_count(usage, form.input), _read_count(usage, form.output)
+    cached_tokens, cache_write_tokens, reasoning_tokens = (
         _read_count(usage, *places) for places in (form.cached, form.cache_write, form.reasoning)
     )
-    if asked is not None and form.counts_cache_apart:
-        asked += (cached or 0) + (written or 0)
-    if asked is not None and answered is not None and reasoning:
+    if input_tokens is not None and form.counts_cache_apart:
+        input_tokens += (cached_tokens or 0) + (cache_write_tokens or 0)
+    if input_tokens is not None and output_tokens is not None and reasoning_tokens:
         # Gemini and xAI count reasoning apart from the answer, which only their total tells.
-        beside = (_read_count(usage, form.total) or 0) - asked - answered
-        answered += min(reasoning, max(0, beside))
+        beside = (_read_count(usage, form.total) or 0) - input_tokens - output_tokens
+        output_tokens += min(reasoning_tokens, max(0, beside))
     # A part that is larger than the whole would have a price below zero.
-    cached = None if cached is None else min(cached, asked or 0)
-    written = None if written is None else min(written, (asked or 0) - (cached or 0))
+    cached_tokens = None if cached_tokens is None else min(cached_tokens, input_tokens or 0)
+    cache_write_tokens = (
+        None
+        if cache_write_tokens is None
+        else min(cache_write_tokens, (input_tokens or 0) - (cached_tokens or 0))
+    )
     return {
-        "input_tokens": asked,
-        "output_tokens": answered,
-        "cached_tokens": cached,
-        "cache_write_tokens": written,
-        "reasoning_tokens": None if reasoning is None else min(reasoning, answered or 0),
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "cached_tokens": cached_tokens,
+        "cache_write_tokens": cache_write_tokens,
+        "reasoning_tokens": None if reasoning_tokens is None else min(reasoning_tokens, output_tokens or 0),
     }
 
 

@@ -101,7 +101,7 @@ def build_settings(
 ) -> Settings:
     """Read the settings from options of the command line (by key, None where not given) and a file.
 
-    The store lies in ``root`` unless another is named. ``suite_paths`` are suites that replace the named ones.
+    The store lies in ``root`` unless another is named. ``suite_paths`` are suites in place of the named ones.
 
     Raises ``UsageError``: the value, the rule, the valid names; for the file also its line.
     """

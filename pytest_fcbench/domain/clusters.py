@@ -25,23 +25,23 @@ _WEB_SEARCH = re.compile(r"web_search_(?:base|no_snippet)_(\d+)")
 _LIVE = re.compile(r"(live_[a-z_]+)_\d+-(\d+)-\d+")
 
 
-def name_cluster(suite: str, entry_id: str, named: str | None = None) -> str:
-    """Name the cluster of an entry within its suite; ``named`` is the one that the entry itself names.
+def name_cluster(suite: str, entry_id: str, entry_cluster: str | None = None) -> str:
+    """Name the cluster of an entry within its suite; ``entry_cluster`` is the one that the entry names.
 
     An entry that shares nothing has its own id for a cluster.
     """
     # A cluster is often named after an entry, which may share a scenario itself.
-    subject = named or entry_id
-    if varied := parse_format_id(subject):
-        subject = varied[1]
-    if found := _MULTI_TURN.fullmatch(subject):
+    subject = entry_cluster or entry_id
+    if parts := parse_format_id(subject):
+        subject = parts[1]
+    if match := _MULTI_TURN.fullmatch(subject):
         # Of our own entries only those made by code share a scenario; officially every number is one.
-        own = suite != _OFFICIAL and found[1] in ("miss_param", "composite")
-        return f"multi_turn_{'miss_param' if own else 'base'}_{found[2]}"
-    if found := _MEMORY.fullmatch(subject):
-        return f"memory_{found[1]}"
-    if found := _WEB_SEARCH.fullmatch(subject):
-        return f"web_search_{found[1]}"
-    if found := _LIVE.fullmatch(subject):
-        return f"{found[1]}_{found[2]}"
+        own = suite != _OFFICIAL and match[1] in ("miss_param", "composite")
+        return f"multi_turn_{'miss_param' if own else 'base'}_{match[2]}"
+    if match := _MEMORY.fullmatch(subject):
+        return f"memory_{match[1]}"
+    if match := _WEB_SEARCH.fullmatch(subject):
+        return f"web_search_{match[1]}"
+    if match := _LIVE.fullmatch(subject):
+        return f"{match[1]}_{match[2]}"
     return subject

@@ -78,18 +78,18 @@ def conforms_to_schema(value: object, schema: Schema, language: Language = Langu
     A whole number is a float, and ``5.0`` an integer; a boolean is neither. ``any`` takes every value in
     Python and source text in the other languages; no type or an unknown one takes every value.
     """
-    declared = schema.get("type")
-    expected = TYPES[language].get(declared) if isinstance(declared, str) else None
-    if expected is None or (declared == "any" and language is Language.PYTHON):
+    type_name = schema.get("type")
+    expected_type = TYPES[language].get(type_name) if isinstance(type_name, str) else None
+    if expected_type is None or (type_name == "any" and language is Language.PYTHON):
         return True
     # To Python a bool is an int, to a schema it is not.
-    if isinstance(value, bool) != (expected is bool):
+    if isinstance(value, bool) != (expected_type is bool):
         return False
-    is_whole = expected is int and isinstance(value, float) and value.is_integer()
-    if not is_whole and not isinstance(value, _ACCEPTED.get(expected, expected)):
+    is_whole = expected_type is int and isinstance(value, float) and value.is_integer()
+    if not is_whole and not isinstance(value, _ACCEPTED.get(expected_type, expected_type)):
         return False
     options = schema.get("enum")
-    if isinstance(options, list) and expected is not list and value not in options:
+    if isinstance(options, list) and expected_type is not list and value not in options:
         return False
     items, properties = schema.get("items"), schema.get("properties")
     if isinstance(value, (list, tuple)) and isinstance(items, Mapping):
@@ -116,14 +116,14 @@ def describe_misfit(
     doc = docs.get(name)
     if doc is None:
         return f"There is no function {name}; the functions are {', '.join(docs)}."
-    if missing := [required for required in doc.required if required not in arguments]:
+    if missing := [required_name for required_name in doc.required if required_name not in arguments]:
         return f"{name} needs {', '.join(missing)}, which the call does not give."
-    if surplus := [given for given in arguments if given not in doc.properties]:
+    if surplus := [parameter for parameter in arguments if parameter not in doc.properties]:
         return f"{name} has no parameter {', '.join(surplus)}."
-    for given, value in arguments.items():
-        if not fits(value, doc.properties[given]):
-            declared = doc.properties[given].get("type")
-            return f"The parameter {given} of {name} must be of type {declared}, not {name_json_type(value)}."
+    for parameter, value in arguments.items():
+        if not fits(value, doc.properties[parameter]):
+            kind = doc.properties[parameter].get("type")
+            return f"The parameter {parameter} of {name} must be of type {kind}, not {name_json_type(value)}."
     return None
 
 

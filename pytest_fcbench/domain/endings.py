@@ -48,16 +48,18 @@ def read_ending(reason: object) -> Ending | None:
     Raises ``CallError`` for a reason that says that the server failed.
     """
     if is_failure(reason):
-        told = f"the answer was not finished: its finish_reason is {reason!r}"
-        raise CallError(ProtocolNote.ABORTED_ANSWER, told, transient=True)
+        message = f"the answer was not finished: its finish_reason is {reason!r}"
+        raise CallError(ProtocolNote.ABORTED_ANSWER, message, transient=True)
     return _ENDINGS.get(_find_word(reason))
 
 
-def is_stored_failure(stored: Completion, *, is_stream: bool) -> bool:
+def is_stored_failure(completion: Completion, *, is_stream: bool) -> bool:
     """Tell whether a stored answer is a failure of the endpoint, which earlier versions took for an answer.
 
     Those are answers that the server broke off, and streams that were cut. One that only lacks a finish
     reason has a note of that now.
     """
-    is_cut = is_stream and stored.message is not None and not (stored.finish_reason or stored.protocol)
-    return is_cut or is_failure(stored.finish_reason)
+    is_cut = (
+        is_stream and completion.message is not None and not (completion.finish_reason or completion.protocol)
+    )
+    return is_cut or is_failure(completion.finish_reason)

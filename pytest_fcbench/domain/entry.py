@@ -172,12 +172,12 @@ class Entry:
     @property
     def earlier(self) -> tuple[Entry, ...]:
         """The earlier conversations, the first one first."""
-        found: list[Entry] = []
+        conversations: list[Entry] = []
         entry = self.after
         while entry:
-            found.insert(0, entry)
+            conversations.insert(0, entry)
             entry = entry.after
-        return tuple(found)
+        return tuple(conversations)
 
     def find_function(self, name: str) -> FunctionDoc | None:
         """Return the offered function of that name, or None."""

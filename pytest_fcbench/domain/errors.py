@@ -81,11 +81,11 @@ def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
     names = [str(name) for name in valid]
     near = get_close_matches(value, names, n=2, cutoff=0.6)
     guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    known = (
+    listing = (
         f"Valid: {', '.join(names)}."
         if len(names) <= _MOST_NAMES
         else f"There are {len(names):,} valid names."
     )
     if not names:
-        known = f"There is no {kind} that could be named; leave it out."
-    return f"unknown {kind} {value!r}.{guess} {known}"
+        listing = f"There is no {kind} that could be named; leave it out."
+    return f"unknown {kind} {value!r}.{guess} {listing}"

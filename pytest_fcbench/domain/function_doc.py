@@ -21,9 +21,9 @@ class OpenNames(tuple[str, ...]):
     _typed: frozenset[str]
 
     def __new__(cls, names: Iterable[str], typed: Iterable[str]) -> OpenNames:
-        made = super().__new__(cls, names)
-        made._typed = frozenset(typed)
-        return made
+        instance = super().__new__(cls, names)
+        instance._typed = frozenset(typed)
+        return instance
 
     def __contains__(self, name: object) -> bool:
         return name not in self._typed
@@ -71,8 +71,8 @@ class FunctionDoc:
     def properties(self) -> Mapping[str, Schema]:
         """Schema of each parameter, in the order of the doc."""
         properties = self.parameters.get("properties")
-        found = properties if isinstance(properties, Mapping) else {}
-        return _OpenProperties(found) if self.is_open else found
+        schemas = properties if isinstance(properties, Mapping) else {}
+        return _OpenProperties(schemas) if self.is_open else schemas
 
     @property
     def is_open(self) -> bool:

@@ -24,9 +24,9 @@ class IdentityCache(Generic[Source, Value]):
     def find_or_make(self, source: Source, make: Callable[[Source], Value], beside: Hashable = None) -> Value:
         """Return the value made from a source and from what counts beside it, making it the first time."""
         key = id(source), beside
-        known = self._known.get(key)
-        if known is None:
+        pair = self._known.get(key)
+        if pair is None:
             if len(self._known) >= self._most:
                 self._known.clear()
-            known = self._known[key] = source, make(source)
-        return known[1]
+            pair = self._known[key] = source, make(source)
+        return pair[1]

@@ -113,5 +113,5 @@ def _describe_properties(schema: JsonSchemaValue, owner: type) -> JsonSchemaValu
 
 def one_of(*values: str | None) -> FieldInfo:
     """Name the values that a JSON Schema allows; a reader takes others, which newer versions may write."""
-    found: FieldInfo = Field(json_schema_extra={"enum": list(values)})
-    return found
+    field_info: FieldInfo = Field(json_schema_extra={"enum": list(values)})
+    return field_info

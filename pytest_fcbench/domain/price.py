@@ -59,24 +59,28 @@ class Price:
     reasoning: Number | None = None
     """Price of output tokens that are reasoning; null where they cost as much as others."""
 
-    def compute_cost(self, used: Consumption, concurrency: int) -> float | None:
+    def compute_cost(self, consumption: Consumption, concurrency: int) -> float | None:
         """Return the dollars for one completion, or None where its tokens or its latency are unknown."""
         if self.hour is not None:
-            return None if used.latency_s is None else used.latency_s / 3600 * self.hour / concurrency
-        if used.input_tokens is None or used.output_tokens is None:
+            return (
+                None
+                if consumption.latency_s is None
+                else consumption.latency_s / 3600 * self.hour / concurrency
+            )
+        if consumption.input_tokens is None or consumption.output_tokens is None:
             return None
         if self.input is None or self.output is None:
             return None
-        cost = used.input_tokens * self.input + used.output_tokens * self.output
+        cost = consumption.input_tokens * self.input + consumption.output_tokens * self.output
         parts = (
-            (used.cached_tokens, self.cached, self.input),
-            (used.cache_write_tokens, self.cache_write, self.input),
-            (used.reasoning_tokens, self.reasoning, self.output),
+            (consumption.cached_tokens, self.cached, self.input),
+            (consumption.cache_write_tokens, self.cache_write, self.input),
+            (consumption.reasoning_tokens, self.reasoning, self.output),
         )
         return (cost + sum((own - usual) * (n or 0) for n, own, usual in parts if own is not None)) / 1e6
 
     def take_dearest(self) -> Price:
         """Return the price of a bound, at which each token costs the most that it can cost."""
-        asked = [rate for rate in (self.input, self.cached, self.cache_write) if rate is not None]
-        answered = [rate for rate in (self.output, self.reasoning) if rate is not None]
-        return replace(self, input=max(asked, default=None), output=max(answered, default=None))
+        input_rates = [rate for rate in (self.input, self.cached, self.cache_write) if rate is not None]
+        output_rates = [rate for rate in (self.output, self.reasoning) if rate is not None]
+        return replace(self, input=max(input_rates, default=None), output=max(output_rates, default=None))

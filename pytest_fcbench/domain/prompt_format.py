@@ -105,12 +105,12 @@ _ID = re.compile(r"(?:^|:)format_sensitivity_\d+:([^:]+):(.+)", re.DOTALL)
 
 def parse_format_id(entry: str) -> tuple[PromptFormat, str] | None:
     """Read the prompt format and the original entry from an id or key; None where it names neither."""
-    found = _ID.search(entry)
-    chosen = BY_NAME.get(found[1]) if found else None
-    return (chosen, found[2]) if found and chosen else None
+    match = _ID.search(entry)
+    prompt_format = BY_NAME.get(match[1]) if match else None
+    return (prompt_format, match[2]) if match and prompt_format else None
 
 
 def shorten_format_id(entry: str) -> str:
     """Replace the format in an entry id or key by an ellipsis; the number in the id names it, too."""
-    parsed = parse_format_id(entry)
-    return entry.replace(parsed[0].name, "…") if parsed else entry
+    parts = parse_format_id(entry)
+    return entry.replace(parts[0].name, "…") if parts else entry

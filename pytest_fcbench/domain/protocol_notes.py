@@ -72,11 +72,11 @@ FAILURES = frozenset(
 def merge_notes(*groups: Iterable[str]) -> tuple[str, ...]:
     """Return the codes of several groups once each, in the order of their table."""
     codes = {str(code) for group in groups for code in group}
-    known = [note.value for note in ProtocolNote if note in codes]
-    return (*known, *sorted(codes.difference(known)))
+    known_codes = [note.value for note in ProtocolNote if note in codes]
+    return (*known_codes, *sorted(codes.difference(known_codes)))
 
 
 def describe_note(code: str) -> str:
     """Return the meaning of a code; a newer version may have written one that is not known here."""
-    known = next((note.meaning for note in ProtocolNote if note == code), None)
-    return known or "A newer version of fcbench knows what this means."
+    known_meaning = next((note.meaning for note in ProtocolNote if note == code), None)
+    return known_meaning or "A newer version of fcbench knows what this means."

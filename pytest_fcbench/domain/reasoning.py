@@ -31,12 +31,14 @@ def find_reasoning(text: str) -> MarkedText | None:
     ends = list(_END.finditer(text))
     if not ends:
         return None
-    begun = 0
+    start_index = 0
     for beginning in _BEGINNING.finditer(text, 0, ends[0].start()):
-        begun = beginning.end()
-    stopped = max(begun, len(text[: ends[0].start()].rstrip("\n")))
+        start_index = beginning.end()
+    end_index = max(start_index, len(text[: ends[0].start()].rstrip("\n")))
     answer = text[ends[-1].end() :].lstrip("\n")
-    return MarkedText(text[:begun], text[begun:stopped], text[stopped : len(text) - len(answer)], answer)
+    return MarkedText(
+        text[:start_index], text[start_index:end_index], text[end_index : len(text) - len(answer)], answer
+    )
 
 
 def drop_official_reasoning(text: str) -> str:
@@ -47,7 +49,7 @@ def drop_official_reasoning(text: str) -> str:
 
 def drop_reasoning(text: str) -> str:
     """Return what a text says behind its reasoning, whatever model marked it."""
-    return marked.answer if (marked := find_reasoning(text)) else text
+    return marked_text.answer if (marked_text := find_reasoning(text)) else text
 
 
 def separate_reasoning(completion: Completion) -> tuple[Completion, tuple[str, str] | None]:
@@ -55,7 +57,7 @@ def separate_reasoning(completion: Completion) -> tuple[Completion, tuple[str, s
 
     These are None where the text marks no reasoning, or where reasoning came in that field already.
     """
-    if completion.reasoning is not None or not (marked := find_reasoning(completion.text or "")):
+    if completion.reasoning is not None or not (marked_text := find_reasoning(completion.text or "")):
         return completion, None
-    separated = replace(completion, text=marked.answer, reasoning=marked.reasoning)
-    return separated, (marked.opening, marked.closing)
+    separated_completion = replace(completion, text=marked_text.answer, reasoning=marked_text.reasoning)
+    return separated_completion, (marked_text.opening, marked_text.closing)

@@ -34,9 +34,9 @@ _MIXED = 8
 def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     # Each value by itself: pytest removes PYTEST_CURRENT_TEST while another thread goes through the names.
-    named = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.search(name)]
-    known = (*named, *_list_proxy_secrets(), *secrets)
-    return _order_secrets(form for each in known for form in _list_forms(each))
+    variable_values = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.search(name)]
+    all_secrets = (*variable_values, *_list_proxy_secrets(), *secrets)
+    return _order_secrets(form for each in all_secrets for form in _list_forms(each))
 
 
 def _list_proxy_secrets() -> Iterator[str]:
@@ -49,8 +49,8 @@ def _list_proxy_secrets() -> Iterator[str]:
 def _list_credentials(address: str) -> Iterator[str]:
     """List user and password of an address, as they stand in it and as they are meant."""
     _, _, rest = address.rpartition("://")
-    written, at, _ = rest.partition("/")[0].rpartition("@")
-    for pair in {written, unquote(written)} if at else ():
+    credentials, at, _ = rest.partition("/")[0].rpartition("@")
+    for pair in {credentials, unquote(credentials)} if at else ():
         # What an ordinary word could be is no secret by itself.
         yield from (pair, *(part for part in pair.split(":", 1) if _is_no_word(part)))
 
@@ -80,10 +80,10 @@ def _list_forms(secret: str) -> frozenset[str]:
         *(encode(data).decode().rstrip("=") for encode in (b64encode, urlsafe_b64encode)),
     }
     for before in range(3):
-        padded = b64encode(bytes(before) + data).decode()
-        whole = padded.rstrip("=")
+        base64_text = b64encode(bytes(before) + data).decode()
+        whole = base64_text.rstrip("=")
         # Within a longer text its neighbours share the first signs and the last.
-        inner = whole[(0, 2, 3)[before] : len(whole) - (whole != padded)]
+        inner = whole[(0, 2, 3)[before] : len(whole) - (whole != base64_text)]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}
     return frozenset({secret, *(form for form in forms if len(form) >= _MIXED)})
 
@@ -105,20 +105,20 @@ def list_request_secrets(
 
     The values of secret-looking environment variables are among them if they have sixteen characters.
     """
-    headers, given = parameters.get("extra_headers"), parameters.get("api_key")
-    carried = [key, given, *(headers.values() if isinstance(headers, Mapping) else ())]
+    headers, api_key = parameters.get("extra_headers"), parameters.get("api_key")
+    keys_and_headers = [key, api_key, *(headers.values() if isinstance(headers, Mapping) else ())]
     query = [value for _, value in parse_qsl(urlsplit(address or "").query)]
-    texts = list(_list_texts([*carried, *query, parameters.get("extra_body")]))
+    texts = list(_list_texts([*keys_and_headers, *query, parameters.get("extra_body")]))
     words = [word for text in texts for word in text.split()]
-    spoken = [*texts, *words]
+    candidates = [*texts, *words]
     for word in words:
         # The value of a header of basic authentication is user and password, too.
         with suppress(ValueError):
             pair = b64decode(word, validate=True).decode()
-            spoken += (pair, *pair.split(":", 1)) if ":" in pair and pair.isprintable() else ()
+            candidates += (pair, *pair.split(":", 1)) if ":" in pair and pair.isprintable() else ()
     credentials = [*_list_credentials(address or ""), *_list_proxy_secrets()]
     secrets = [
-        *(each for each in spoken if _is_no_word(each)),
+        *(each for each in candidates if _is_no_word(each)),
         *(each for each in credentials if len(each) >= _SHORTEST),
     ]
     forms = (form for each in secrets for form in _list_forms(each))

@@ -32,16 +32,16 @@ class Registry(Mapping[str, T]):
 
     def _added(self) -> Mapping[str, EntryPoint]:
         """Return the entry points of other distributions by name. Raises ``UsageError`` for a name twice."""
-        added: dict[str, EntryPoint] = {}
+        entry_points: dict[str, EntryPoint] = {}
         for point in find_entry_points(self._group):
-            other = added.setdefault(point.name, point)
+            other = entry_points.setdefault(point.name, point)
             if other.value != point.value or point.name in self._own:
                 owner = "pytest-fcbench" if point.name in self._own else _distribution_of(other)
                 raise UsageError(
                     f"{self._kind} {point.name!r} of {_distribution_of(point)}: {owner} already has one "
                     f"of that name; rename the entry point in {self._group}, or uninstall one of them"
                 )
-        return added
+        return entry_points
 
     def __getitem__(self, name: str) -> T:
         if name in self._own:

@@ -19,10 +19,10 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Read a shard such as ``3/10``. Raises ``ValueError``."""
-        found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", text)
-        if found is None or int(found[1]) > int(found[2]):
+        match = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", text)
+        if match is None or int(match[1]) > int(match[2]):
             raise ValueError("must be K/N with K from 1 to N, such as 3/10")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"

@@ -181,10 +181,10 @@ class AskModel:
 
         A request in the form of a family is that form alone.
         """
-        said = (self.messages, self.tools) if self.wire is None else (self.wire.api, self.wire.body)
-        asked = json.dumps([self.party, *said, *self.variant], sort_keys=True)
+        parts = (self.messages, self.tools) if self.wire is None else (self.wire.api, self.wire.body)
+        request_text = json.dumps([self.party, *parts, *self.variant], sort_keys=True)
         # A lone surrogate, which JSON escapes can bring in, has no form in UTF-8.
-        return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
+        return hashlib.sha256(request_text.encode("utf-8", "backslashreplace")).hexdigest()
 
     @property
     def variant(self) -> tuple[object, ...]:
@@ -296,7 +296,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
     message is not part of it: only later requests of the same conversation need it.
     """
     calls = completion.tool_calls
-    known = {
+    optional_members = {
         "finish_reason": completion.finish_reason,
         "ending": completion.ending,
         "refusal": completion.refusal,
@@ -310,7 +310,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
         else [part if isinstance(part, str) else {part.name: part.arguments} for part in calls],
         "reasoning": completion.reasoning,
         "fault": completion.fault,
-        **{name: value for name, value in known.items() if value is not None},
+        **{name: value for name, value in optional_members.items() if value is not None},
     }
 
 

@@ -33,34 +33,34 @@ _PARTS = ("cached_tokens", "cache_write_tokens", "reasoning_tokens")
 
 def write_completion(completion: Completion) -> dict[str, object]:
     """Convert a completion to JSON values with nothing left out: usage, message and ids of calls too."""
-    written = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
-    written |= {name: count for name in _PARTS if (count := getattr(completion, name)) is not None}
+    members = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
+    members |= {name: count for name in _PARTS if (count := getattr(completion, name)) is not None}
     if completion.message is not None:
-        written["message"] = completion.message
+        members["message"] = completion.message
     # The next request of a conversation names results by them.
     ids = [part.id for part in completion.tool_calls or () if isinstance(part, ToolCall)]
-    return written | ({"ids": ids} if any(ids) else {})
+    return members | ({"ids": ids} if any(ids) else {})
 
 
 def read_completion(value: Mapping[str, object]) -> Completion:
     """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
     message, ids = value.get("message"), value.get("ids")
     latency_s, input_tokens, output_tokens = (value[name] for name in _BESIDE)
-    cached, cache_write, reasoning = (value.get(name) for name in _PARTS)
+    cache_read, cache_write, reasoning = (value.get(name) for name in _PARTS)
     completion = completion_from_json(value)
-    left = iter(ids if isinstance(ids, list) else ())
+    remaining_ids = iter(ids if isinstance(ids, list) else ())
     return replace(
         completion,
         tool_calls=completion.tool_calls
         and tuple(
-            replace(part, id=next(left, "")) if isinstance(part, ToolCall) else part
+            replace(part, id=next(remaining_ids, "")) if isinstance(part, ToolCall) else part
             for part in completion.tool_calls
         ),
         message=message if isinstance(message, Mapping) else None,
         latency_s=float(latency_s) if isinstance(latency_s, (int, float)) else None,
         input_tokens=input_tokens if isinstance(input_tokens, int) else None,
         output_tokens=output_tokens if isinstance(output_tokens, int) else None,
-        cached_tokens=cached if isinstance(cached, int) else None,
+        cached_tokens=cache_read if isinstance(cache_read, int) else None,
         cache_write_tokens=cache_write if isinstance(cache_write, int) else None,
         reasoning_tokens=reasoning if isinstance(reasoning, int) else None,
     )
@@ -87,21 +87,24 @@ def write_transcript(transcript: Transcript) -> dict[str, object]:
 
 def read_transcript(value: Mapping[str, object]) -> Transcript:
     """Read what ``write_transcript`` wrote. Raises KeyError, TypeError or ValueError for any other object."""
-    mode, names, syntax, shown = _take(value, "prompting", list)
-    turns, asides, driven = _take(value, "turns", list), _take(value, "asides", list), value["driven"]
+    mode, names, syntax, format_name = _take(value, "prompting", list)
+    turns, asides, settings = _take(value, "turns", list), _take(value, "asides", list), value["driven"]
     return Transcript(
         _take(value, "entry", str),
         _take(value, "model", str),
-        Prompting(Mode(mode), Names(names), syntax, BY_NAME[shown]),
+        Prompting(Mode(mode), Names(names), syntax, BY_NAME[format_name]),
         tuple(
-            tuple(Step(read_completion(told), tuple(calls), tuple(results)) for told, calls, results in turn)
+            tuple(
+                Step(read_completion(completion_value), tuple(calls), tuple(results))
+                for completion_value, calls, results in turn
+            )
             for turn in turns
         ),
         tuple(
-            AuxiliaryCall(Party(party), digest, read_completion(told), usd)
-            for party, digest, told, usd in asides
+            AuxiliaryCall(Party(party), digest, read_completion(completion_value), usd)
+            for party, digest, completion_value, usd in asides
         ),
-        None if driven is None else read_json(_path_settings(), driven),
+        None if settings is None else read_json(_path_settings(), settings),
     )
 
 
@@ -111,6 +114,6 @@ def _path_settings() -> TypeAdapter[PathSettings]:
 
 
 def _take(value: Mapping[str, object], key: str, kind: type[_Kind]) -> _Kind:
-    if not isinstance(found := value[key], kind):
-        raise TypeError(f"{key} must be {kind.__name__}, is {type(found).__name__}")
-    return found
+    if not isinstance(member := value[key], kind):
+        raise TypeError(f"{key} must be {kind.__name__}, is {type(member).__name__}")
+    return member

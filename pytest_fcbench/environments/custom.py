@@ -22,9 +22,11 @@ def adapt_class(owner: type) -> type[Environment]:
         for name, value in vars(owner).items()
         if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type)
     }
-    taken = sorted(vars(Environment).keys() & functions)
-    if taken:
-        raise ValueError(f"{owner.__name__}.{taken[0]}: environments reserve this name; rename the method")
+    reserved_names = sorted(vars(Environment).keys() & functions)
+    if reserved_names:
+        raise ValueError(
+            f"{owner.__name__}.{reserved_names[0]}: environments reserve this name; rename the method"
+        )
 
     def set_up(
         self: Environment, config: Mapping[str, object], world: World, *, long_context: bool = False

@@ -88,10 +88,10 @@ class Environments:
                 return f"Error: {str(error) or type(error).__name__}"
             # What ``eval`` would have said. A text that is no Python was refused by the parser, in its words.
             cause = error.__cause__
-            said = error.in_python if isinstance(error, NoCallError) else ""
-            if not said and isinstance(cause, SyntaxError):
-                said = f"{cause.msg} (<string>, line {cause.lineno})"
-            return self._write_error(said or str(cause or error))
+            message = error.in_python if isinstance(error, NoCallError) else ""
+            if not message and isinstance(cause, SyntaxError):
+                message = f"{cause.msg} (<string>, line {cause.lineno})"
+            return self._write_error(message or str(cause or error))
 
     def _write_error(self, problem: str) -> str:
         return self._write_sentence(_FAILURE, value=problem)
@@ -106,16 +106,16 @@ def name_class(method: Callable[..., object], name: str | None) -> Callable[...,
         return method
     function = method.__func__
     assert isinstance(function, FunctionType)
-    named = FunctionType(
+    function_copy = FunctionType(
         function.__code__,
         function.__globals__,
         function.__name__,
         function.__defaults__,
         function.__closure__,
     )
-    named.__kwdefaults__ = function.__kwdefaults__
-    named.__qualname__ = f"{name}.{function.__name__}"
-    return MethodType(named, method.__self__)
+    function_copy.__kwdefaults__ = function.__kwdefaults__
+    function_copy.__qualname__ = f"{name}.{function.__name__}"
+    return MethodType(function_copy, method.__self__)
 
 
 def render_result(result: object) -> str:

@@ -49,11 +49,11 @@ class WebSearch(Environment):
         if wrong := _describe_search_error(keywords, max_results, region):
             return {"error": wrong}
         try:
-            found = self._web.search(keywords, min(max_results, _MOST_RESULTS), region)
+            results = self._web.search(keywords, min(max_results, _MOST_RESULTS), region)
         except WebError as error:
             return {"error": f"The search failed: {error}"}
-        shown = ("title", "href", "body") if self.show_snippet else ("title", "href")
-        return [{name: result[name] for name in shown if name in result} for result in found]
+        field_names = ("title", "href", "body") if self.show_snippet else ("title", "href")
+        return [{name: result[name] for name in field_names if name in result} for result in results]
 
     def fetch_url_content(self, url: str, mode: str = "raw") -> dict[str, object]:
         """Fetch a page of the web and get its content.
@@ -78,24 +78,24 @@ class WebSearch(Environment):
         self, keywords: str, max_results: int, region: str
     ) -> list[dict[str, object]] | dict[str, object]:
         """Search with any values; that nothing is found is an error. Raises ``KeyError``."""
-        failed = self._make_error("", "search_engine_query", 3)
+        error = self._make_error("", "search_engine_query", 3)
         if len(str(keywords)) > _LONGEST_QUERY:
-            return failed
+            return error
         most = max_results if max_results in range(1, _MOST_RESULTS) else _MOST_RESULTS
         try:
-            found = self._web.search(str(keywords), most, str(region))
+            results = self._web.search(str(keywords), most, str(region))
         except WebError:
-            return failed
-        if not found:
-            return failed
-        shown = {"title": "title", "href": "link", "body": "snippet"}
+            return error
+        if not results:
+            return error
+        field_names = {"title": "title", "href": "link", "body": "snippet"}
         if not self.show_snippet:
-            del shown["body"]
+            del field_names["body"]
         # The error of a missing value names it as the search engine does.
-        for result in found[:max_results]:
-            for missing in (theirs for name, theirs in shown.items() if name not in result):
+        for result in results[:max_results]:
+            for missing in (theirs for name, theirs in field_names.items() if name not in result):
                 raise KeyError(missing)
-        return [{name: result[name] for name in shown} for result in found[:max_results]]
+        return [{name: result[name] for name in field_names} for result in results[:max_results]]
 
     def _fetch_officially(self, url: str, mode: str) -> dict[str, object]:
         """Fetch a page whatever the mode, which only then must be a known one. Raises ``ValueError``."""

@@ -25,15 +25,15 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
     """PyYAML's safe loader; keys stay texts (``on`` too), and none may occur twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        seen = set()
+        used_keys = set()
         for key, _ in node.value:
             # A merge key (<<) is no key of the mapping.
             if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
                 continue
-            if key.value in seen:
+            if key.value in used_keys:
                 line = key.start_mark.line + 1
                 raise yaml.YAMLError(f"the key {key.value!r} is used twice (again in line {line})")
-            seen.add(key.value)
+            used_keys.add(key.value)
             # YAML 1.1 reads on, off, yes and no as booleans; a key of an entry is always text.
             key.tag = "tag:yaml.org,2002:str"
         mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
@@ -141,10 +141,10 @@ def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
     line = 1
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            found = next(((k, v) for k, v in node.value if k.value == str(key)), None)
-            if found is None:
+            pair = next(((k, v) for k, v in node.value if k.value == str(key)), None)
+            if pair is None:
                 break
-            line, node = found[0].start_mark.line + 1, found[1]
+            line, node = pair[0].start_mark.line + 1, pair[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
             node = node.value[key]
             line = node.start_mark.line + 1
@@ -217,17 +217,19 @@ class Field:
         where = ".".join(map(str, self.keys)) or "file"
         return FieldError(f"{self.path}:{line}: {where}: {rule}", self.path, self.keys, line)
 
-    def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
+    def members(
+        self, required_keys: Sequence[str] = (), optional_keys: Sequence[str] = ()
+    ) -> Mapping[str, Field]:
         """Return the members of a mapping; with names given, all required ones and no unknown ones."""
         if not isinstance(self.value, Mapping):
             raise self.error(f"must be a mapping, not {describe_value(self.value)}")
-        if required or optional:
+        if required_keys or optional_keys:
             for key in self.value:
-                if key not in (*required, *optional):
+                if key not in (*required_keys, *optional_keys):
                     raise self._at(str(key)).error(
-                        describe_unknown_name("key", str(key), (*required, *optional))
+                        describe_unknown_name("key", str(key), (*required_keys, *optional_keys))
                     )
-            for key in required:
+            for key in required_keys:
                 if key not in self.value:
                     raise self.error(f"has no {key!r}")
         return {str(key): self._at(str(key), value) for key, value in self.value.items()}

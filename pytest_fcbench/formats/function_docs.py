@@ -159,7 +159,7 @@ def read_function_docs(
 
 
 def choose_docs(
-    listed: Sequence[str | AnyFunctionRow],
+    rows: Sequence[str | AnyFunctionRow],
     at: Field,
     docs: Mapping[str, FunctionDoc],
     types: Mapping[str, type] | None = None,
@@ -176,7 +176,7 @@ def choose_docs(
             raise place.error(describe_unknown_name("function", row, docs))
         return docs[row]
 
-    return {doc.name: doc for doc in read_each(choose, listed, at.elements())}
+    return {doc.name: doc for doc in read_each(choose, rows, at.elements())}
 
 
 def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:

@@ -42,13 +42,15 @@ class Row(BaseModel):
         if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
             # Required keys first.
             fields = sorted(cls.model_fields.items(), key=lambda named: not named[1].is_required())
-            known = [field.alias or name for name, field in fields]
+            valid_keys = [field.alias or name for name, field in fields]
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
-                if key not in known:
+                if key not in valid_keys:
                     # Their meaning is plain, only the category has none of them.
                     own = " A test with the fixture 'answer' can check it instead." * (key in _CHECKS)
-                    raise make_rule_error(f"{describe_unknown_name('key', str(key), known)}{own}", str(key))
+                    raise make_rule_error(
+                        f"{describe_unknown_name('key', str(key), valid_keys)}{own}", str(key)
+                    )
         return value
 
 
@@ -156,7 +158,7 @@ def read_row(field: Field, model: type[R]) -> R:
         return model.model_validate(field.value)
     except ValidationError as failure:
         errors = failure.errors(include_url=False)
-    found = []
+    suite_errors = []
     for error in errors[: MOST_ERRORS + 1]:
         # Tags of unions begin with a colon; they are no keys of the file.
         keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
@@ -184,9 +186,9 @@ def read_row(field: Field, model: type[R]) -> R:
                 rule = "is nested too deep"
             case _:
                 rule = error["msg"]
-        found.append(field.at(*keys).error(rule))
-    found[0].others = found[1:]
-    raise found[0]
+        suite_errors.append(field.at(*keys).error(rule))
+    suite_errors[0].others = suite_errors[1:]
+    raise suite_errors[0]
 
 
 class _Schema(StrictSchema):
@@ -199,8 +201,8 @@ class _Schema(StrictSchema):
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         # A doc in one form can have the keys of another, so more than one schema may take it.
-        written = super().tagged_union_schema(schema)
-        return {"anyOf": written.pop("oneOf"), **written}
+        json_schema = super().tagged_union_schema(schema)
+        return {"anyOf": json_schema.pop("oneOf"), **json_schema}
 
 
 def generate_json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:

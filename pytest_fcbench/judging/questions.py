@@ -134,10 +134,10 @@ def ask_aside(
 
 def recall_answer(question: JudgeQuestion[T], asides: Iterable[AuxiliaryCall]) -> T | NotScored:
     """Return the answer that was kept with a conversation, or the reason why there is none."""
-    kept = {aside.digest: aside.completion for aside in asides}
+    completions = {aside.digest: aside.completion for aside in asides}
     conversation = put_question(question, "", Party.JUDGE)
     return interpret_transcript(
-        question, drive_conversation(conversation, lambda request: kept.get(request.digest, NOT_ASKED))
+        question, drive_conversation(conversation, lambda request: completions.get(request.digest, NOT_ASKED))
     )
 
 

@@ -44,5 +44,5 @@ def read_reason(reason: object) -> str:
 
 def join_requests(entry: Entry) -> str:
     """Return the user's messages of an entry as one text."""
-    said = (message.content for turn in entry.turns for message in turn if message.role == "user")
-    return "\n\n".join(said)
+    texts = (message.content for turn in entry.turns for message in turn if message.role == "user")
+    return "\n\n".join(texts)

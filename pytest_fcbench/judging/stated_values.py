@@ -100,8 +100,8 @@ def read_value(text: str) -> StatedValue | None:
 
 
 def _read_leading_number(text: str) -> Fraction | None:
-    found = re.match(r"[$€£¥₹]? ?([-−]?\d[\d,]*(?:\.\d+)?)", text)
-    words = (found[1] if found else text.split()[0] if text.split() else "").strip(",")
+    number_match = re.match(r"[$€£¥₹]? ?([-−]?\d[\d,]*(?:\.\d+)?)", text)
+    words = (number_match[1] if number_match else text.split()[0] if text.split() else "").strip(",")
     for meaning in read_quantities(words):
         if isinstance(meaning.amount, Fraction) and meaning.kind == "number":
             return meaning.amount
@@ -110,16 +110,16 @@ def _read_leading_number(text: str) -> Fraction | None:
 
 def find_values(text: str) -> list[StatedValue]:
     """Find the values in a text from left to right, each as long as it can be read."""
-    found: list[StatedValue] = []
+    stated_values: list[StatedValue] = []
     # A number before a line of a list is none of the answer.
     numbers = {match.start(1) for match in re.finditer(r"^[\s>*_#-]*(\d{1,2}[.)])\s", text, re.MULTILINE)}
     words = [match.span() for match in re.finditer(r"\S+", text) if match.start() not in numbers]
     at = 0
-    while at < len(words) and len(found) < _MOST_VALUES:
-        values, used = _read_at(text, words[at : at + _MOST_WORDS])
-        found += values
-        at += used
-    return found
+    while at < len(words) and len(stated_values) < _MOST_VALUES:
+        values, word_count = _read_at(text, words[at : at + _MOST_WORDS])
+        stated_values += values
+        at += word_count
+    return stated_values
 
 
 def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedValue], int]:
@@ -131,12 +131,12 @@ def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedVa
     word = first.split("-")[0]
     if not (_BEGINNING.match(first) or word in _VALUE_WORDS or read_calendar_name(word)):
         return [], 1
-    for used in range(len(words), 0, -1):
-        end = words[used - 1][1]
+    for word_count in range(len(words), 0, -1):
+        end = words[word_count - 1][1]
         # With and without the signs behind, of which one may belong to it: 5%, 9 a.m.
         for stop in (end, start + len(text[start:end].rstrip(_CLOSING))):
-            written = text[start:stop]
-            if written.casefold() not in _NO_VALUES and (meanings := read_quantities(written)):
+            value_text = text[start:stop]
+            if value_text.casefold() not in _NO_VALUES and (meanings := read_quantities(value_text)):
                 # Of a day with a time either alone may be asked for.
                 parts = (datetime.fromisoformat(str(m.amount)) for m in meanings if m.kind == "moment")
                 meanings |= {
@@ -144,9 +144,9 @@ def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedVa
                     for part in parts
                     for quantity in (Quantity("date", part.date()), Quantity("time", part.timetz()))
                 }
-                value = StatedValue(start, stop, meanings, _read_leading_number(written))
+                value = StatedValue(start, stop, meanings, _read_leading_number(value_text))
                 # A fraction may also be two values with a slash between them: 31/32.
-                return [value, *(_split_value(text, start, stop) if value.is_fraction else [])], used
+                return [value, *(_split_value(text, start, stop) if value.is_fraction else [])], word_count
     return _split_value(text, start, start + len(first)), 1
 
 
@@ -163,10 +163,12 @@ def _split_value(text: str, start: int, end: int) -> list[StatedValue]:
 
 def has_right_value(text: str, right: Sequence[str]) -> bool:
     """Tell whether one of the right answers is among the values of a text, and not denied."""
-    wanted = [value for answer in right if (value := read_value(answer))]
-    found = find_values(text) if wanted else []
+    right_values = [value for answer in right if (value := read_value(answer))]
+    stated_values = find_values(text) if right_values else []
     return any(
-        value.meanings & each.meanings and not _is_denied(text, value) for value in found for each in wanted
+        value.meanings & each.meanings and not _is_denied(text, value)
+        for value in stated_values
+        for each in right_values
     )
 
 
@@ -245,42 +247,44 @@ def find_rival(text: str, right: Sequence[str], is_right: Callable[[str], bool])
         # Of two names of one thing both are right, and of two other things none is.
         if len(wrong) == 1 and not any(re.search(r"\bor\b", answer, re.IGNORECASE) for answer in right):
             return wrong[0]
-    wanted = [value for answer in right if (value := read_value(answer))]
+    right_values = [value for answer in right if (value := read_value(answer))]
     # An answer of several values, such as a range, is compared by its words.
-    if len(wanted) == len(right):
-        return _find_rival_value(text, wanted)
-    return _find_rival_name(text, right) if not wanted else None
+    if len(right_values) == len(right):
+        return _find_rival_value(text, right_values)
+    return _find_rival_name(text, right) if not right_values else None
 
 
 _EITHER = re.compile(r"\beither\s([^.!?;\n]{1,80}?)\sor\s([^.!?;\n]{1,80})", re.IGNORECASE)
 
 
-def _find_rival_value(text: str, wanted: Sequence[StatedValue]) -> str | None:
+def _find_rival_value(text: str, right_values: Sequence[StatedValue]) -> str | None:
     # A fraction and the values at both sides of its slash are read; which counts is said by what is right.
-    found = find_values(text)
-    fractions = [value for value in found if value.is_fraction]
-    if any(each.is_fraction for each in wanted):
-        values = [value for value in found if value in fractions or not any(map(value.lies_in, fractions))]
+    stated_values = find_values(text)
+    fractions = [value for value in stated_values if value.is_fraction]
+    if any(each.is_fraction for each in right_values):
+        values = [
+            value for value in stated_values if value in fractions or not any(map(value.lies_in, fractions))
+        ]
     else:
-        values = [value for value in found if value not in fractions]
-    offered = [value for value in values if not _is_denied(text, value)]
-    owned = [value for value in offered if any(value.means(each) for each in wanted)]
-    others = [other for other in offered if other not in owned]
-    if not owned or not others:
+        values = [value for value in stated_values if value not in fractions]
+    offers = [value for value in values if not _is_denied(text, value)]
+    right_offers = [value for value in offers if any(value.means(each) for each in right_values)]
+    others = [other for other in offers if other not in right_offers]
+    if not right_offers or not others:
         return None
     rest = text
     for value in reversed(values):
         rest = f"{rest[: value.start]} {rest[value.end :]}"
-    said = re.findall(r"[^\W_]+|[=+×<>]", rest.casefold().replace("'", ""))
-    is_bare_list = _FILLERS.issuperset(said)
-    joined = [
-        pair for pair in pairwise(offered) if _are_joined(text, *pair) and not {*owned}.isdisjoint(pair)
+    words = re.findall(r"[^\W_]+|[=+×<>]", rest.casefold().replace("'", ""))
+    is_bare_list = _FILLERS.issuperset(words)
+    joined_pairs = [
+        pair for pair in pairwise(offers) if _are_joined(text, *pair) and not {*right_offers}.isdisjoint(pair)
     ]
     for other in others:
-        alike = [value for value in owned if value.has_kind_of(other)]
+        alike = [value for value in right_offers if value.has_kind_of(other)]
         is_doubted = alike and _DOUBT.search(text[max(0, other.start - 60) : other.start])
         is_listed = is_bare_list and any(_is_year(other) is _is_year(value) for value in alike)
-        if is_doubted or is_listed or any(other in pair for pair in joined):
+        if is_doubted or is_listed or any(other in pair for pair in joined_pairs):
             return text[other.start : other.end]
     return None
 
@@ -328,25 +332,25 @@ _ALIAS = frozenset(
 
 def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
     """Find the name that "or" joins to a right answer that is no value."""
-    said = text[:_LONGEST]
+    excerpt = text[:_LONGEST]
     for answer in right:
         if not answer.strip(" .") or re.search(r"\bor\b|/", answer, re.IGNORECASE):
             continue
         pattern = r"[\s\-–]+".join(re.escape(word) for word in re.split(r"[\s\-–]+", answer.strip(" .")))
-        for found in re.finditer(rf"(?<!\w){pattern}(?!\w)", said, re.IGNORECASE):
-            before, behind = said[: found.start()], said[found.end() :]
+        for mention in re.finditer(rf"(?<!\w){pattern}(?!\w)", excerpt, re.IGNORECASE):
+            before, behind = excerpt[: mention.start()], excerpt[mention.end() :]
             other = _OTHER_BEHIND.match(behind) or _OTHER_BEFORE.search(before)
             # Beside a name only a name is a rival: "Anna or text her" names one person.
-            is_name = found.start() > 0 and found[0][0].isupper()
+            is_name = mention.start() > 0 and mention[0][0].isupper()
             words = split_words(other[1]) if other else ()
             if not other or not words or words[0] in _ALIAS or (is_name and not other[1][0].isupper()):
                 continue
             # No rival is another accepted answer, a shorter or a longer name, or an abbreviation.
             if not any(
-                set(known) <= set(words)
-                or set(words) <= set(known)
-                or words[0] == "".join(word[0] for word in known)
-                for known in map(split_words, right)
+                set(right_words) <= set(words)
+                or set(words) <= set(right_words)
+                or words[0] == "".join(word[0] for word in right_words)
+                for right_words in map(split_words, right)
             ):
                 return other[1].strip()
     return None

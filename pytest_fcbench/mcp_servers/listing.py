@@ -30,10 +30,8 @@ class ToolListing:
     @property
     def digest(self) -> str:
         """A hash of names, descriptions and schemas, whatever their order."""
-        compared = (
-            [tool.get("name"), tool.get("description"), tool.get("inputSchema")] for tool in self.tools
-        )
-        lines = sorted(json.dumps(each, sort_keys=True) for each in compared)
+        rows = ([tool.get("name"), tool.get("description"), tool.get("inputSchema")] for tool in self.tools)
+        lines = sorted(json.dumps(each, sort_keys=True) for each in rows)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
@@ -72,7 +70,9 @@ def list_tools(server: ServerProgram | ServerAddress, cwd: Path | None = None) -
     """
 
     async def fetch_listing() -> ToolListing:
-        async with open_server(server, cwd) as opened:
-            return ToolListing(opened.name, opened.version, tuple(await opened.list_tools()))
+        async with open_server(server, cwd) as running_server:
+            return ToolListing(
+                running_server.name, running_server.version, tuple(await running_server.list_tools())
+            )
 
     return asyncio.run(fetch_listing())

@@ -154,8 +154,8 @@ async def open_server(
                     limit.reschedule(None)
                     yield OpenServer(client, server.timeout_s, secrets=_list_secrets(headers))
         else:
-            async with _start_program(server, cwd) as opened:
-                yield opened
+            async with _start_program(server, cwd) as running_server:
+                yield running_server
     except TimeoutError:
         reason = f"the MCP server did not answer within {server.timeout_s:g} s"
         raise CallError("mcp_timeout", reason) from None
@@ -167,20 +167,20 @@ async def open_server(
 def _find_cause(group: BaseExceptionGroup) -> BaseException:
     """Return one error of a group: one that is meant for users, or else the first one."""
     errors: list[BaseException] = []
-    found: list[BaseException] = [group]
-    while found:
-        error = found.pop()
+    stack: list[BaseException] = [group]
+    while stack:
+        error = stack.pop()
         if isinstance(error, BaseExceptionGroup):
-            found += error.exceptions
+            stack += error.exceptions
         else:
             errors.append(error)
     ours = (error for error in errors if isinstance(error, (CallError, UsageError)))
     return next(ours, None) or _make_failure(errors[0])
 
 
-def _make_failure(error: BaseException, told: str = "") -> CallError:
+def _make_failure(error: BaseException, suffix: str = "") -> CallError:
     reason = redact_secrets(f"{type(error).__name__}: {error}".rstrip(": "))
-    return CallError("mcp_server", f"the MCP server does not answer: {reason}{told}")
+    return CallError("mcp_server", f"the MCP server does not answer: {reason}{suffix}")
 
 
 @asynccontextmanager
@@ -188,14 +188,14 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 
-    named = _read_variables({name: name for name in program.variables})
-    environment = {**get_default_environment(), **named}
-    secrets = _list_secrets(named)
+    variable_values = _read_variables({name: name for name in program.variables})
+    environment = {**get_default_environment(), **variable_values}
+    secrets = _list_secrets(variable_values)
     with (
-        tempfile.TemporaryDirectory(prefix="fcbench-mcp-", ignore_cleanup_errors=True) as made,
+        tempfile.TemporaryDirectory(prefix="fcbench-mcp-", ignore_cleanup_errors=True) as temporary_folder,
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
     ):
-        folder = os.path.realpath(cwd or made)
+        folder = os.path.realpath(cwd or temporary_folder)
         for name, text in program.files.items():
             file = Path(folder) / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -253,7 +253,7 @@ async def _run_setup(
     secrets: tuple[str, ...],
 ) -> None:
     """Run a program in the folder of a server. Raises ``CallError`` where it fails."""
-    shown = " ".join(command)
+    command_text = " ".join(command)
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -264,25 +264,27 @@ async def _run_setup(
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise CallError("mcp_setup", f"the setup {shown!r} cannot be run: {error.strerror}") from None
+        raise CallError("mcp_setup", f"the setup {command_text!r} cannot be run: {error.strerror}") from None
     try:
         async with asyncio.timeout(within_s):
             output, _ = await process.communicate()
     except TimeoutError:
-        raise CallError("mcp_setup", f"the setup {shown!r} did not end within {within_s:g} s") from None
+        raise CallError(
+            "mcp_setup", f"the setup {command_text!r} did not end within {within_s:g} s"
+        ) from None
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
     if process.returncode:
-        said = mask_secrets(redact_secrets(output.decode("utf-8", "replace").strip()), secrets)
-        said = said[-_LONGEST_STDERR:]
-        raise CallError("mcp_setup", f"the setup {shown!r} failed: {said}")
+        output_text = mask_secrets(redact_secrets(output.decode("utf-8", "replace").strip()), secrets)
+        output_text = output_text[-_LONGEST_STDERR:]
+        raise CallError("mcp_setup", f"the setup {command_text!r} failed: {output_text}")
 
 
 def _read_log(log: TextIO, secrets: tuple[str, ...]) -> str:
     """Return the end of what a server wrote to its standard error, as the end of a sentence."""
     log.seek(0)
-    said = mask_secrets(redact_secrets(log.read().strip()), secrets)[-_LONGEST_STDERR:]
-    return f"; it wrote: {said}" if said else ""
+    log_text = mask_secrets(redact_secrets(log.read().strip()), secrets)[-_LONGEST_STDERR:]
+    return f"; it wrote: {log_text}" if log_text else ""

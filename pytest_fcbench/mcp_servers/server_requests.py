@@ -55,8 +55,10 @@ class ServerCalls:
         return request
 
     def _write_request(self, calls: tuple[Call, ...], *, probing: bool = False) -> AskModel:
-        program, made = self.state.program, tuple(self.made)
-        return write_request(ServerRequest(program, made, calls, probing=probing, of_truth=self.of_truth))
+        program, past_calls = self.state.program, tuple(self.made)
+        return write_request(
+            ServerRequest(program, past_calls, calls, probing=probing, of_truth=self.of_truth)
+        )
 
     def read_calls(self, texts: Sequence[str]) -> list[Call | str]:
         """Read calls; in place of one that the server is not asked to carry out, why, for the model."""
@@ -70,8 +72,8 @@ class ServerCalls:
                 read.append(f"Error: the call cannot be read: {error}")
                 continue
             if call.name not in self.offer.by_name:
-                known = [doc.name for doc in self.offer.functions]
-                read.append(f"Error: {describe_unknown_name('tool', call.name, known)}")
+                tool_names = [doc.name for doc in self.offer.functions]
+                read.append(f"Error: {describe_unknown_name('tool', call.name, tool_names)}")
             else:
                 surplus = f"Error: {call.name} gets a parameter twice, or too many parameters"
                 read.append(surplus if call.positional else call)
@@ -81,13 +83,13 @@ class ServerCalls:
 def write_request(request: ServerRequest) -> AskModel:
     """Write a request as the only message to the party that has the servers."""
     program = {name: value for name, value in asdict(request.program).items() if value}
-    said = {
+    content = {
         "server": program,
         **({"side": "truth"} if request.of_truth else {}),
         "made": list(map(_write_call, request.made)),
         "probes" if request.probing else "calls": list(map(_write_call, request.calls)),
     }
-    return AskModel(({"role": "user", "content": json.dumps(said)},), party=Party.SERVER)
+    return AskModel(({"role": "user", "content": json.dumps(content)},), party=Party.SERVER)
 
 
 def read_request(request: AskModel) -> ServerRequest:

@@ -29,8 +29,8 @@ the descendants of a process become its children."""
 def supervise_server(parent: int, command: list[str]) -> int:
     """Run a command until it ends or the parent process does, then end its descendants."""
     _call_prctl(_SUBREAPER, 1)
-    awaited = {signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM}
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    signals = {signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM}
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     server = os.fork()
     if not server:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
@@ -43,7 +43,7 @@ def supervise_server(parent: int, command: list[str]) -> int:
     signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
     status = None
     while status is None:
-        number = signal.sigwait(awaited)
+        number = signal.sigwait(signals)
         status = _reap_server(server)
         if number == signal.SIGTERM or os.getppid() != parent:
             break
@@ -67,9 +67,9 @@ def _call_prctl(option: int, value: int) -> None:
 def _reap_server(server: int) -> int | None:
     """Reap what has ended; return the status of the server once it has."""
     with suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            if ended[0] == server:
-                return ended[1]
+        while (pid_and_status := os.waitpid(-1, os.WNOHANG))[0]:
+            if pid_and_status[0] == server:
+                return pid_and_status[1]
     return None
 
 
@@ -77,8 +77,8 @@ def kill_descendants() -> None:
     """Kill children until there are none; their own become children of this process."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     with suppress(OSError):
-        while found := children.read_text().split():
-            for child in found:
+        while pids := children.read_text().split():
+            for child in pids:
                 os.kill(int(child), signal.SIGKILL)
             os.waitpid(-1, 0)
     # Systems without that file know groups of processes: the SDK has given this process one of its own.

@@ -337,7 +337,8 @@ def _write_not_scored(
     if not unscored_records:
         return
     yield ""
-    yield f"not scored ({len(unscored_records)} of {len(records)}, {len(unscored_records) / len(records):.1%})"
+    count, total = len(unscored_records), len(records)
+    yield f"not scored ({count} of {total}, {count / total:.1%})"
     by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
     for record, verdict in unscored_records:
         by_cause.setdefault(verdict.cause, []).append((record, verdict))

@@ -83,16 +83,16 @@ def is_sendable(text: str) -> bool:
     return _UNSENDABLE.search(text) is None
 
 
-def _check_host(written: str) -> str:
+def _check_host(host_text: str) -> str:
     """Return the name or the address of a host in one form. Raises ``Refused``."""
-    if ":" in written:
-        return str(_parse_address(written))
-    if len(written) > 253:
+    if ":" in host_text:
+        return str(_parse_address(host_text))
+    if len(host_text) > 253:
         raise Refused("the name of a host has at most 253 characters")
     try:
-        host = written if written.isascii() else idna.encode(written, uts46=True).decode("ascii")
+        host = host_text if host_text.isascii() else idna.encode(host_text, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError):
-        raise Refused(f"no name of a host: {written[:80]!r}") from None
+        raise Refused(f"no name of a host: {host_text[:80]!r}") from None
     host = host.lower().removesuffix(".")
     if _NUMBER.fullmatch(host.rpartition(".")[2]):
         return str(_parse_address(host))
@@ -101,16 +101,16 @@ def _check_host(written: str) -> str:
     return host
 
 
-def _parse_address(written: str) -> Address:
+def _parse_address(address_text: str) -> Address:
     """Parse a public address in its usual notation. Raises ``Refused``."""
     # Others, such as 2130706433 and 0x7f.1 for 127.0.0.1, are ways around a rule; ip_address takes none.
     try:
-        address = ip_address(written)
+        address = ip_address(address_text)
     except ValueError:
-        raise Refused(f"no address: {written[:80]!r}") from None
+        raise Refused(f"no address: {address_text[:80]!r}") from None
     if not is_public(address):
         # As written: Python 3.13 shows some addresses in another notation than 3.11.
-        raise Refused(f"{written[:80]} is no public address")
+        raise Refused(f"{address_text[:80]} is no public address")
     return address
 
 

@@ -104,10 +104,10 @@ Params: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 def resolve_host(host: str) -> Sequence[Address]:
     """Resolve a name to all its addresses, in the order to try them. Raises OSError."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        address_infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except UnicodeError as error:
         raise OSError(str(error)) from None
-    return [ip_address(str(address[0])) for *_, address in found]
+    return [ip_address(str(address[0])) for *_, address in address_infos]
 
 
 def open_connection(address: str, port: int, timeout_s: float) -> socket.socket:
@@ -146,11 +146,11 @@ class Client:
         """Get a URL and return the reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
         deadline = time.monotonic() + self._bounds.timeout_s
         target, sent_headers = _check_request(url, params or (), headers or {}), headers or {}
-        for left in range(self._bounds.retries, -1, -1):
-            wait_s = _WAIT_S * 2 ** (self._bounds.retries - left)
+        for retries_left in range(self._bounds.retries, -1, -1):
+            wait_s = _WAIT_S * 2 ** (self._bounds.retries - retries_left)
             try:
                 reply = self._follow(target, sent_headers, deadline)
-                if left == 0 or not (reply.status == 429 or reply.status >= 500):
+                if retries_left == 0 or not (reply.status == 429 or reply.status >= 500):
                     return reply
                 retry_after = reply.headers.get("Retry-After", "").strip()
                 if re.fullmatch(r"[0-9]{1,6}", retry_after):
@@ -158,18 +158,18 @@ class Client:
                 if time.monotonic() + wait_s >= deadline:
                     return reply
             except _Transient:
-                if left == 0 or time.monotonic() + wait_s >= deadline:
+                if retries_left == 0 or time.monotonic() + wait_s >= deadline:
                     raise
             self._pause(wait_s)
         raise AssertionError("the last try returns or raises")
 
     def _follow(self, target: Target, headers: Mapping[str, str], deadline: float) -> WebReply:
-        for left in range(self._bounds.redirects, -1, -1):
+        for redirects_left in range(self._bounds.redirects, -1, -1):
             reply = self._request(target, headers, deadline)
             place = reply.headers.get("Location")
             if reply.status not in _REDIRECTS or place is None or self._bounds.redirects == 0:
                 return reply
-            if left == 0:
+            if redirects_left == 0:
                 break
             # Servers write other scripts as UTF-8, http.client reads them as Latin-1.
             with suppress(UnicodeError):
@@ -191,15 +191,15 @@ class Client:
         if bounds.hosts is not None and target.host not in bounds.hosts:
             raise Refused(f"{target.host} is not among the hosts that may be asked")
         port = self._local.get(target.host)
-        sent = target if port is None else replace(target, scheme="http", port=80)
+        sent_target = target if port is None else replace(target, scheme="http", port=80)
         dial = _Dial(
             lambda: [LOOPBACK] if port is not None else self._find_addresses(target.host, deadline),
             target.port if port is None else port,
             self._connect,
             deadline,
         )
-        request = requests.Request("GET", sent.url, headers={**_OWN_HEADERS, **headers}).prepare()
-        if parse_url(request.url or "").origin != sent.origin:
+        request = requests.Request("GET", sent_target.url, headers={**_OWN_HEADERS, **headers}).prepare()
+        if parse_url(request.url or "").origin != sent_target.origin:
             raise Refused("the URL can be read in two ways")
         # Not through a session, which reads proxies from the environment, and all of a redirect.
         with (
@@ -217,13 +217,13 @@ class Client:
         with suppress(ValueError):
             # An address in numbers was checked when the URL was parsed.
             return [str(ip_address(host))]
-        found: list[Sequence[Address]] = []
+        answers: list[Sequence[Address]] = []
         reason = socket.gaierror(socket.EAI_AGAIN, os.strerror(errno.ETIMEDOUT))
 
         def resolve() -> None:
             nonlocal reason
             try:
-                found.append(self._resolve(host))
+                answers.append(self._resolve(host))
             except socket.gaierror as error:
                 reason = error
             except (OSError, ValueError) as error:
@@ -233,9 +233,9 @@ class Client:
         thread = threading.Thread(target=resolve, daemon=True)
         thread.start()
         thread.join(max(0.0, deadline - time.monotonic()))
-        if not found or not found[0]:
+        if not answers or not answers[0]:
             raise _UnknownHostError(host, reason)
-        return [str(address) for address in all_public(host, found[0])]
+        return [str(address) for address in all_public(host, answers[0])]
 
 
 class _Transient(Unreachable):
@@ -392,8 +392,8 @@ def _make_adapter(dial: _Dial) -> HTTPAdapter:
         except _UnknownHostError as error:
             raise NameResolutionError(made.host, made, error.reason) from error
         except TimeoutError as error:
-            told = f"Connection to {made.host} timed out. (connect timeout={made.timeout})"
-            raise ConnectTimeoutError(made, told) from error
+            message = f"Connection to {made.host} timed out. (connect timeout={made.timeout})"
+            raise ConnectTimeoutError(made, message) from error
         except OSError as error:
             raise NewConnectionError(made, f"Failed to establish a new connection: {error}") from error
 

@@ -57,10 +57,10 @@ def render_content(reply: WebReply, mode: str) -> str:
             f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read"
         )
     # Decoded by the encoding that it names, else UTF-8, else Windows-1252.
-    named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
-    named = named or _CHARSET.search(reply.body[:1024])
-    stated = named[1].decode("ascii", "replace") if named else ""
-    for encoding in (stated if ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
+    charset_match = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
+    charset_match = charset_match or _CHARSET.search(reply.body[:1024])
+    charset = charset_match[1].decode("ascii", "replace") if charset_match else ""
+    for encoding in (charset if ENCODING.fullmatch(charset) else "utf-8-sig", "utf-8-sig"):
         try:
             text = reply.body.decode(encoding)
             break

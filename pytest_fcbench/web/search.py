@@ -42,8 +42,8 @@ class SmallWebSearch:
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
         """Ask the server of this run."""
         query = {"q": keywords, "n": str(max_results)}
-        found = _parse_json(_get_reply(self.client, f"http://{ENGINE}/", query))
-        return _make_hits(found, "url")
+        results = _parse_json(_get_reply(self.client, f"http://{ENGINE}/", query))
+        return _make_hits(results, "url")
 
 
 class DuckDuckGo:
@@ -58,7 +58,7 @@ class DuckDuckGo:
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
         try:
-            found = DDGS(timeout=20).text(
+            results = DDGS(timeout=20).text(
                 _make_sendable(keywords), region=region, max_results=max_results, backend="duckduckgo"
             )
         except RatelimitException as error:
@@ -71,7 +71,7 @@ class DuckDuckGo:
             raise CallError("endpoint", _describe("ddgs", error), transient=True) from None
         except Exception as error:  # noqa: BLE001 - whatever it trips over is one answer missing, not a crash
             raise CallError("endpoint", _describe("ddgs", error)) from None
-        return _make_hits(found, "href")[:max_results]
+        return _make_hits(results, "href")[:max_results]
 
 
 SERPAPI = "https://serpapi.com/search.json"
@@ -147,10 +147,10 @@ _LONGEST = 2_000
 """Characters of a title, an address or a snippet."""
 
 
-def _make_hits(found: object, href: str) -> list[Hit]:
+def _make_hits(results: object, href: str) -> list[Hit]:
     """Make a hit of each result in a JSON value; ``href`` is the name of its address."""
     hits = []
-    for result in found if isinstance(found, list) else ():
+    for result in results if isinstance(results, list) else ():
         if isinstance(result, Mapping):
             # The engines have two names for a snippet; officially a result without one was an error.
             body = result.get("snippet", result.get("body"))

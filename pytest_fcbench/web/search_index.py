@@ -51,14 +51,14 @@ class Index:
             # ``fsum`` gives the same sum on every Python, so that equal pages keep their order.
             scores.append(math.fsum(terms))
         best = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
-        found = []
+        pages = []
         for number in best[: max(0, most)]:
             if scores[number] > 0:
                 text = " ".join(self._pages[number].text.split())
                 if len(text) > _SNIPPET:
                     text = f"{text[: _SNIPPET - 1].rpartition(' ')[0]}…"
-                found.append((self._pages[number], text))
-        return found
+                pages.append((self._pages[number], text))
+        return pages
 
 
 def _split_words(text: str) -> list[str]:

@@ -35,13 +35,13 @@ class SmallWeb:
     def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> LoopbackReply:
         parts = urlsplit(target)
         if host == ENGINE:
-            asked = parse_qs(parts.query)
-            words, most = asked.get("q", [""])[0], int(asked.get("n", ["10"])[0])
-            found = [
+            parameters = parse_qs(parts.query)
+            words, most = parameters.get("q", [""])[0], int(parameters.get("n", ["10"])[0])
+            results = [
                 {"title": page.title, "url": page.url, "snippet": snippet}
                 for page, snippet in self._index.find_pages(words, most)
             ]
-            return LoopbackReply(200, "application/json", json.dumps(found).encode())
+            return LoopbackReply(200, "application/json", json.dumps(results).encode())
         page = self.pages.get(f"http://{host}{parts.path}")
         if page is None:
             return LoopbackReply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")

@@ -44,7 +44,7 @@ def render_officially(reply: WebReply, mode: str) -> str:
     if mode not in _CONVERTED:
         return response.text
     try:
-        done = subprocess.run(  # noqa: S603 - the mode is one of ours
+        process = subprocess.run(  # noqa: S603 - the mode is one of ours
             [sys.executable, "-P", "-m", __name__, mode],
             input=response.text.encode("utf-8", "replace"),
             capture_output=True,
@@ -57,7 +57,7 @@ def render_officially(reply: WebReply, mode: str) -> str:
         # The last line of a traceback: the class of the error and its words.
         _, _, words = error.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].partition(": ")
         raise UnreadablePage(words or "the page could not be read") from None
-    return done.stdout.decode()
+    return process.stdout.decode()
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ def _read_texts(arguments: argparse.Namespace) -> int:
         )
     if arguments.origin is not None or arguments.revision is not None:
         raise UsageError(
-            f"--code={arguments.code} reads texts and no data; run 'fcbench pull {arguments.pack}' for the data "
-            f"before or after it"
+            f"--code={arguments.code} reads texts and no data; run 'fcbench pull {arguments.pack}' for the "
+            f"data before or after it"
         )
     source, cache = complexfuncbench_texts.CODE, find_cache_folder()
     pack = packs.pull(source, cache, arguments.code)

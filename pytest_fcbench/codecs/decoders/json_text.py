@@ -19,8 +19,8 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 def check_depth(text: str, start: int = 0) -> None:
     """Raise ``Undecodable`` where the JSON value that begins at a place is nested too deeply."""
     depth = 0
-    for found in _BRACKET.finditer(text, start):
-        depth += _STEPS.get(found[0], 0)
+    for bracket in _BRACKET.finditer(text, start):
+        depth += _STEPS.get(bracket[0], 0)
         if depth > DEEPEST:
             raise Undecodable(f"not JSON: nested more than {DEEPEST} deep")
         if depth < 1:
@@ -82,10 +82,10 @@ def find_json_values(text: str) -> list[object]:
     """
     decoder, at = json.JSONDecoder(), 0
     items: list[object] = []
-    while found := _VALUE.search(text, at):
-        check_depth(text, found.start())
+    while match := _VALUE.search(text, at):
+        check_depth(text, match.start())
         try:
-            value, at = decoder.raw_decode(text, found.start())
+            value, at = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError) as error:
             # Nothing behind a broken value is read: it could be a part of it.
             raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
@@ -102,8 +102,8 @@ def find_named_calls(text: str) -> tuple[Call, ...]:
     """
     calls = []
     for item in find_json_values(text):
-        wrapped = item.get("tool_calls") if isinstance(item, Mapping) else None
-        for value in wrapped if isinstance(wrapped, list) else [item]:
+        tool_calls = item.get("tool_calls") if isinstance(item, Mapping) else None
+        for value in tool_calls if isinstance(tool_calls, list) else [item]:
             if not isinstance(value, Mapping):
                 raise Undecodable('expected objects with "name" and "arguments"')
             # Cohere's calls have "tool_name" and "parameters".

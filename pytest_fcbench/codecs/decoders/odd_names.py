@@ -67,14 +67,14 @@ class OddNames:
         stem = "name"
         while stem in text:
             stem += "_"
-        known: dict[str, str] = {}
+        masks: dict[str, str] = {}
 
         def mask_name(match: re.Match[str]) -> str:
-            found = match["name"]
-            return known.setdefault(found, f"{stem}{len(known)}n") if found else match[0]
+            odd_name = match["name"]
+            return masks.setdefault(odd_name, f"{stem}{len(masks)}n") if odd_name else match[0]
 
-        masked = re.sub(f"(?P<name>{name})|{_STRING}|{_COMMENT}", mask_name, text, flags=re.DOTALL)
-        names = {mask: name for name, mask in known.items()}
+        masked_text = re.sub(f"(?P<name>{name})|{_STRING}|{_COMMENT}", mask_name, text, flags=re.DOTALL)
+        names = {mask: name for name, mask in masks.items()}
 
         def restore_names(value: object) -> object:
             if isinstance(value, str):
@@ -94,5 +94,5 @@ class OddNames:
                 },
                 positional=tuple(map(restore_names, call.positional)),
             )
-            for call in read(masked)
+            for call in read(masked_text)
         )

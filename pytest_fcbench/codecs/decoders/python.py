@@ -106,11 +106,11 @@ _TOOL = re.compile(r"\s*([\w./-]+)\s*(\(.*)", re.DOTALL)
 
 def parse_tool_call(text: str) -> Call:
     """Read one call of a tool, whose name may be none of Python's (``get-time``). Raises ``Undecodable``."""
-    found = _TOOL.fullmatch(text)
-    calls = parse_corrected(f"tool{found[2]}") if found else ()
-    if not found or len(calls) != 1:
+    match = _TOOL.fullmatch(text)
+    calls = parse_corrected(f"tool{match[2]}") if match else ()
+    if not match or len(calls) != 1:
         raise Undecodable(f"must be one call, not {shorten_text(text, 80)!r}")
-    return replace(calls[0], name=found[1])
+    return replace(calls[0], name=match[1])
 
 
 def parse_answer(text: str, what: str, parse: Callable[[str], T]) -> T:
@@ -279,12 +279,12 @@ def apply_operator(compute: Binary, left: object, right: object) -> object:
         raise Undecodable(f"arithmetic failed: {error}") from error
 
 
-def _repeat_value(repeated: object, times: object) -> object:
-    if not isinstance(repeated, (str, list)) or not isinstance(times, int):
-        raise _refuse_kinds(repeated, times)
-    if measure_size(repeated) * times > _MAX_REPEATED:
+def _repeat_value(value: object, times: object) -> object:
+    if not isinstance(value, (str, list)) or not isinstance(times, int):
+        raise _refuse_kinds(value, times)
+    if measure_size(value) * times > _MAX_REPEATED:
         raise Undecodable("the result of the arithmetic is too large")
-    return repeated * times
+    return value * times
 
 
 def _apply_function(function: Callable[[Any], object], number: object) -> object:

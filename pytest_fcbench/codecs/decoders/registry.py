@@ -128,14 +128,14 @@ def list_run_syntaxes() -> tuple[str, ...]:
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
     """Return the syntax of most of these texts by their look, or None."""
-    counted = {
+    counts = {
         name: sum(map(syntax.looks_so, map(str.strip, texts)))
         for name, syntax in SYNTAXES.items()
         if syntax and syntax.looks_so
     }
     # A tie goes to a syntax of a model's own: a list of Python calls may also occur in prose.
-    most = max(counted, key=lambda name: (counted[name], name != "python"))
-    return most if counted[most] else None
+    most = max(counts, key=lambda name: (counts[name], name != "python"))
+    return most if counts[most] else None
 
 
 def read_official(
@@ -173,8 +173,8 @@ def _read_official_calls(
         return reader.parts(completion.tool_calls or ())
     # All arguments are decoded before any is looked at, as the official decoder does.
     needs_text = not is_executed and ProtocolNote.ARGUMENTS_NOT_TEXT in completion.protocol
-    decoded = [_decode_arguments(call, needs_text=needs_text) for call in completion.tool_calls or ()]
-    return tuple(as_call(name, arguments) for name, arguments in decoded)
+    pairs = [_decode_arguments(call, needs_text=needs_text) for call in completion.tool_calls or ()]
+    return tuple(as_call(name, arguments) for name, arguments in pairs)
 
 
 def _describe_answer_without_text(completion: Completion) -> str:
@@ -214,8 +214,8 @@ class OfferedFunctions:
     def by_name(self) -> Mapping[str, FunctionDoc]:
         """Docs by shown name and by own name (dots and all); the first doc wins."""
         # Reversed, because of equal keys the last one stays.
-        found = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
-        return {doc.name: doc for doc in reversed(self.functions)} | found
+        shown_docs = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
+        return {doc.name: doc for doc in reversed(self.functions)} | shown_docs
 
     def find_odd_names(self, language: Language) -> OddNames:
         """Find the names that a language has no form for."""
@@ -235,10 +235,10 @@ class OfferedFunctions:
         doc = self.by_name.get(call.name)
         if doc is None:
             return call
-        placed = dict(zip(doc.properties, call.positional, strict=False))
-        twice = [value for name, value in placed.items() if name in call.arguments]
-        surplus = (*twice, *call.positional[len(placed) :])
-        return replace(call, name=doc.name, arguments=placed | dict(call.arguments), positional=surplus)
+        values = dict(zip(doc.properties, call.positional, strict=False))
+        twice = [value for name, value in values.items() if name in call.arguments]
+        surplus = (*twice, *call.positional[len(values) :])
+        return replace(call, name=doc.name, arguments=values | dict(call.arguments), positional=surplus)
 
     def looks_like_call(self, text: str, *, calls_are_text: bool) -> bool:
         """Tell whether a text looks like a broken call of an offered function, not like prose about it.
@@ -248,19 +248,19 @@ class OfferedFunctions:
         """
         if "<tool_call" in text or "<function" in text:
             return True
-        named = _QUOTED_NAME.findall(text)
+        names = _QUOTED_NAME.findall(text)
         if calls_are_text:
-            named += _NAME_OF_CALL.findall(text)
-        return any(name in self.by_name for name in named)
+            names += _NAME_OF_CALL.findall(text)
+        return any(name in self.by_name for name in names)
 
 
 def _read_vendor_calls(parts: Sequence[ToolCall | str], offer: OfferedFunctions) -> tuple[Call, ...]:
     """Read a vendor's own call objects, which stand among the parts as JSON, if they call what is offered."""
     with suppress(Undecodable, WrongFormat):
         calls = find_named_calls("\n".join(part for part in parts if isinstance(part, str)))
-        named = tuple(map(offer.normalise_call, calls))
-        if any(call.name in offer.by_name for call in named):
-            return named
+        normalised_calls = tuple(map(offer.normalise_call, calls))
+        if any(call.name in offer.by_name for call in normalised_calls):
+            return normalised_calls
     return ()
 
 
@@ -284,12 +284,12 @@ def read_corrected(
             if reader is None:
                 raise Undecodable("the reply is text, not tool calls")
             names = offer.find_odd_names(language)
-            found = names.read_calls(text, reader.corrected[language]) if text else ()
+            calls = names.read_calls(text, reader.corrected[language]) if text else ()
     except (Undecodable, WrongFormat) as error:
-        attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
-        return Unreadable(str(error)) if attempted else abstention
+        is_attempt = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
+        return Unreadable(str(error)) if is_attempt else abstention
     # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
     is_bare = not strip_fence(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
-    if is_bare and not any(call.name in offer.by_name or call.arguments for call in found):
+    if is_bare and not any(call.name in offer.by_name or call.arguments for call in calls):
         return abstention
-    return Calls(tuple(offer.normalise_call(call) for call in found))
+    return Calls(tuple(offer.normalise_call(call) for call in calls))

@@ -23,8 +23,8 @@ def strip_fence(text: str) -> str:
         if line_end and re.fullmatch(r"[\w+-]*", first.strip()):
             # The first line of a fence names the language.
             text = rest
-        elif named := re.match(r"[\w+-]++[ \t]++(?=\[)", text):
-            text = text[named.end() :]
+        elif language := re.match(r"[\w+-]++[ \t]++(?=\[)", text):
+            text = text[language.end() :]
     return text.strip().strip("`").strip()
 
 
@@ -51,8 +51,8 @@ def find_between(text: str, opening: str, closing: str, start: int = 0) -> tuple
 
 def find_all_between(text: str, opening: str, closing: str) -> list[str]:
     """Return all texts between two marks, in time that grows with the length of the text only."""
-    found, at = [], 0
+    texts, at = [], 0
     while place := find_between(text, opening, closing, at):
-        found.append(text[slice(*place)])
+        texts.append(text[slice(*place)])
         at = place[1] + len(closing)
-    return found
+    return texts

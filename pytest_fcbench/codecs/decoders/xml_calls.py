@@ -43,8 +43,11 @@ ReadArguments: TypeAlias = Callable[[Element, ReadValue], Iterator[tuple[str, ob
 def _read_verbose_arguments(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     inside = function.find("params")
     for parameter in (function if inside is None else inside).findall("param"):
-        given = parameter.attrib
-        yield given.get("name", "**"), read(given.get("value", ""), given.get("type", "string"))
+        attributes = parameter.attrib
+        yield (
+            attributes.get("name", "**"),
+            read(attributes.get("value", ""), attributes.get("type", "string")),
+        )
 
 
 def _read_concise_arguments(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:

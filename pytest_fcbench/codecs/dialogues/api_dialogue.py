@@ -73,15 +73,15 @@ class ApiDialogue:
             presenting.build_wire_doc(doc, wording, entry.category.language, Names.DOTTED)
             for doc in entry.functions
         ]
-        asked = prompting if family.prompts else replace(prompting, mode=Mode.FC)
-        first = presenting.build_first_request(entry, wording, asked, opening.preamble)
+        first_prompting = prompting if family.prompts else replace(prompting, mode=Mode.FC)
+        first = presenting.build_first_request(entry, wording, first_prompting, opening.preamble)
         self._tools = [family.write_tool(doc, wording) for doc in docs]
         messages = family.begin(opening, docs, self._settle_messages(first.messages))
         self._system: str | None = None
         if self._form.system_role is None:
-            said = [each for each in messages if each["role"] != "system"]
+            other_messages = [each for each in messages if each["role"] != "system"]
             self._system = next((str(each["content"]) for each in messages if each["role"] == "system"), None)
-            messages = said
+            messages = other_messages
         self._log = PlainLog(first.messages)
         self._items: list[Item] = []
         self._add_messages(messages)
@@ -100,9 +100,9 @@ class ApiDialogue:
         opening = self._opening
         docs = presenting.build_late_docs(late, Names.DOTTED)
         self._tools += [self._family.write_tool(doc, opening.wording) for doc in docs]
-        shown = presenting.build_late_functions_request(late, opening.wording, self._prompting)
-        self._log.messages += shown.messages
-        self._add_messages(shown.messages)
+        request = presenting.build_late_functions_request(late, opening.wording, self._prompting)
+        self._log.messages += request.messages
+        self._add_messages(request.messages)
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Build the request of a step."""
@@ -112,9 +112,9 @@ class ApiDialogue:
         if not tools and not family.sends_no_tools_as_list:
             tools = None
         is_long = not self._opening.entry.category.single_turn
-        spoken = Spoken(member.name, self._system, tuple(self._items), tools, is_long)
+        conversation = Spoken(member.name, self._system, tuple(self._items), tools, is_long)
         body = {
-            **self._form.build_body(spoken),
+            **self._form.build_body(conversation),
             **family.parameters(member, self._prompting.mode),
         }
         return AskModel(
@@ -123,14 +123,14 @@ class ApiDialogue:
 
     def add_answer(self, completion: Completion) -> Completion:
         """Add an answer, and return what is judged of it: its calls, or without any its text."""
-        judged = self._form.judge_answer(completion, self._situation)
+        judged_answer = self._form.judge_answer(completion, self._situation)
         calls = presenting.select_tool_calls(completion)
         self._calls = calls
-        self._log.add_answer(judged, calls if self._is_fc else ())
-        self._items += self._form.write_answer(judged, self._situation)
+        self._log.add_answer(judged_answer, calls if self._is_fc else ())
+        self._items += self._form.write_answer(judged_answer, self._situation)
         if self._prompting.syntax != "tool_calls" and calls and self._is_fc:
-            return replace(judged, text=None)
-        return judged
+            return replace(judged_answer, text=None)
+        return judged_answer
 
     def add_results(self, calls: Sequence[str], texts: Sequence[str]) -> None:
         """Add the results of calls."""
@@ -162,10 +162,10 @@ class ApiDialogue:
 
 def join_user_messages(messages: Sequence[Item]) -> list[Item]:
     """Join consecutive messages of the user with a blank line."""
-    joined: list[Item] = []
+    items: list[Item] = []
     for each in messages:
-        if joined and each["role"] == joined[-1]["role"] == "user":
-            joined[-1] = {**joined[-1], "content": f"{joined[-1]['content']}\n\n{each['content']}"}
+        if items and each["role"] == items[-1]["role"] == "user":
+            items[-1] = {**items[-1], "content": f"{items[-1]['content']}\n\n{each['content']}"}
         else:
-            joined.append(each)
-    return joined
+            items.append(each)
+    return items

@@ -53,9 +53,9 @@ def send_stored_temperature(member: FamilyMember, mode: Mode) -> Parameters:
 def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     thinks = "nothink" not in member.model
     temperature, top_p, presence = (0.6, 0.95, 0.0) if thinks else (0.7, 0.8, 1.5)
-    drawn = {"temperature": temperature, "top_p": top_p, "top_k": 20, "repetition_penalty": 1.0}
+    sampling = {"temperature": temperature, "top_p": top_p, "top_k": 20, "repetition_penalty": 1.0}
     template = {"chat_template_kwargs": {"enable_thinking": thinks}}
-    return {**drawn, "presence_penalty": presence, "max_tokens": 16384, **template}
+    return {**sampling, "presence_penalty": presence, "max_tokens": 16384, **template}
 
 
 _NEMOTRON_TEXT = 0
@@ -64,11 +64,11 @@ _NEMOTRON_TEXT = 0
 def begin_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
     """Put the docs and the first message of the user into one system text (official, a fault)."""
     first = next((place for place, each in enumerate(messages) if each["role"] == "user"), None)
-    said = "" if first is None else str(messages[first]["content"])
+    user_text = "" if first is None else str(messages[first]["content"])
     text = opening.texts[_NEMOTRON_TEXT].replace("{functions}", repr(list(docs)))
     others = [each for place, each in enumerate(messages) if place != first or opening.member.repaired]
-    shown = "" if opening.member.repaired else said
-    return [{"role": "system", "content": text.replace("{user_prompt}", shown)}, *others]
+    user_prompt = "" if opening.member.repaired else user_text
+    return [{"role": "system", "content": text.replace("{user_prompt}", user_prompt)}, *others]
 
 
 def begin_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:

@@ -30,9 +30,11 @@ class ChatDialogue:
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
         """Offer more functions: as tools, or in a message of the user."""
-        shown = presenting.build_late_functions_request(late, self._opening.wording, self._opening.prompting)
-        self._messages += shown.messages
-        self._tools += shown.tools
+        request = presenting.build_late_functions_request(
+            late, self._opening.wording, self._opening.prompting
+        )
+        self._messages += request.messages
+        self._tools += request.tools
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Build the request of a step."""

@@ -22,8 +22,8 @@ def write_declaration_text(doc: Mapping[str, object]) -> str:
     parts = [f"description:{_escape(doc.get('description', ''))}"]
     if properties := as_mapping(parameters.get("properties")):
         parts.append(f"properties:{{{_write_properties(properties)}}}")
-    if required := parameters.get("required"):
-        parts.append(_write_required(required))
+    if required_names := parameters.get("required"):
+        parts.append(_write_required(required_names))
     if "type" in parameters:
         parts.append(f"type:{_escape(str(parameters['type']).upper())}")
     return f"declaration:{doc.get('name', '')}{{{','.join(parts)}}}"
@@ -63,12 +63,12 @@ def _escape(text: object) -> str:
 
 
 def _write_required(names: object) -> str:
-    listed = names if isinstance(names, Sequence) else ()
-    return f"required:[{','.join(map(_escape, listed))}]"
+    required_names = names if isinstance(names, Sequence) else ()
+    return f"required:[{','.join(map(_escape, required_names))}]"
 
 
 def _write_properties(properties: Mapping[str, object]) -> str:
-    written = []
+    property_texts = []
     for name in sorted(properties.keys() - _NO_PARAMETERS):
         schema = as_mapping(properties[name])
         kind = str(schema.get("type", "")).upper()
@@ -77,16 +77,16 @@ def _write_properties(properties: Mapping[str, object]) -> str:
             parts.append(f"enum:{write_value(schema['enum'])}")
         elif kind == "OBJECT":
             parts.append(f"properties:{{{_write_properties(as_mapping(schema.get('properties')))}}}")
-            if required := schema.get("required"):
-                parts.append(_write_required(required))
+            if required_names := schema.get("required"):
+                parts.append(_write_required(required_names))
         elif kind == "ARRAY" and (items := as_mapping(schema.get("items"))):
             members = (
                 _write_item_member(key, each) for key, each in sorted(items.items()) if each is not None
             )
             parts.append(f"items:{{{','.join(members)}}}")
         parts.append(f"type:{_escape(kind)}")
-        written.append(f"{name}:{{{','.join(parts)}}}")
-    return ",".join(written)
+        property_texts.append(f"{name}:{{{','.join(parts)}}}")
+    return ",".join(property_texts)
 
 
 def _write_item_member(key: str, value: object) -> str:

@@ -93,13 +93,13 @@ def write_palmyra_tool(doc: WireDoc, wording: Wording) -> Tool:
 
 def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
     """Write a function declaration of Google, whose client writes types in capitals."""
-    if isinstance(given := doc["parameters"], GivenSchema):
+    if isinstance(schema := doc["parameters"], GivenSchema):
         # Google's own schemas have no references and no lists of types; this key takes any JSON Schema.
         bare = _leave_out(_convert_doc(doc, wording), "parameters")
-        return {**bare, "parametersJsonSchema": given}
+        return {**bare, "parametersJsonSchema": schema}
     function = _describe_keywords(_convert_doc(doc, wording), wording, keeps_text_enums=True)
-    described = _describe_response(function, wording)
-    return {**described, "parameters": _write_google_schema(as_mapping(described["parameters"]))}
+    declaration = _describe_response(function, wording)
+    return {**declaration, "parameters": _write_google_schema(as_mapping(declaration["parameters"]))}
 
 
 def _convert_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
@@ -124,8 +124,8 @@ def _describe_response(function: Mapping[str, object], wording: Wording) -> dict
     """Move the schema of what a function returns to the end of its description."""
     if "response" not in function:
         return dict(function)
-    told = f"{_find_labels(wording)[_RESPONSE]}{json.dumps(function['response'])}"
-    return {**_leave_out(function, "response"), "description": f"{function['description']}{told}"}
+    response_text = f"{_find_labels(wording)[_RESPONSE]}{json.dumps(function['response'])}"
+    return {**_leave_out(function, "response"), "description": f"{function['description']}{response_text}"}
 
 
 def _describe_keywords(
@@ -149,15 +149,15 @@ def _describe_keywords(
     parameters = _leave_out(as_mapping(function["parameters"]), "optional")
     properties: dict[str, object] = {}
     for name, schema in as_mapping(parameters["properties"]).items():
-        kept = dict(as_mapping(schema))
-        is_text = kept.get("type") == "string"
-        description = str(kept.get("description", ""))
+        keywords = dict(as_mapping(schema))
+        is_text = keywords.get("type") == "string"
+        description = str(keywords.get("description", ""))
         for keyword, label in places.items():
             is_known = keyword == "enum" and keeps_text_enums and is_text
             is_known = is_known or (keyword == "format" and not is_text)
-            if keyword in kept and not is_known:
-                description += f"{label}{kept.pop(keyword)}."
-        properties[name] = {**kept, "description": description}
+            if keyword in keywords and not is_known:
+                description += f"{label}{keywords.pop(keyword)}."
+        properties[name] = {**keywords, "description": description}
     return {**function, "parameters": {**parameters, "properties": properties}}
 
 
@@ -166,16 +166,16 @@ _GOOGLE_NAMES = {"any_of": "anyOf"}
 
 def _write_google_schema(schema: Mapping[str, object]) -> dict[str, object]:
     """Write a schema as Google's client does: types in capitals, at every depth."""
-    written: dict[str, object] = {}
+    google_schema: dict[str, object] = {}
     for name, value in schema.items():
         if name == "type":
-            written[name] = str(value).upper()
+            google_schema[name] = str(value).upper()
         elif name == "properties":
-            written[name] = {
+            google_schema[name] = {
                 key: _write_google_schema(as_mapping(each)) for key, each in as_mapping(value).items()
             }
         elif name == "items" and isinstance(value, Mapping):
-            written[name] = _write_google_schema(value)
+            google_schema[name] = _write_google_schema(value)
         else:
-            written[_GOOGLE_NAMES.get(name, name)] = value
-    return written
+            google_schema[_GOOGLE_NAMES.get(name, name)] = value
+    return google_schema

@@ -65,18 +65,18 @@ def _find_tagged_calls(
     text: str, *, writes_ascii: bool = True, quotes_texts: bool = False
 ) -> list[ChatMessage]:
     """Find the calls between tags, each with its name and its arguments as text."""
-    found: list[ChatMessage] = []
-    for written in _TAGGED_CALL.findall(text):
+    calls: list[ChatMessage] = []
+    for call_text in _TAGGED_CALL.findall(text):
         try:
-            call = from_json(written)
+            call = from_json(call_text)
         except Undecodable:
             continue
         if isinstance(call, dict) and {"name", "arguments"} <= call.keys():
             arguments = call["arguments"]
             is_written = isinstance(arguments, str) and not quotes_texts
-            shown = arguments if is_written else json.dumps(arguments, ensure_ascii=writes_ascii)
-            found.append({"name": call["name"], "arguments": shown})
-    return found
+            arguments_text = arguments if is_written else json.dumps(arguments, ensure_ascii=writes_ascii)
+            calls.append({"name": call["name"], "arguments": arguments_text})
+    return calls
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
@@ -141,9 +141,9 @@ def read_numbered_calls(text: str) -> ReadAnswer:
         hashlib.sha256(f"{number} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:9]
         for number in range(len(calls))
     ]
-    numbered = [{**call, "id": given} for call, given in zip(calls, ids, strict=True)]
-    written = f"[TOOL_CALLS]{json.dumps(numbered)}"
-    return ReadAnswer(text, {"role": "assistant", "content": written, "ids": ids})
+    numbered_calls = [{**call, "id": call_id} for call, call_id in zip(calls, ids, strict=True)]
+    content = f"[TOOL_CALLS]{json.dumps(numbered_calls)}"
+    return ReadAnswer(text, {"role": "assistant", "content": content, "ids": ids})
 
 
 # Results
@@ -167,8 +167,8 @@ def write_numbered_results(
     """Write a message for each result with the id of its call."""
     ids = answer.message.get("ids")
     return [
-        {"role": "tool", "content": text, "call_id": given}
-        for given, text in zip(ids if isinstance(ids, list) else (), texts, strict=False)
+        {"role": "tool", "content": text, "call_id": call_id}
+        for call_id, text in zip(ids if isinstance(ids, list) else (), texts, strict=False)
     ]
 
 
@@ -190,7 +190,7 @@ def convert_docs(docs: Sequence[WireDoc], wording: Wording) -> list[Mapping[str,
     return [write_flat_doc(doc, wording) for doc in docs]
 
 
-def show_properties(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
+def show_properties(docs: Sequence[Mapping[str, object]], notation: DocNotation) -> object:
     """Show docs with the properties of their parameters alone."""
     return [
         {
@@ -202,7 +202,7 @@ def show_properties(docs: Sequence[Mapping[str, object]], shown: DocNotation) ->
     ]
 
 
-def show_declarations(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
+def show_declarations(docs: Sequence[Mapping[str, object]], notation: DocNotation) -> object:
     """Show docs as declarations of FunctionGemma."""
     return [*map(write_declaration_text, docs)]
 
@@ -211,12 +211,12 @@ _DEFAULT = 2
 """The place of the words before a default among Hammer's texts."""
 
 
-def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
+def show_hammer_docs(docs: Sequence[Mapping[str, object]], notation: DocNotation) -> object:
     """Show docs with their properties, in which ``required`` is a flag.
 
     Official: each request adds the default to the description again.
     """
-    listed = []
+    hammer_docs = []
     for doc in docs:
         parameters = as_mapping(doc["parameters"])
         inner: dict[str, Mapping[str, object]] = {}
@@ -224,17 +224,17 @@ def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: DocNotation) -
             inner[name] = as_mapping(schema)
             if isinstance(members := inner[name].get("properties"), Mapping):
                 inner[name] = _flag_required(members, inner[name].get("required"))
-        flagged = _flag_required(inner, parameters.get("required"))
-        for held in flagged.values():
-            if "default" in held:
-                told = f"{shown.texts[_DEFAULT]}{held['default']}'" * shown.requests
-                held["description"] = f"{held.get('description', '')}{told}"
-        listed.append({"name": doc["name"], "description": doc["description"], "parameters": flagged})
-    return listed
+        properties = _flag_required(inner, parameters.get("required"))
+        for property_schema in properties.values():
+            if "default" in property_schema:
+                default_text = f"{notation.texts[_DEFAULT]}{property_schema['default']}'" * notation.requests
+                property_schema["description"] = f"{property_schema.get('description', '')}{default_text}"
+        hammer_docs.append({"name": doc["name"], "description": doc["description"], "parameters": properties})
+    return hammer_docs
 
 
-def _flag_required(properties: Mapping[str, object], required: object) -> dict[str, dict[str, object]]:
-    names = required if isinstance(required, list) else []
+def _flag_required(properties: Mapping[str, object], required_names: object) -> dict[str, dict[str, object]]:
+    names = required_names if isinstance(required_names, list) else []
     return {
         name: {**as_mapping(schema), "required": True} if name in names else dict(as_mapping(schema))
         for name, schema in properties.items()

@@ -75,7 +75,7 @@ class DocNotation:
     """The number of the request; 1 throughout where known faults are left out."""
 
 
-def show_docs_as_they_are(docs: Sequence[Mapping[str, object]], shown: DocNotation) -> object:
+def show_docs_as_they_are(docs: Sequence[Mapping[str, object]], notation: DocNotation) -> object:
     """Leave docs as they are."""
     return docs
 
@@ -136,10 +136,12 @@ class WrittenDialogue:
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
         """Offer more functions as text of the user (official, also where the prompt has tools)."""
-        shown = replace(self._opening.prompting, mode=Mode.PROMPT)
-        said = presenting.build_late_functions_request(late, self._opening.wording, shown).messages
-        self._log.messages += said
-        self._messages += self._written.prepare_turn(said)
+        text_prompting = replace(self._opening.prompting, mode=Mode.PROMPT)
+        late_messages = presenting.build_late_functions_request(
+            late, self._opening.wording, text_prompting
+        ).messages
+        self._log.messages += late_messages
+        self._messages += self._written.prepare_turn(late_messages)
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Write the prompt of all that was said."""
@@ -147,13 +149,13 @@ class WrittenDialogue:
         self._log.place = turn, step
         member = self._opening.member
         # Official: two families change what they show at each request, and so add to it again.
-        shown = DocNotation(self._opening.texts, 1 if member.repaired else self._requests)
+        notation = DocNotation(self._opening.texts, 1 if member.repaired else self._requests)
         values = {
             "messages": self._messages,
-            "functions": self._written.show_docs(self._functions, shown),
-            "texts": shown.texts,
+            "functions": self._written.show_docs(self._functions, notation),
+            "texts": notation.texts,
             "model": member.model,
-            "requests": shown.requests,
+            "requests": notation.requests,
             "is_repaired": member.repaired,
             **self._written.marks,
         }
@@ -162,8 +164,8 @@ class WrittenDialogue:
             # The model's own template shows the docs: vLLM and SGLang pass them on to it beside the messages;
             # as ``tools`` they would be checked and changed.
             template = {"chat_template_kwargs": {"tools": list(self._functions)}}
-            asked = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **template}
-            wire = WireRequest(Api.CHAT, {**common, **asked})
+            chat_body = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **template}
+            wire = WireRequest(Api.CHAT, {**common, **chat_body})
         else:
             prompt = render_prompt(self._written.template, values, self._written.package)
             wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
@@ -175,9 +177,9 @@ class WrittenDialogue:
         self._answer = self._written.repair_answer(answer) if self._opening.member.repaired else answer
         self._messages.append(self._answer.message)
         reasoning = completion.reasoning or self._answer.reasoning
-        judged = replace(completion, text=self._answer.text, reasoning=reasoning)
-        self._log.add_answer(judged, ())
-        return judged
+        judged_answer = replace(completion, text=self._answer.text, reasoning=reasoning)
+        self._log.add_answer(judged_answer, ())
+        return judged_answer
 
     def add_results(self, calls: Sequence[str], texts: Sequence[str]) -> None:
         """Add the results of calls."""

@@ -64,56 +64,56 @@ def convert_schema(
     schema: object,
     root: Mapping[str, object],
     within: frozenset[str] = frozenset(),
-    left: Iterator[int] | None = None,
+    budget: Iterator[int] | None = None,
 ) -> dict[str, object]:
     """Convert a schema to the form of function docs; ``$ref`` refers to the document ``root``.
 
     Of several alternatives the first that is not null counts; the parts of ``allOf`` are joined. A reference
-    to one of the schemas ``within`` which it occurs keeps its type only; what is beyond the number ``left``
+    to one of the schemas ``within`` which it occurs keeps its type only; what is beyond the number ``budget``
     is of any type. Raises ``UsageError`` for a reference without a target.
     """
-    left = iter(range(_MOST_CONVERTED)) if left is None else left
-    if next(left, None) is None or len(within) > _DEEPEST:
+    budget = iter(range(_MOST_CONVERTED)) if budget is None else budget
+    if next(budget, None) is None or len(within) > _DEEPEST:
         return {"type": "any"}
-    resolved, within = resolve_schema(schema, root, within)
-    kind = _infer_type(resolved)
-    converted: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
-    words = " ".join(str(resolved.get("description") or "").split())
-    stated = update_keywords({key: resolved[key] for key in _LIMITS if key in resolved})
-    limits = [f"{phrase} {stated[key]}" for key, phrase in _LIMITS.items() if key in stated]
+    resolved_schema, within = resolve_schema(schema, root, within)
+    kind = _infer_type(resolved_schema)
+    converted_schema: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
+    words = " ".join(str(resolved_schema.get("description") or "").split())
+    limit_values = update_keywords({key: resolved_schema[key] for key in _LIMITS if key in resolved_schema})
+    limits = [f"{phrase} {limit_values[key]}" for key, phrase in _LIMITS.items() if key in limit_values]
     if words or limits:
-        converted["description"] = f"{words} ({', '.join(limits)})".lstrip() if limits else words
-    if options := _list_options(resolved):
-        converted["enum"] = options
-    if resolved.get("default") is not None:
-        converted["default"] = resolved["default"]
+        converted_schema["description"] = f"{words} ({', '.join(limits)})".lstrip() if limits else words
+    if options := _list_options(resolved_schema):
+        converted_schema["enum"] = options
+    if resolved_schema.get("default") is not None:
+        converted_schema["default"] = resolved_schema["default"]
     if kind == "array":
-        items, first = resolved.get("items"), resolved.get("prefixItems")
+        items, first = resolved_schema.get("items"), resolved_schema.get("prefixItems")
         element = first[0] if not items and isinstance(first, list) and first else items
-        converted["items"] = convert_schema(element, root, within, left)
-    if kind == "object" and isinstance(properties := resolved.get("properties"), Mapping):
-        required = resolved.get("required")
-        converted["properties"] = {
-            str(name): convert_schema(value, root, within, left) for name, value in properties.items()
+        converted_schema["items"] = convert_schema(element, root, within, budget)
+    if kind == "object" and isinstance(properties := resolved_schema.get("properties"), Mapping):
+        required_names = resolved_schema.get("required")
+        converted_schema["properties"] = {
+            str(name): convert_schema(value, root, within, budget) for name, value in properties.items()
         }
-        converted["required"] = [
-            name for name in properties if isinstance(required, list) and name in required
+        converted_schema["required"] = [
+            name for name in properties if isinstance(required_names, list) and name in required_names
         ]
-    return converted
+    return converted_schema
 
 
 def convert_parameter(schema: object, root: Mapping[str, object], words: str = "") -> dict[str, object]:
     """Convert the schema of a parameter, whose description is ``words``, or else its own."""
-    converted = convert_schema(schema, root)
-    return converted | {"description": words or converted.get("description", "")}
+    converted_schema = convert_schema(schema, root)
+    return converted_schema | {"description": words or converted_schema.get("description", "")}
 
 
 def convert_parameters(schema: object, root: Mapping[str, object]) -> Schema:
     """Convert the schema of an object to the parameters of a function doc. Raises ``UsageError``."""
-    converted = convert_schema({"properties": {}, **as_mapping(schema), "type": "object"}, root)
-    members = as_mapping(converted.get("properties"))
+    converted_schema = convert_schema({"properties": {}, **as_mapping(schema), "type": "object"}, root)
+    members = as_mapping(converted_schema.get("properties"))
     properties = {name: {"description": "", **as_mapping(member)} for name, member in members.items()}
-    return {"type": "dict", "properties": properties, "required": converted.get("required", [])}
+    return {"type": "dict", "properties": properties, "required": converted_schema.get("required", [])}
 
 
 def describe_function(name: str, description: str, schema: Mapping[str, object]) -> FunctionDoc:
@@ -151,54 +151,63 @@ class _Members:
         """Return the members of both."""
         variants = {name: [*each] for name, each in self.variants.items()}
         for name, schemas in other.variants.items():
-            known = variants.setdefault(name, [])
-            known += (schema for schema in schemas if schema not in known)
+            own_schemas = variants.setdefault(name, [])
+            own_schemas += (schema for schema in schemas if schema not in own_schemas)
         return _Members(variants, required, self.is_open or other.is_open, self.is_closed or other.is_closed)
 
 
-def _gather_members(schema: object, root: Mapping[str, object], known: dict[str, _Members]) -> _Members:
-    """Gather the members of an object over its parts and alternatives; ``known`` has those of references."""
-    given = as_mapping(schema)
-    others = given.get("additionalProperties", given.get("unevaluatedProperties"))
-    listed = given.get("required")
-    found = _Members(
-        {str(name): [each] for name, each in as_mapping(given.get("properties")).items()},
-        frozenset(map(str, listed if isinstance(listed, list) else ())),
-        is_open=others not in (None, False) or "patternProperties" in given,
-        is_closed=others is False or "properties" in given,
+def _gather_members(
+    schema: object, root: Mapping[str, object], known_members: dict[str, _Members]
+) -> _Members:
+    """Gather the members of an object over its parts; ``known_members`` has those of references."""
+    object_schema = as_mapping(schema)
+    others = object_schema.get("additionalProperties", object_schema.get("unevaluatedProperties"))
+    entries = object_schema.get("required")
+    members = _Members(
+        {str(name): [each] for name, each in as_mapping(object_schema.get("properties")).items()},
+        frozenset(map(str, entries if isinstance(entries, list) else ())),
+        is_open=others not in (None, False) or "patternProperties" in object_schema,
+        is_closed=others is False or "properties" in object_schema,
     )
     for key in ("$ref", "$dynamicRef"):
-        if isinstance(reference := given.get(key), str):
-            if reference not in known:
+        if isinstance(reference := object_schema.get(key), str):
+            if reference not in known_members:
                 # Named before it is known, because it may contain itself.
-                known[reference] = _Members({})
-                known[reference] = _gather_members(resolve_reference(reference, root), root, known)
-            found = found.join(known[reference], required=found.required | known[reference].required)
-    conditions = [given[key] for key in ("then", "else") if key in given]
-    conditions += as_mapping(given.get("dependentSchemas")).values()
+                known_members[reference] = _Members({})
+                known_members[reference] = _gather_members(
+                    resolve_reference(reference, root), root, known_members
+                )
+            members = members.join(
+                known_members[reference], required=members.required | known_members[reference].required
+            )
+    conditions = [object_schema[key] for key in ("then", "else") if key in object_schema]
+    conditions += as_mapping(object_schema.get("dependentSchemas")).values()
     # All parts count, and what every alternative needs; under a condition nothing is needed for sure.
-    combined = (
-        (given.get("allOf"), frozenset[str].union),
-        (given.get("anyOf"), frozenset[str].intersection),
-        (given.get("oneOf"), frozenset[str].intersection),
+    combinations = (
+        (object_schema.get("allOf"), frozenset[str].union),
+        (object_schema.get("anyOf"), frozenset[str].intersection),
+        (object_schema.get("oneOf"), frozenset[str].intersection),
         (conditions, lambda *_: frozenset[str]()),
     )
-    for listed, combine in combined:
-        parts = [_gather_members(part, root, known) for part in (listed if isinstance(listed, list) else ())]
-        needed = combine(*(part.required for part in parts)) if parts else frozenset[str]()
+    for entries, combine in combinations:
+        parts = [
+            _gather_members(part, root, known_members)
+            for part in (entries if isinstance(entries, list) else ())
+        ]
+        required_names = combine(*(part.required for part in parts)) if parts else frozenset[str]()
         for part in parts:
-            found = found.join(part, required=found.required | needed)
-    return found
+            members = members.join(part, required=members.required | required_names)
+    return members
 
 
 def _convert_variants(variants: Sequence[object], root: Mapping[str, object]) -> Mapping[str, object]:
     """Convert a parameter that may have one of several schemas."""
-    converted = [convert_parameter(each, root) for each in variants]
-    if converted.count(converted[0]) < len(converted):
-        words = next((each["description"] for each in converted if each["description"]), "")
+    converted_variants = [convert_parameter(each, root) for each in variants]
+    if converted_variants.count(converted_variants[0]) < len(converted_variants):
+        words = next((each["description"] for each in converted_variants if each["description"]), "")
         return {"description": words, "type": "any"}
     several = any(_has_several_types(each, root) for each in variants)
-    return {**converted[0], "type": "any"} if several else converted[0]
+    return {**converted_variants[0], "type": "any"} if several else converted_variants[0]
 
 
 def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
@@ -260,14 +269,14 @@ def _find_schema_error(text: str) -> str | None:
 
     _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
     try:
-        updated = update_keywords(read_json_text(text))
+        schema = update_keywords(read_json_text(text))
         validator_class = _get_validator_class()
         try:
-            validator_class.check_schema(updated)
+            validator_class.check_schema(schema)
         except RecursionError:
             return _TOO_DEEP
         # A call without arguments follows the references at the top, which could have no end.
-        list(_make_validator(updated).iter_errors({}))
+        list(_make_validator(schema).iter_errors({}))
     except jsonschema.SchemaError as error:
         place = ".".join(map(str, error.absolute_path))
         return f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
@@ -340,70 +349,74 @@ def _make_validator(schema: Mapping[str, object]) -> Validator:
 
 def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
     """Tell whether a schema leaves open which of several types a value or its elements have, null aside."""
-    given = as_mapping(schema)
+    inner_schema = as_mapping(schema)
     for _ in range(_MOST_PARTS):
-        if isinstance(reference := given.get("$ref"), str):
-            given = resolve_reference(reference, root)
-        elif isinstance(items := given.get("items"), Mapping):
-            given = items
+        if isinstance(reference := inner_schema.get("$ref"), str):
+            inner_schema = resolve_reference(reference, root)
+        elif isinstance(items := inner_schema.get("items"), Mapping):
+            inner_schema = items
         else:
             break
-    kinds = given.get("type")
-    parts = _list_alternatives(given)
+    kinds = inner_schema.get("type")
+    parts = _list_alternatives(inner_schema)
     if not parts:
         return isinstance(kinds, list) and len({*kinds} - {"null"}) > 1
-    found = {_infer_type(resolve_schema(part, root)[0]) for part in parts}
+    part_types = {_infer_type(resolve_schema(part, root)[0]) for part in parts}
     # Two objects are of one type, but what one of them allows the other may not.
-    return len(found) > 1 or ("object" in found and len(parts) > 1)
+    return len(part_types) > 1 or ("object" in part_types and len(parts) > 1)
 
 
 def resolve_schema(
     schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()
 ) -> tuple[Mapping[str, object], frozenset[str]]:
     """Follow the references of a schema and join its parts; also return the references that were followed."""
-    resolved = dict(as_mapping(schema))
+    resolved_schema = dict(as_mapping(schema))
     for _ in range(_MOST_PARTS):
-        if isinstance(reference := resolved.pop("$ref", None), str):
+        if isinstance(reference := resolved_schema.pop("$ref", None), str):
             target = resolve_reference(reference, root)
             # A schema that contains itself has no end, so inside of itself only its type is kept.
-            resolved = (dict(target) if reference not in within else {"type": target.get("type")}) | resolved
+            resolved_schema = (
+                dict(target) if reference not in within else {"type": target.get("type")}
+            ) | resolved_schema
             within |= {reference}
-        elif isinstance(parts := resolved.get("allOf"), list) and parts:
-            resolved["allOf"] = parts[1:]
+        elif isinstance(parts := resolved_schema.get("allOf"), list) and parts:
+            resolved_schema["allOf"] = parts[1:]
             part, within = resolve_schema(parts[0], root, within)
-            both = {**part, **resolved}
+            both = {**part, **resolved_schema}
             for key in ("properties", "required"):
-                one, other = part.get(key), resolved.get(key)
+                one, other = part.get(key), resolved_schema.get(key)
                 if isinstance(one, Mapping) and isinstance(other, Mapping):
                     both[key] = {**one, **other}
                 elif isinstance(one, list) and isinstance(other, list):
                     both[key] = [*one, *other]
-            resolved = both
-        elif choices := _list_alternatives(resolved):
+            resolved_schema = both
+        elif choices := _list_alternatives(resolved_schema):
             # Of a number that may be whole or not, the wider type.
-            chosen = next((choice for choice in choices if choice.get("type") == "number"), choices[0])
-            rest = {key: value for key, value in resolved.items() if key not in ("anyOf", "oneOf")}
-            resolved = dict(chosen) | rest
+            alternative = next((choice for choice in choices if choice.get("type") == "number"), choices[0])
+            rest = {key: value for key, value in resolved_schema.items() if key not in ("anyOf", "oneOf")}
+            resolved_schema = dict(alternative) | rest
             if len(choices) > 1:
                 # Words that are each an alternative are those of one list; otherwise none of them is a limit.
                 words = [_list_options(choice) for choice in choices]
-                resolved = {key: value for key, value in resolved.items() if key not in ("const", "enum")}
-                resolved |= {"enum": [*chain(*words)]} if all(words) else {}
+                resolved_schema = {
+                    key: value for key, value in resolved_schema.items() if key not in ("const", "enum")
+                }
+                resolved_schema |= {"enum": [*chain(*words)]} if all(words) else {}
         else:
             break
-    return resolved, within
+    return resolved_schema, within
 
 
 def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     """List the alternatives of a schema other than null."""
     parts = schema.get("anyOf", schema.get("oneOf"))
-    listed = parts if isinstance(parts, list) else []
-    return [part for part in listed if isinstance(part, Mapping) and part.get("type") != "null"]
+    alternatives = parts if isinstance(parts, list) else []
+    return [part for part in alternatives if isinstance(part, Mapping) and part.get("type") != "null"]
 
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
-    found = find_place(root, reference)
+    target = find_place(root, reference)
     if not re.match("#(/|$)", reference):
         import referencing.exceptions
         import referencing.jsonschema
@@ -412,14 +425,14 @@ def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str
         resource = referencing.jsonschema.DRAFT202012.create_resource(cast("Any", root))
         registry: referencing.Registry[Any] = referencing.Registry()
         try:
-            found = registry.resolver_with_root(resource).lookup(reference).contents
+            target = registry.resolver_with_root(resource).lookup(reference).contents
         except (referencing.exceptions.Unresolvable, ValueError, TypeError, AttributeError):
-            found = None
-    if not isinstance(found, (Mapping, bool)):
+            target = None
+    if not isinstance(target, (Mapping, bool)):
         raise UsageError(
             f"the reference {reference!r} is not defined in this file; bundle all definitions into it"
         )
-    return as_mapping(found)
+    return as_mapping(target)
 
 
 def bundle_references(schema: Mapping[str, object], document: Mapping[str, object]) -> Mapping[str, object]:
@@ -433,7 +446,7 @@ def bundle_references(schema: Mapping[str, object], document: Mapping[str, objec
             return [copy_value(each) for each in value]
         if not isinstance(value, Mapping):
             return value
-        copied = {key: copy_value(each) for key, each in value.items()}
+        value_copy = {key: copy_value(each) for key, each in value.items()}
         if isinstance(reference := value.get("$ref"), str):
             if reference not in names:
                 name = reference.rpartition("/")[2]
@@ -442,14 +455,14 @@ def bundle_references(schema: Mapping[str, object], document: Mapping[str, objec
                 # Copied later, because it may contain itself, or a thousand others inside each other.
                 names[reference], definitions[name] = name, {}
                 waiting.append(reference)
-            copied["$ref"] = f"#/$defs/{names[reference]}"
-        return copied
+            value_copy["$ref"] = f"#/$defs/{names[reference]}"
+        return value_copy
 
-    bundled = as_mapping(copy_value(schema))
+    bundled_schema = as_mapping(copy_value(schema))
     while waiting:
         reference = waiting.pop()
         definitions[names[reference]] = copy_value(resolve_reference(reference, document))
-    return {**bundled, "$defs": definitions} if definitions else bundled
+    return {**bundled_schema, "$defs": definitions} if definitions else bundled_schema
 
 
 def _infer_type(schema: Mapping[str, object]) -> str | None:

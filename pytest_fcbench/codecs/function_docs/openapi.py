@@ -28,17 +28,17 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
     # An MCP server sends its list as the result of a request.
     inner = value.get("result", value) if isinstance(value, Mapping) else value
     # ``fcbench functions`` writes its list under another name.
-    listed = inner.get("tools", inner.get("functions")) if isinstance(inner, Mapping) else inner
-    if isinstance(listed, list):
-        return read_tools(listed, where)
+    tools = inner.get("tools", inner.get("functions")) if isinstance(inner, Mapping) else inner
+    if isinstance(tools, list):
+        return read_tools(tools, where)
     raise UsageError(
         f"{where} has neither 'paths', as an OpenAPI description, nor a list of tools; give one of these"
     )
 
 
-def read_tools(listed: list[object], where: str) -> Iterator[FunctionDoc]:
+def read_tools(tools: list[object], where: str) -> Iterator[FunctionDoc]:
     """Read tools of OpenAI's, Anthropic's or MCP's interface, or bare functions. Raises ``UsageError``."""
-    for number, tool in enumerate(listed, 1):
+    for number, tool in enumerate(tools, 1):
         inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
             raise UsageError(f"{where}: element {number}: must be a tool with a name")
@@ -60,29 +60,29 @@ def read_operations(document: Mapping[str, object]) -> Iterator[FunctionDoc]:
     what they refer to is under ``$defs``.
     """
     for path, item in as_mapping(document.get("paths")).items():
-        shared = _as_list(as_mapping(item).get("parameters"))
+        path_parameters = _as_list(as_mapping(item).get("parameters"))
         for method in _METHODS:
             operation = as_mapping(item).get(method)
             if isinstance(operation, Mapping):
-                yield _read_operation(operation, str(path), method, shared, document)
+                yield _read_operation(operation, str(path), method, path_parameters, document)
 
 
 def _read_operation(
     operation: Mapping[str, object],
     path: str,
     method: str,
-    shared: list[object],
+    path_parameters: list[object],
     document: Mapping[str, object],
 ) -> FunctionDoc:
     properties: dict[str, object] = {}
-    required: list[str] = []
+    required_names: list[str] = []
     # Parameters of the operation come last: by OpenAPI they override those of the path.
-    for given in (*shared, *_as_list(operation.get("parameters"))):
-        parameter = _follow_reference(given, document)
+    for raw_parameter in (*path_parameters, *_as_list(operation.get("parameters"))):
+        parameter = _follow_reference(raw_parameter, document)
         name, place = str(parameter.get("name")), parameter.get("in")
         # Only Swagger 2 has a body among the parameters.
         if place == "body":
-            _add_body(parameter.get("schema"), document, properties, required)
+            _add_body(parameter.get("schema"), document, properties, required_names)
         elif place in ("path", "query", "header") and name.lower() not in _BY_CLIENT:
             own = {key: value for key, value in parameter.items() if key not in _NOT_SCHEMA}
             words = _join_words(parameter.get("description"))
@@ -90,15 +90,17 @@ def _read_operation(
                 **as_mapping(parameter.get("schema", own)),
                 **({"description": words} if words else {}),
             }
-            required += [name] * (parameter.get("required") is True and name not in required)
+            required_names += [name] * (parameter.get("required") is True and name not in required_names)
     content = as_mapping(_follow_reference(operation.get("requestBody"), document).get("content"))
     kind = next((kind for kind in content if "json" in str(kind)), next(iter(content), None))
     if kind is not None:
-        _add_body(as_mapping(content.get(kind)).get("schema"), document, properties, required)
+        _add_body(as_mapping(content.get(kind)).get("schema"), document, properties, required_names)
     words = " ".join(filter(None, (_join_words(operation.get(key)) for key in ("summary", "description"))))
     name = re.sub(r"[^\w.]+", "_", str(operation.get("operationId") or f"{method}_{path}")).strip("_")
     words = words or f"{method.upper()} {path}"
-    schema = bundle_references({"type": "object", "properties": properties, "required": required}, document)
+    schema = bundle_references(
+        {"type": "object", "properties": properties, "required": required_names}, document
+    )
     try:
         return describe_function(name, words, schema)
     except UsageError:
@@ -112,12 +114,12 @@ _NOT_SCHEMA = frozenset({"name", "in", "required", "allowEmptyValue", "collectio
 
 
 def _follow_reference(value: object, document: Mapping[str, object]) -> Mapping[str, object]:
-    found = as_mapping(value)
-    return resolve_reference(str(found["$ref"]), document) if "$ref" in found else found
+    members = as_mapping(value)
+    return resolve_reference(str(members["$ref"]), document) if "$ref" in members else members
 
 
 def _add_body(
-    schema: object, document: Mapping[str, object], properties: dict[str, object], required: list[str]
+    schema: object, document: Mapping[str, object], properties: dict[str, object], required_names: list[str]
 ) -> None:
     if schema is None:
         return
@@ -125,13 +127,13 @@ def _add_body(
     members = as_mapping(whole.get("properties"))
     if whole.get("type", "object") != "object" or not members:
         properties["body"] = schema
-        required.append("body")
+        required_names.append("body")
         return
-    needed = _as_list(whole.get("required"))
+    required_members = _as_list(whole.get("required"))
     for name, member in members.items():
         unique = f"{name}_body" if name in properties else str(name)
         properties[unique] = member
-        required += [unique] * (name in needed)
+        required_names += [unique] * (name in required_members)
 
 
 def _join_words(value: object) -> str:

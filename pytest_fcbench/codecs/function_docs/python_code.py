@@ -38,14 +38,14 @@ def document_named(source: str, folder: Path) -> Iterator[FunctionDoc]:
         for each in names:
             yield document_function(getattr(module, each))
         return
-    found = find_object(source, folder)
-    if isinstance(found, type):
-        yield from document_methods(found)
-    elif callable(found):
-        yield document_function(found, inner.rpartition(".")[2])
+    target = find_object(source, folder)
+    if isinstance(target, type):
+        yield from document_methods(target)
+    elif callable(target):
+        yield document_function(target, inner.rpartition(".")[2])
     else:
         raise UsageError(
-            f"{source} is neither a function nor a class but {type(found).__name__}; name a "
+            f"{source} is neither a function nor a class but {type(target).__name__}; name a "
             f"function, a class or a module"
         )
 
@@ -53,12 +53,12 @@ def document_named(source: str, folder: Path) -> Iterator[FunctionDoc]:
 def find_object(source: str, folder: Path) -> object:
     """Return the object that ``module:name`` names. Raises ``UsageError``."""
     name, _, inner = source.partition(":")
-    found = module = import_module(name, folder)
+    target = module = import_module(name, folder)
     for part in inner.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             raise UsageError(describe_unknown_name(f"function of {name}", inner, _list_own_names(module)))
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def document_methods(owner: type, left_out: Container[str] = ()) -> Iterator[FunctionDoc]:
@@ -67,42 +67,42 @@ def document_methods(owner: type, left_out: Container[str] = ()) -> Iterator[Fun
         if name in left_out or name.startswith("_") or isinstance(value, type):
             continue
         if callable(getattr(owner, name)):
-            bound = not isinstance(value, (staticmethod, classmethod))
-            yield document_function(getattr(owner, name), name, bound=bound)
+            is_bound = not isinstance(value, (staticmethod, classmethod))
+            yield document_function(getattr(owner, name), name, bound=is_bound)
 
 
 def document_function(function: Function, name: str | None = None, *, bound: bool = False) -> FunctionDoc:
     """Write the doc of one function; ``bound`` leaves its first parameter out. Raises ``UsageError``."""
-    called = name or function.__name__
+    function_name = name or function.__name__
     docstring = parse(inspect.getdoc(function) or "")
-    described = {
+    descriptions = {
         each.arg_name.lstrip("*"): " ".join((each.description or "").split()) for each in docstring.params
     }
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
         raise UsageError(
-            f"{called}: a type hint cannot be resolved: {error}; define or import what it names"
+            f"{function_name}: a type hint cannot be resolved: {error}; define or import what it names"
         ) from None
     properties: dict[str, object] = {}
-    required: list[str] = []
+    required_names: list[str] = []
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY):
             raise UsageError(
-                f"{called}: parameter {parameter} cannot be passed by name; make it a plain parameter"
+                f"{function_name}: parameter {parameter} cannot be passed by name; make it a plain parameter"
             )
-        words = described.get(parameter.name, "")
-        schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")
+        words = descriptions.get(parameter.name, "")
+        schema = _build_schema(hints.get(parameter.name), words, f"{function_name}: {parameter.name}")
         if parameter.default is Parameter.empty:
-            required.append(parameter.name)
+            required_names.append(parameter.name)
         # The order of a set differs from run to run, and None says that there is no value.
         elif parameter.default is not None and not isinstance(parameter.default, (set, frozenset)):
             with suppress(PydanticSerializationError):
                 schema["default"] = to_jsonable_python(parameter.default)
         properties[parameter.name] = schema
     words = " ".join(filter(None, (docstring.short_description, docstring.long_description)))
-    whole = {"type": "dict", "properties": properties, "required": required}
-    return FunctionDoc(called, " ".join(words.split()), whole)
+    whole = {"type": "dict", "properties": properties, "required": required_names}
+    return FunctionDoc(function_name, " ".join(words.split()), whole)
 
 
 def _build_schema(hint: object, words: str, where: str) -> dict[str, object]:
@@ -140,8 +140,10 @@ def import_module(name: str, folder: Path) -> object:
         ) from None
     # Python imports a name once: where two files have it, the second would silently be the first.
     here = folder.joinpath(*name.split(".")).with_suffix(".py")
-    if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):
-        raise UsageError(f"{here}: a module {name} is already imported from {loaded}; rename one of them")
+    if here.is_file() and (module_file := module.__file__) and not here.samefile(module_file):
+        raise UsageError(
+            f"{here}: a module {name} is already imported from {module_file}; rename one of them"
+        )
     return module
 
 

@@ -32,9 +32,9 @@ def update_keywords(schema: Any) -> Any:
     A pattern of ECMA 262 that Python has no form for is left out, and remarks that have a wrong type.
     References to an address or an anchor in the schema become pointers from its top.
     """
-    written = _update_keywords(schema)
-    _point_references(written)
-    return written
+    new_schema = _update_keywords(schema)
+    _point_references(new_schema)
+    return new_schema
 
 
 def _update_keywords(schema: Any) -> Any:
@@ -42,68 +42,68 @@ def _update_keywords(schema: Any) -> Any:
         return [_update_keywords(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
-    written: dict[str, Any] = {}
+    new_schema: dict[str, Any] = {}
     for key, value in schema.items():
         # Some programs write null for each keyword that they leave out.
         if key in _REMARKS or (value is None and key not in _LITERAL):
-            written |= {key: value} if key == "description" and isinstance(value, str) else {}
+            new_schema |= {key: value} if key == "description" and isinstance(value, str) else {}
         elif key == "$recursiveRef":
-            written["$ref"] = value
+            new_schema["$ref"] = value
         elif key in _NAMED_SCHEMAS and (isinstance(value, Mapping) or value == []):
             # PHP writes an empty object as a list.
-            written[key] = {name: _update_keywords(each) for name, each in as_mapping(value).items()}
+            new_schema[key] = {name: _update_keywords(each) for name, each in as_mapping(value).items()}
         else:
-            written[key] = value if key in _LITERAL else _update_keywords(value)
-    _update_types(written)
-    _update_limits(written)
-    _update_members(written, schema)
+            new_schema[key] = value if key in _LITERAL else _update_keywords(value)
+    _update_types(new_schema)
+    _update_limits(new_schema)
+    _update_members(new_schema, schema)
     for key in ("id", "$id"):
         # Up to draft 7 a fragment in it was an anchor.
-        if isinstance(anchor := written.get(key), str):
-            del written[key]
-            written["$anchor" if anchor.startswith("#") else "$id"] = anchor.removeprefix("#")
-    if written.pop("nullable", None) is not True:
-        return written
+        if isinstance(anchor := new_schema.get(key), str):
+            del new_schema[key]
+            new_schema["$anchor" if anchor.startswith("#") else "$id"] = anchor.removeprefix("#")
+    if new_schema.pop("nullable", None) is not True:
+        return new_schema
     # In place where that can be, because references can lead into it.
-    if isinstance(written.get("type"), str) and "const" not in written:
-        enum = {"enum": [*written["enum"], None]} if isinstance(written.get("enum"), list) else {}
-        return written | {"type": [written["type"], "null"]} | enum
-    return {"anyOf": [{"type": "null"}, written]}
+    if isinstance(new_schema.get("type"), str) and "const" not in new_schema:
+        enum = {"enum": [*new_schema["enum"], None]} if isinstance(new_schema.get("enum"), list) else {}
+        return new_schema | {"type": [new_schema["type"], "null"]} | enum
+    return {"anyOf": [{"type": "null"}, new_schema]}
 
 
-def _update_types(written: dict[str, Any]) -> None:
+def _update_types(new_schema: dict[str, Any]) -> None:
     """Write the types of draft 3, of OpenAPI and of other programs in the present form."""
-    given = written.get("type")
+    type_value = new_schema.get("type")
     kinds = [
         _TYPES.get(kind.lower(), kind.lower() if kind.isupper() else kind) if isinstance(kind, str) else kind
-        for kind in (given if isinstance(given, list) else [given])
+        for kind in (type_value if isinstance(type_value, list) else [type_value])
     ]
     if "any" in kinds:
-        del written["type"]
+        del new_schema["type"]
     elif any(isinstance(kind, Mapping) for kind in kinds):
-        del written["type"]
+        del new_schema["type"]
         alternatives = [kind if isinstance(kind, Mapping) else {"type": kind} for kind in kinds]
-        written["allOf"] = [*written.get("allOf", ()), {"anyOf": alternatives}]
-    elif "type" in written:
-        written["type"] = kinds if isinstance(given, list) else kinds[0]
+        new_schema["allOf"] = [*new_schema.get("allOf", ()), {"anyOf": alternatives}]
+    elif "type" in new_schema:
+        new_schema["type"] = kinds if isinstance(type_value, list) else kinds[0]
     # The discriminator says which alternative counts, though a value may have the form of another too.
-    if "discriminator" in written and isinstance(written.get("oneOf"), list):
-        written["anyOf"] = [*written.pop("oneOf"), *written.get("anyOf", ())]
+    if "discriminator" in new_schema and isinstance(new_schema.get("oneOf"), list):
+        new_schema["anyOf"] = [*new_schema.pop("oneOf"), *new_schema.get("anyOf", ())]
 
 
-def _update_limits(written: dict[str, Any]) -> None:
+def _update_limits(new_schema: dict[str, Any]) -> None:
     """Write what earlier drafts said about numbers, elements and texts in the present form."""
     for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(written.get(exclusive), bool) and written.pop(exclusive) and limit in written:
-            written[exclusive] = written.pop(limit)
-    if isinstance(items := written.get("items"), list):
+        if isinstance(new_schema.get(exclusive), bool) and new_schema.pop(exclusive) and limit in new_schema:
+            new_schema[exclusive] = new_schema.pop(limit)
+    if isinstance(items := new_schema.get("items"), list):
         # Up to draft 2019-09 a list of schemas was for the first elements.
-        del written["items"]
-        rest = written.pop("additionalItems", True)
-        written |= {"prefixItems": items, "items": rest} if items else {"items": rest}
-    if isinstance(pattern := written.get("pattern"), str):
-        del written["pattern"]
-        written |= {"pattern": translated} if (translated := _translate_pattern(pattern)) else {}
+        del new_schema["items"]
+        rest = new_schema.pop("additionalItems", True)
+        new_schema |= {"prefixItems": items, "items": rest} if items else {"items": rest}
+    if isinstance(pattern := new_schema.get("pattern"), str):
+        del new_schema["pattern"]
+        new_schema |= {"pattern": python_pattern} if (python_pattern := _translate_pattern(pattern)) else {}
 
 
 def _point_references(schema: Any) -> None:
@@ -183,40 +183,42 @@ def find_place(document: object, pointer: str) -> object:
     return document
 
 
-def _update_members(written: dict[str, Any], schema: Mapping[str, Any]) -> None:
+def _update_members(new_schema: dict[str, Any], schema: Mapping[str, Any]) -> None:
     """Write what drafts 3 to 7 said about the members of an object in the present form."""
-    needed = written.get("required")
-    if isinstance(needed, bool):
-        del written["required"]
+    required_value = new_schema.get("required")
+    if isinstance(required_value, bool):
+        del new_schema["required"]
     inside = as_mapping(schema.get("properties")).items()
-    marked = [name for name, each in inside if as_mapping(each).get("required") is True]
-    if marked or isinstance(needed, list):
-        listed = [*(needed if isinstance(needed, list) else ()), *marked]
+    marked_names = [name for name, each in inside if as_mapping(each).get("required") is True]
+    if marked_names or isinstance(required_value, list):
+        required_names = [*(required_value if isinstance(required_value, list) else ()), *marked_names]
         # The same name twice is harmless, but not valid.
-        written["required"] = [each for place, each in enumerate(listed) if each not in listed[:place]]
-    for name, then in as_mapping(written.pop("dependencies", None)).items():
+        new_schema["required"] = [
+            each for place, each in enumerate(required_names) if each not in required_names[:place]
+        ]
+    for name, then in as_mapping(new_schema.pop("dependencies", None)).items():
         key = "dependentRequired" if isinstance(then, list) else "dependentSchemas"
-        written[key] = {**as_mapping(written.get(key)), name: then}
-    if isinstance(patterns := written.get("patternProperties"), Mapping):
-        translated = {_translate_pattern(pattern): each for pattern, each in patterns.items()}
+        new_schema[key] = {**as_mapping(new_schema.get(key)), name: then}
+    if isinstance(patterns := new_schema.get("patternProperties"), Mapping):
+        python_patterns = {_translate_pattern(pattern): each for pattern, each in patterns.items()}
         # Names that Python cannot tell apart may be any.
-        if None in translated:
-            del translated[None]
-            written.pop("additionalProperties", None)
-        written["patternProperties"] = translated
+        if None in python_patterns:
+            del python_patterns[None]
+            new_schema.pop("additionalProperties", None)
+        new_schema["patternProperties"] = python_patterns
 
 
 def _translate_pattern(pattern: str) -> str | None:
     """Write a regular expression of ECMA 262 as Python does; None where Python has no form for it."""
     # Groups are named alike but for one letter.
-    translated = re.sub(r"\(\?<(?![=!])", "(?P<", re.sub(r"\\k<(\w+)>", r"(?P=\1)", pattern))
+    python_pattern = re.sub(r"\(\?<(?![=!])", "(?P<", re.sub(r"\\k<(\w+)>", r"(?P=\1)", pattern))
     # Python warns of a bracket that begins a set, because it may read it otherwise one day.
-    translated = re.sub(r"(?<!\\)\[(\^?)\[", r"[\1\\[", translated)
+    python_pattern = re.sub(r"(?<!\\)\[(\^?)\[", r"[\1\\[", python_pattern)
     try:
-        re.compile(translated)
+        re.compile(python_pattern)
     except (re.error, RecursionError, OverflowError, Warning):
         return None
-    return translated
+    return python_pattern
 
 
 def list_unapplied_patterns(schema: object) -> Iterator[str]:

@@ -46,12 +46,12 @@ class Directory:
         """Compare each pair of folders once, so that it ends where folders share or contain themselves."""
         if not isinstance(other, Directory):
             return False
-        todo, begun = [(self, other)], set()
+        todo, visited_pairs = [(self, other)], set()
         while todo:
             mine, theirs = todo.pop()
-            if mine is theirs or (id(mine), id(theirs)) in begun:
+            if mine is theirs or (id(mine), id(theirs)) in visited_pairs:
                 continue
-            begun.add((id(mine), id(theirs)))
+            visited_pairs.add((id(mine), id(theirs)))
             if mine.name != theirs.name or mine.contents.keys() != theirs.contents.keys():
                 return False
             for name, item in mine.contents.items():
@@ -72,14 +72,14 @@ def build_tree(directory: Directory) -> dict[str, object]:
 
     Raises ValueError if a folder lies in itself or the tree has more than ``MAX_ITEMS`` items.
     """
-    shown: dict[str, object] = {}
-    folders: dict[tuple[str, ...], dict[str, object]] = {(): shown}
+    tree: dict[str, object] = {}
+    folders: dict[tuple[str, ...], dict[str, object]] = {(): tree}
     for path, item in _walk_tree(directory):
         if isinstance(item, File):
             folders[path[:-1]][path[-1]] = item.content
         else:
             folders[path[:-1]][path[-1]] = folders[path] = {}
-    return shown
+    return tree
 
 
 class FileSystem(Environment):
@@ -245,12 +245,12 @@ class FileSystem(Environment):
             if not isinstance(item, Directory):
                 # Official: the sentence of cd with the name of this command.
                 ours = "cd: there is no folder '{path}' here"
-                told = self._write_text(ours, "_navigate_to_directory", 0, path=path)
-                return {"error": f"find{told.removeprefix('cd')}"}
+                sentence = self._write_text(ours, "_navigate_to_directory", 0, path=path)
+                return {"error": f"find{sentence.removeprefix('cd')}"}
             start = item
         prefix = path.rstrip("/")
-        found = [steps for steps, _ in _walk_tree(start) if name is None or name in steps[-1]]
-        return {"matches": ["/".join((prefix, *map(str, steps))) for steps in found]}
+        paths = [steps for steps, _ in _walk_tree(start) if name is None or name in steps[-1]]
+        return {"matches": ["/".join((prefix, *map(str, steps))) for steps in paths]}
 
     def wc(self, file_name: str, mode: Literal["l", "w", "c"] = "l") -> dict[str, object]:
         """Count the lines, words or characters of a file in the current folder.
@@ -530,16 +530,16 @@ class _Transfer:
         if isinstance(self.item, File):
             self.folder.contents[self.name] = File(self.name, self.item.content)
         else:
-            arrived = self.folder.contents[self.name] = Directory(self.name, self.folder)
-            arrived.contents = share(self.item.contents)
+            directory = self.folder.contents[self.name] = Directory(self.name, self.folder)
+            directory.contents = share(self.item.contents)
 
 
 def _load_folder(
-    name: str, described: Mapping[str, Any], parent: Directory | None, filler: Filler | None
+    name: str, folder_config: Mapping[str, Any], parent: Directory | None, filler: Filler | None
 ) -> Directory:
     """Make a folder as configurations describe it; with filler, long files and many of them."""
     folder = Directory(name, parent)
-    for child, item in described.items():
+    for child, item in folder_config.items():
         if item["type"] == "directory":
             folder.contents[child] = _load_folder(child, item["contents"], folder, filler)
         elif item["type"] == "file":
@@ -555,14 +555,14 @@ def _load_folder(
 
 def _walk_tree(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Directory]]:
     """Yield all items below a folder with the names that lead to them, a folder before its items."""
-    met = 0
+    item_count = 0
     start: tuple[str, ...] = ()
     trail = [(start, directory, iter(directory.contents.items()))]
     while trail:
         path, _, items = trail[-1]
         for name, item in items:
-            met += 1
-            if met > MAX_ITEMS:
+            item_count += 1
+            if item_count > MAX_ITEMS:
                 raise ValueError(f"a folder has more than {MAX_ITEMS} items below it")
             yield (*path, name), item
             if isinstance(item, Directory):

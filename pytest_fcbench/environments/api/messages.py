@@ -179,13 +179,13 @@ class Messages(Environment):
         """
         if not self.current_user:
             return self._make_login_error()
-        wanted = keyword.lower()
-        found = [_split_item(item) for item in self.inbox]
+        needle = keyword.lower()
+        messages = [_split_item(item) for item in self.inbox]
         return {
             "results": [
                 {"receiver_id": receiver, "message": message}
-                for receiver, message in found
-                if wanted in message.lower()
+                for receiver, message in messages
+                if needle in message.lower()
             ]
         }
 

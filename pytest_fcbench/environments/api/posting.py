@@ -84,13 +84,13 @@ class Posting(Environment):
         """
         if not self.authenticated:
             return self._make_login_error("post_tweet", "post a tweet")
-        shared = self._shared_mentions if mentions is _NO_MENTIONS else None
+        shared_mentions = self._shared_mentions if mentions is _NO_MENTIONS else None
         tweet = {
             "id": self.tweet_counter,
             "username": self.username,
             "content": content,
             "tags": copy(tags),
-            "mentions": copy(mentions) if shared is None else shared,
+            "mentions": copy(mentions) if shared_mentions is None else shared_mentions,
         }
         self.tweets[self.tweet_counter] = tweet
         self.tweet_counter += 1
@@ -109,10 +109,10 @@ class Posting(Environment):
             return self._make_login_error("retweet", "retweet")
         if tweet_id not in self.tweets:
             return self._make_tweet_error("retweet", 1, tweet_id)
-        shared = self.retweets.setdefault(self.username, [])
-        if tweet_id in shared:
+        tweet_ids = self.retweets.setdefault(self.username, [])
+        if tweet_id in tweet_ids:
             return {"retweet_status": "Already retweeted"}
-        shared.append(tweet_id)
+        tweet_ids.append(tweet_id)
         return {"retweet_status": "Successfully retweeted"}
 
     def comment(self, tweet_id: int, comment_content: str) -> dict[str, object]:
@@ -186,10 +186,10 @@ class Posting(Environment):
         """
         if not self.authenticated:
             return self._make_login_error("unfollow_user", "unfollow a user")
-        followed = username_to_unfollow in self.following_list
-        if followed:
+        was_following = username_to_unfollow in self.following_list
+        if was_following:
             self.following_list.remove(username_to_unfollow)
-        return {"unfollow_status": followed}
+        return {"unfollow_status": was_following}
 
     def get_tweet(self, tweet_id: int) -> dict[str, object]:
         """Look up one tweet.
@@ -224,11 +224,11 @@ class Posting(Environment):
         Returns:
             The tweets that were found.
         """
-        sought = keyword.lower()
+        needle = keyword.lower()
         return [
             tweet
             for tweet in self.tweets.values()
-            if sought in tweet["content"].lower() or sought in [tag.lower() for tag in tweet["tags"]]
+            if needle in tweet["content"].lower() or needle in [tag.lower() for tag in tweet["tags"]]
         ]
 
     def get_tweet_comments(self, tweet_id: int) -> list[dict[str, str]] | dict[str, object]:

@@ -119,14 +119,14 @@ class Trading(Environment):
         Returns:
             ``notification``: a sentence that names the stocks.
         """
-        moved = [
+        symbols = [
             symbol
             for symbol in stocks
             if symbol in self.stocks and abs(self.stocks[symbol]["percent_change"]) >= threshold
         ]
-        if not moved:
+        if not symbols:
             return {"notification": "No significant price changes in the selected stocks."}
-        return {"notification": f"Stocks {', '.join(moved)} have significant price changes."}
+        return {"notification": f"Stocks {', '.join(symbols)} have significant price changes."}
 
     def trading_login(self, username: str, password: str) -> Result:
         """Log in to the trading system.
@@ -228,13 +228,13 @@ class Trading(Environment):
             return [self._make_login_error("get_transaction_history", "see the transactions")]
         start = datetime.strptime(start_date, _DAY) if start_date else datetime.min
         end = datetime.strptime(end_date, _DAY) if end_date else datetime.max
-        chosen = [
+        period_transactions = [
             transaction
             for transaction in self.transaction_history
             if start <= datetime.strptime(transaction["timestamp"], _MOMENT) <= end
         ]
         more = self._world.filler.transactions if self.long_context else ()
-        return {"transaction_history": deepcopy([*chosen, *more])}
+        return {"transaction_history": deepcopy([*period_transactions, *more])}
 
     def place_order(
         self, order_type: Literal["Buy", "Sell"], symbol: str, price: float, amount: int
@@ -264,8 +264,8 @@ class Trading(Environment):
             cost, balance = price * int(amount), self.account_info.get("balance", 0)
             if cost > balance:
                 ours = "The order costs ${total_cost}, the balance is ${value}."
-                shown = {"total_cost": f"{cost:.2f}", "value": f"{balance:.2f}"}
-                return self._make_error(ours, "place_order", 3, **shown)
+                placeholders = {"total_cost": f"{cost:.2f}", "value": f"{balance:.2f}"}
+                return self._make_error(ours, "place_order", 3, **placeholders)
         order_id = self.order_counter
         self.orders[order_id] = {
             "id": order_id,
@@ -315,8 +315,8 @@ class Trading(Environment):
         if order_id not in self.orders:
             ours = "There is no order {order_id}, only these: "
             unknown = self._write_text(ours, "get_order_details", 0, order_id=order_id)
-            listed = self._write_text("", "get_order_details", 1)
-            return {"error": f"{unknown}{listed}{list(self.orders)}"}
+            list_label = self._write_text("", "get_order_details", 1)
+            return {"error": f"{unknown}{list_label}{list(self.orders)}"}
         order: dict[str, Any] = deepcopy(self.orders[order_id])
         if self.long_context:
             texts = self._world.filler.order_details
@@ -374,8 +374,8 @@ class Trading(Environment):
         # Official behaviour: without a login, and with a long context, it is a bare list.
         if not self.authenticated:
             return [self._write_text("Error: log in to see the watch list.", "get_watchlist", 0)]
-        watched = deepcopy(self.watch_list)
-        return [*watched, *self._world.filler.watch_list] if self.long_context else {"watchlist": watched}
+        symbols = deepcopy(self.watch_list)
+        return [*symbols, *self._world.filler.watch_list] if self.long_context else {"watchlist": symbols}
 
     def _record_transaction(self, kind: Literal["deposit", "withdrawal"], amount: float) -> None:
         # Official behaviour: some time within a day from now, in no order.

@@ -184,8 +184,8 @@ class Travel(Environment):
             return {"error": refusal}
         if card_id not in self.credit_card_list:
             ours = "Only these cards are registered: "
-            registered = self._write_text(ours, "get_credit_card_balance", 2)
-            return {"error": f"{registered}{list(self.credit_card_list)}"}
+            sentence = self._write_text(ours, "get_credit_card_balance", 2)
+            return {"error": f"{sentence}{list(self.credit_card_list)}"}
         return {"card_balance": self.credit_card_list[card_id]["balance"]}
 
     def get_all_credit_cards(self) -> Result:
@@ -312,41 +312,41 @@ class Travel(Environment):
         Returns:
             ``booking_id``, ``transaction_id``, ``booking_status`` and ``booking_history``.
         """
-        refused = partial(_refuse, "booking_status")
+        refuse = partial(_refuse, "booking_status")
         if refusal := self._check_token(access_token):
-            return refused(refusal)
+            return refuse(refusal)
         if card_id not in self.credit_card_list:
             ours = "The card for the flight is not registered."
-            return refused(self._write_text(ours, "book_flight", 2))
+            return refuse(self._write_text(ours, "book_flight", 2))
         card = self.credit_card_list[card_id]
         if "balance" not in card:
-            return refused(self._write_text("The balance of the card is not known.", "book_flight", 3))
+            return refuse(self._write_text("The balance of the card is not known.", "book_flight", 3))
         if travel_from not in self._world.airports:
             ours = "There is no airport {travel_from} to depart from."
-            return refused(self._write_text(ours, "book_flight", 4, travel_from=travel_from))
+            return refuse(self._write_text(ours, "book_flight", 4, travel_from=travel_from))
         if travel_to not in self._world.airports:
             ours = "There is no airport {travel_to} to arrive at."
-            return refused(self._write_text(ours, "book_flight", 5, travel_to=travel_to))
+            return refuse(self._write_text(ours, "book_flight", 5, travel_to=travel_to))
         try:
             _parse_day(travel_date)
         except ValueError:
             ours = "A flight goes on a day of the form YYYY-MM-DD."
-            return refused(self._write_text(ours, "book_flight", 6))
+            return refuse(self._write_text(ours, "book_flight", 6))
         if travel_class not in _CLASS_FACTORS:
             # Officially a set, in the order that the hash seed of the process decides.
             ours, classes = "A flight has the classes {valid_classes}.", set(_CLASS_FACTORS)
-            return refused(self._write_text(ours, "book_flight", 7, valid_classes=classes))
+            return refuse(self._write_text(ours, "book_flight", 7, valid_classes=classes))
         try:
             cost = float(_compute_factor(travel_date, travel_class) * self._find_fare(travel_from, travel_to))
         except ValueError as error:
-            return refused(str(error))
+            return refuse(str(error))
         if card["balance"] < cost:
             ours = "The flight costs more than the balance of the card."
-            return refused(self._write_text(ours, "book_flight", 9))
+            return refuse(self._write_text(ours, "book_flight", 9))
         # Official behaviour: the balance is measured by the budget, not the cost.
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
             ours = "The balance of the card is below the budget limit."
-            return refused(self._write_text(ours, "book_flight", 10))
+            return refuse(self._write_text(ours, "book_flight", 10))
         card["balance"] -= cost
         booking_id, transaction_id = self._draw_number(7), self._draw_number(8)
         self.booking_record[booking_id] = {
@@ -398,8 +398,8 @@ class Travel(Environment):
         if booking_id is None or booking_id not in self.booking_record:
             return {"error": self._describe_missing_booking()}
         booking = self.booking_record[booking_id]
-        shown = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
-        return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in shown}}}
+        fields = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
+        return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in fields}}}
 
     def cancel_booking(self, access_token: str, booking_id: str) -> Result:
         """Cancel a booking; its cost goes back to the card.
@@ -411,11 +411,11 @@ class Travel(Environment):
         Returns:
             ``cancel_status``: whether it worked.
         """
-        refused = partial(_refuse, "cancel_status")
+        refuse = partial(_refuse, "cancel_status")
         if refusal := self._check_token(access_token):
-            return refused(refusal)
+            return refuse(refusal)
         if booking_id not in self.booking_record:
-            return refused(self._describe_missing_booking())
+            return refuse(self._describe_missing_booking())
         booking = self.booking_record[booking_id]
         self.credit_card_list[booking["card_id"]]["balance"] += booking["travel_cost"]
         del self.booking_record[booking_id]
@@ -437,17 +437,17 @@ class Travel(Environment):
             ``insurance_id`` and ``insurance_status``.
         """
         # Official behaviour: the card may go below 0, and the booking never hears of the insurance.
-        refused = partial(_refuse, "insurance_status")
+        refuse = partial(_refuse, "insurance_status")
         if refusal := self._check_token(access_token):
-            return refused(refusal)
+            return refuse(refusal)
         if self.budget_limit is not None and self.budget_limit < insurance_cost:
             ours = "The insurance costs more than the budget limit."
-            return refused(self._write_text(ours, "purchase_insurance", 2))
+            return refuse(self._write_text(ours, "purchase_insurance", 2))
         if booking_id not in self.booking_record:
-            return refused(self._describe_missing_booking())
+            return refuse(self._describe_missing_booking())
         if card_id not in self.credit_card_list:
             ours = "The card for the insurance is not registered."
-            return refused(self._write_text(ours, "purchase_insurance", 4))
+            return refuse(self._write_text(ours, "purchase_insurance", 4))
         self.credit_card_list[card_id]["balance"] -= insurance_cost
         return {"insurance_id": self._draw_number(9), "insurance_status": True}
 

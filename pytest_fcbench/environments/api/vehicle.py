@@ -92,9 +92,9 @@ class Vehicle(Environment):
         if ignitionMode == "STOP":
             self.engine_state = "stopped"
         if self.remainingUnlockedDoors > 0:
-            unlocked = [door for door, status in self.doorStatus.items() if status == "unlocked"]
-            asked = self._write_text("Lock all doors before the start; unlocked: ", "startEngine", 0)
-            return {"error": asked + ", ".join(unlocked)}
+            unlocked_doors = [door for door, status in self.doorStatus.items() if status == "unlocked"]
+            sentence = self._write_text("Lock all doors before the start; unlocked: ", "startEngine", 0)
+            return {"error": sentence + ", ".join(unlocked_doors)}
         if self.brakePedalStatus != "pressed":
             return self._make_error("Press the brake pedal to start the engine.", "startEngine", 2)
         if self._brake_pedal_force != _FULL_BRAKE:
@@ -267,9 +267,9 @@ class Vehicle(Environment):
         if mode not in ("engage", "release"):
             ours = "The parking brake can only be engaged or released."
             return self._make_error(ours, "activateParkingBrake", 0)
-        engaged = mode == "engage"
-        self.parkingBrakeStatus = "engaged" if engaged else "released"
-        self._parking_brake_force = _PARKING_BRAKE if engaged else 0.0
+        is_engaged = mode == "engage"
+        self.parkingBrakeStatus = "engaged" if is_engaged else "released"
+        self._parking_brake_force = _PARKING_BRAKE if is_engaged else 0.0
         self._slope_angle = _SLOPE
         manual = {"parkingBrakeInstruction": self._world.filler.parking_brake} if self.long_context else {}
         return {
@@ -399,8 +399,10 @@ class Vehicle(Environment):
         Returns:
             ``distance`` in km.
         """
-        known = (km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA)))
-        km = next(known, None)
+        known_distances = (
+            km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA))
+        )
+        km = next(known_distances, None)
         unknown = self._make_error("No distance is known between these cities.", "estimate_distance", 0)
         answer = unknown if km is None else {"distance": km}
         more = {"intermediaryCities": list(self._world.filler.cities)} if self.long_context else {}

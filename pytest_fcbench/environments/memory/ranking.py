@@ -18,8 +18,8 @@ def rank_texts(query: str, texts: Sequence[str]) -> list[tuple[float, str]]:
     """Return score and text, the best first; ``_`` parts words. Raises ZeroDivisionError without texts."""
     words = [_split_words(text) for text in texts]
     mean = sum(map(len, words)) / len(words)
-    counts = [Counter(found) for found in words]
-    holding = Counter(word for found in words for word in set(found))
+    counts = [Counter(text_words) for text_words in words]
+    holding = Counter(word for text_words in words for word in set(text_words))
     scores = [0.0] * len(texts)
     for word in _split_words(query):
         if not holding[word]:

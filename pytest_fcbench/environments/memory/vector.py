@@ -25,9 +25,11 @@ class MemoryVector(Environment):
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
         super().__init__(config, world, long_context=long_context)
         state: Mapping[str, Any] = config
-        shared = world.embed, self._sentences
-        self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, *shared, state.get("core_memory", {}))
-        self.archival_memory = Texts(ARCHIVE_SIZE, ARCHIVE_LENGTH, *shared, state.get("archival_memory", {}))
+        shared_arguments = world.embed, self._sentences
+        self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, *shared_arguments, state.get("core_memory", {}))
+        self.archival_memory = Texts(
+            ARCHIVE_SIZE, ARCHIVE_LENGTH, *shared_arguments, state.get("archival_memory", {})
+        )
 
     def get_full_state(self) -> Mapping[str, object]:
         """Return texts by id, and the next id."""
@@ -234,9 +236,10 @@ class Texts:
             return []
         if top_k < 0:
             raise ValueError("top_k must be 0 or more")
-        asked = self._get_vector(str(query))
+        query_vector = self._get_vector(str(query))
         scores = {
-            number: measure_likeness(asked, self._get_vector(self.texts[number])) for number in self._order
+            number: measure_likeness(query_vector, self._get_vector(self.texts[number]))
+            for number in self._order
         }
         return [
             {"id": number, "similarity_score": scores[number], "text": self.texts[number]}
@@ -249,8 +252,11 @@ class Texts:
 
     def _get_vector(self, text: str) -> Vector:
         if text not in self._vectors:
-            wanted = [text, *(held for held in self.texts.values() if held not in self._vectors)]
-            self._vectors |= zip(wanted, self._embed(wanted), strict=True)
+            missing_texts = [
+                text,
+                *(other_text for other_text in self.texts.values() if other_text not in self._vectors),
+            ]
+            self._vectors |= zip(missing_texts, self._embed(missing_texts), strict=True)
         return self._vectors[text]
 
     def _check_text(self, text: object) -> dict[str, object] | None:

@@ -133,8 +133,12 @@ def median(numbers: list[float]) -> float:
     Args:
         numbers: The numbers in any order.
     """
-    ranked, half = sorted(numbers), len(numbers) // 2
-    return ranked[half] if len(ranked) % 2 else (ranked[half - 1] + ranked[half]) / 2
+    sorted_numbers, half = sorted(numbers), len(numbers) // 2
+    return (
+        sorted_numbers[half]
+        if len(sorted_numbers) % 2
+        else (sorted_numbers[half - 1] + sorted_numbers[half]) / 2
+    )
 
 
 def savings_plan(monthly: float, months: int, yearly_percent: float) -> list[float]:

@@ -43,9 +43,9 @@ class Live:
         Raises ``FailedLookupError`` where the API's reply has no such value, and ``UnansweredError`` where
         the API cannot be asked now or needs a key.
         """
-        wanted = make_request(name, arguments)
-        host = wanted.host
-        match self._sender.send(wanted, find_scheme(host)):
+        request = make_request(name, arguments)
+        host = request.host
+        match self._sender.send(request, find_scheme(host)):
             case Responded(status=200, body=body):
                 return read_result(name, arguments, body)
             case Responded(status=status, body=body):

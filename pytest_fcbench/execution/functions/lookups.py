@@ -73,9 +73,9 @@ class RecordedLookups:
 
     def answer(self, name: str, arguments: Arguments) -> object:
         """Return the reply that was recorded for this call."""
-        wanted = _as_lists(arguments)
+        plain_arguments = _as_lists(arguments)
         for call in self._calls:
-            if call.name == name and _as_lists(call.arguments) == wanted:
+            if call.name == name and _as_lists(call.arguments) == plain_arguments:
                 return call.reply_value
         if self._others:
             return self._others.answer(name, arguments)
@@ -93,9 +93,9 @@ def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Call
 
     def make_function(name: str, signature: Signature) -> Callable[..., object]:
         def call(*positional: object, **named: object) -> object:
-            bound = signature.bind(*positional, **named)
-            bound.apply_defaults()
-            return ask(name, bound.arguments)
+            bound_arguments = signature.bind(*positional, **named)
+            bound_arguments.apply_defaults()
+            return ask(name, bound_arguments.arguments)
 
         return call
 
@@ -104,21 +104,21 @@ def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Call
 
 def record_reply(call: str, reply: object) -> RecordedCall:
     """Return a call, written as text, with the API's answer."""
-    made = carry_out_call(
+    recorded_call = carry_out_call(
         call, make_functions(lambda name, arguments: RecordedCall.with_reply(name, arguments, reply))
     )
-    assert isinstance(made, RecordedCall)
-    return made
+    assert isinstance(recorded_call, RecordedCall)
+    return recorded_call
 
 
-def find_unanswered(calls: Sequence[str], recorded: Sequence[RecordedCall]) -> str | None:
+def find_unanswered(calls: Sequence[str], recorded_calls: Sequence[RecordedCall]) -> str | None:
     """Return the first call without a recorded answer, or None."""
-    known = make_functions(RecordedLookups(recorded).answer)
+    functions = make_functions(RecordedLookups(recorded_calls).answer)
     for call in calls:
         # Other calls are computed in the sandbox; only lookups need a recorded answer.
-        if call.partition("(")[0].strip() in known:
+        if call.partition("(")[0].strip() in functions:
             try:
-                carry_out_call(call, known)
+                carry_out_call(call, functions)
             except UnansweredError:
                 return call
     return None

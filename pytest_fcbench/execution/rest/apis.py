@@ -113,8 +113,8 @@ def make_api_request(
 ) -> ApiRequest:
     """Return the request to a path and query, with further parameters behind those of the query."""
     path, _, query = rest.partition("?")
-    lowered = {name.lower(): text for name, text in (headers or {}).items()}
-    return ApiRequest(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowered)
+    lowercase_headers = {name.lower(): text for name, text in (headers or {}).items()}
+    return ApiRequest(host, path, (*parse_qsl(query, keep_blank_values=True), *params), lowercase_headers)
 
 
 def has_key(request: ApiRequest, api: WebApi) -> bool:
@@ -152,8 +152,8 @@ def identify_request(request: ApiRequest, api: WebApi) -> str:
     """Return a text that equal requests have in common. It contains no key."""
     # The answer does not depend on the owner of the key, and a recording must not contain one.
     if api.key and api.key.place is KeyPlace.PARAM:
-        kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
-        request = replace(request, params=kept)
+        keyless_params = tuple(pair for pair in request.params if pair[0] != api.key.name)
+        request = replace(request, params=keyless_params)
     else:
         request = replace_key(request, api, "key")
     values: dict[str, list[str]] = {}
@@ -161,9 +161,9 @@ def identify_request(request: ApiRequest, api: WebApi) -> str:
         several = name in api.sets or name in api.rows
         values.setdefault(name, []).extend(map(_normalise_value, value.split(",") if several else [value]))
     params = [
-        (name, sorted(given) if name in api.sets else given)
-        for name, given in values.items()
-        if name not in api.defaults or given != [_normalise_value(api.defaults[name])]
+        (name, sorted(texts) if name in api.sets else texts)
+        for name, texts in values.items()
+        if name not in api.defaults or texts != [_normalise_value(api.defaults[name])]
     ]
     path = unquote(request.path).rstrip("/") or "/"
     return json.dumps([request.host, path, sorted(params)], ensure_ascii=True)

@@ -47,17 +47,17 @@ class Performer:
     def __call__(self, call: str) -> Response:
         """Send the request of a call and return the response."""
         try:
-            request, wanted, scheme = read_api_request(call)
+            request, api_request, scheme = read_api_request(call)
         except (NoRequestError, Refused) as error:
             return Raised(str(error))
-        return self._sender.send(wanted, scheme, follow=request.follow)
+        return self._sender.send(api_request, scheme, follow=request.follow)
 
     @cached_property
     def _sender(self) -> Sender:
         self._player = LoopbackServer(self._answer)
         # Services of core exist nowhere else, so this server stands in for them in a live run too.
-        played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
-        return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
+        ports = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
+        return Sender(_ALL, played=ports, instead=self._instead, keep=self._keep)
 
     def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> LoopbackReply:
         """Answer a request to a service or to an API whose answer is recorded."""
@@ -93,13 +93,13 @@ def read_api_request(call: str) -> tuple[Request, ApiRequest, str]:
     return request, make_api_request(target.host, target.rest, request.params, request.headers), target.scheme
 
 
-def collect_recordings(expected: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+def collect_recordings(recordings: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     """Collect the recorded answers to calls by request; of several to one request the first."""
-    found: dict[str, str] = {}
-    for call, recorded in expected:
-        _, wanted, _ = read_api_request(call)
-        found.setdefault(identify_request(wanted, _ALL[wanted.host]), recorded)
-    return found
+    answers: dict[str, str] = {}
+    for call, answer in recordings:
+        _, request, _ = read_api_request(call)
+        answers.setdefault(identify_request(request, _ALL[request.host]), answer)
+    return answers
 
 
 def _make_reply(status: int, body: str, headers: Mapping[str, str] = MappingProxyType({})) -> LoopbackReply:

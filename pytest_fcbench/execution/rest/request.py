@@ -85,14 +85,14 @@ def _make_request(
     for part in timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,):
         if part is not None and (isinstance(part, bool) or not isinstance(part, (int, float)) or part <= 0):
             raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
-    sent = dict(_read_texts("headers", headers))
+    sent_headers = dict(_read_texts("headers", headers))
     if crumbs := "; ".join(f"{name}={value}" for name, value in _read_texts("cookies", cookies)):
-        sent.setdefault("Cookie", crumbs)
+        sent_headers.setdefault("Cookie", crumbs)
     if auth:
         if not (isinstance(auth, tuple) and len(auth) == 2 and all(isinstance(part, str) for part in auth)):
             raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
-        sent["Authorization"] = f"Basic {b64encode(':'.join(auth).encode('latin-1')).decode()}"
-    return Request(url, tuple(_read_params(params)), sent, bool(allow_redirects))
+        sent_headers["Authorization"] = f"Basic {b64encode(':'.join(auth).encode('latin-1')).decode()}"
+    return Request(url, tuple(_read_params(params)), sent_headers, bool(allow_redirects))
 
 
 def _read_texts(what: str, value: object) -> Iterator[tuple[str, str]]:

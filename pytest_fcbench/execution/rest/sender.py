@@ -75,8 +75,8 @@ class Sender:
             return self._request(wanted, api, scheme, follow, "")
         # Without a key, or without following redirects, the same request gets another answer.
         key = json.dumps([identify_request(wanted, api), has_key(wanted, api), scheme, follow])
-        if self._keep and (kept := self._keep.get(key)):
-            status, body = read_json_text(kept)
+        if self._keep and (stored_answer := self._keep.get(key)):
+            status, body = read_json_text(stored_answer)
             return Responded(identify_request(wanted, api), wanted.host, status, body)
         if self._keep and self._keep.offline:
             return Unanswered(wanted.host, "its answer is not kept, and nothing is asked")

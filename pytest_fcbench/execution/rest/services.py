@@ -135,7 +135,7 @@ _OBJECTS = (
 def _answer_museum(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "api", "objects"]:
-            found = [
+            objects = [
                 {"number": number, "title": title}
                 for number, title, material, year, room in _OBJECTS
                 if params.get("q", "").lower() in title.lower()
@@ -143,7 +143,7 @@ def _answer_museum(path: str, params: Params) -> Answer:
                 and params.get("room") in (None, room)
                 and _read_whole(params, "from_year", 0) <= year <= _read_whole(params, "to_year", 9999)
             ]
-            return 200, {"total": len(found), "objects": found[: _read_whole(params, "limit", 10)]}
+            return 200, {"total": len(objects), "objects": objects[: _read_whole(params, "limit", 10)]}
         case ["", "api", "objects", number]:
             for item in _OBJECTS:
                 if item[0] == number:

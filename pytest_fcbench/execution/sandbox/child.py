@@ -74,9 +74,9 @@ def _collect_functions(own: Iterable[str]) -> Functions:
     functions: dict[str, Callable[..., object]] = {**FORMULAS, **EVERYDAY}
     for name in own:
         module, _, function = name.rpartition(".")
-        found: Callable[..., object] = getattr(importlib.import_module(module), function)
+        implementation: Callable[..., object] = getattr(importlib.import_module(module), function)
         # Also without dots, because some interfaces refuse dots.
-        functions[name] = functions[name.replace(".", "_")] = found
+        functions[name] = functions[name.replace(".", "_")] = implementation
     return functions
 
 

@@ -94,7 +94,7 @@ def confine_process() -> None:
     install_filter(list(_CALLS.values()), ALLOW, REFUSE | errno.EPERM)
 
 
-def install_filter(calls: Sequence[tuple[int, int]], listed: int, others: int) -> None:
+def install_filter(calls: Sequence[tuple[int, int]], listed_action: int, other_action: int) -> None:
     """Give system calls one action and all others another, in this thread and what it starts.
 
     Needs root or a process that can get no new privileges. Raises OSError.
@@ -108,8 +108,8 @@ def install_filter(calls: Sequence[tuple[int, int]], listed: int, others: int) -
         (_RETURN, 0, 0, REFUSE | errno.EPERM),
         (_LOAD, 0, 0, 0),
         *((_SKIP_IF_EQUAL, len(numbers) - index, 0, number) for index, number in enumerate(numbers)),
-        (_RETURN, 0, 0, others),
-        (_RETURN, 0, 0, listed),
+        (_RETURN, 0, 0, other_action),
+        (_RETURN, 0, 0, listed_action),
     ]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
     header = struct.pack("HxxxxxxQ", len(program), ctypes.addressof(code))

@@ -70,28 +70,28 @@ class Channel:
 
     def _limit_time(self) -> None:
         if self.deadline is not None:
-            left = self.deadline - time.monotonic()
-            if left <= 0:
+            left_s = self.deadline - time.monotonic()
+            if left_s <= 0:
                 raise TimeoutError
-            self.connection.settimeout(left)
+            self.connection.settimeout(left_s)
 
 
 def encode_frame(*values: object) -> bytes:
     """Encode values as a frame. Raises ValueError and RecursionError where they are not plain or too deep."""
-    marked = [_mark_type(value) for value in values]
-    return json.dumps(marked, check_circular=False, ensure_ascii=False).encode(errors="surrogatepass")
+    marked_values = [_mark_type(value) for value in values]
+    return json.dumps(marked_values, check_circular=False, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 def decode_frame(frame: bytes) -> list[object]:
     """Return the values of a frame, which may be made to do harm. Raises FrameError."""
     keys = 0
 
-    def restore_type(marked: dict[str, Any]) -> object:
+    def restore_type(marked_value: dict[str, Any]) -> object:
         nonlocal keys
-        ((kind, value),) = marked.items()
+        ((kind, value),) = marked_value.items()
         if kind in ("set", "frozenset", "dict"):
-            named = value if kind != "dict" else [name for name, _ in value]
-            keys += sum(not isinstance(name, str) for name in named)
+            names = value if kind != "dict" else [name for name, _ in value]
+            keys += sum(not isinstance(name, str) for name in names)
             if keys > _MOST_KEYS:
                 raise FrameError(f"the result has more than {_MOST_KEYS:,} keys that are no text")
         return _KINDS[kind](value)

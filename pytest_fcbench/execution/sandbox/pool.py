@@ -120,7 +120,9 @@ class _Child:
         self._own = own
         ours, theirs = socket.socketpair()
         # What Python needs to start. Keys and tokens of the environment stay out.
-        kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
+        variables = {
+            name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ
+        }
         path = os.pathsep.join(filter(os.path.isabs, sys.path))
         numbers = (theirs.fileno(), limits.cpu_s, limits.wall_s, limits.memory)
         with theirs:
@@ -135,7 +137,7 @@ class _Child:
                 pass_fds=(theirs.fileno(),),
                 cwd=os.sep,
                 # Libraries of numerics wait for ever for the threads that a call may not start.
-                env={**kept, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+                env={**variables, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
                 # Its group is ended as a whole.
                 start_new_session=True,
             )

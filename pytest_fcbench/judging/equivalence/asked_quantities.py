@@ -30,13 +30,13 @@ def read_asked_quantities(words: Sequence[str], value: object) -> frozenset[Quan
     own |= {also for word, also in _ALSO.items() if word in words}
     behind = rf"(?<=[\w+])[ -]?(?:{'|'.join(sorted(own, key=len, reverse=True)) or '(?!)'})s?(?!\w)"
     bare = re.sub(behind, "", text, flags=re.IGNORECASE)
-    found = {*_read_amounts(text), *_read_amounts(bare)}
-    for meaning in [meaning for meaning in found if meaning.kind == "moment"]:
+    quantities = {*_read_amounts(text), *_read_amounts(bare)}
+    for meaning in [meaning for meaning in quantities if meaning.kind == "moment"]:
         moment = datetime.fromisoformat(str(meaning.amount))
         # A midnight of another zone than UTC is none of the day that is written.
         if moment.time() == time() and not _OFFSET.search(text):
-            found.add(Quantity("date", moment.date()))
-    return frozenset(found)
+            quantities.add(Quantity("date", moment.date()))
+    return frozenset(quantities)
 
 
 _OFFSET = re.compile(r"[+-](?!00:?00)\d\d:?\d\d$")
@@ -44,9 +44,9 @@ _OFFSET = re.compile(r"[+-](?!00:?00)\d\d:?\d\d$")
 
 def _read_amounts(text: str) -> Iterator[Quantity]:
     """Read a quantity or a bound of one."""
-    bounds = ((kind, found) for kind, bound in _BOUNDS.items() if (found := bound.fullmatch(text)))
-    kind, found = next(bounds, ("", None))
-    amount = " ".join(part.strip() for part in found.groups() if part) if found else text
+    bounds = ((kind, match) for kind, pattern in _BOUNDS.items() if (match := pattern.fullmatch(text)))
+    kind, match = next(bounds, ("", None))
+    amount = " ".join(part.strip() for part in match.groups() if part) if match else text
     # The sign and the code of a currency may stand at both sides: $5 USD.
     both = _SIGN_AND_CODE.fullmatch(amount)
     readings = [both[1] + both[2], both[2] + both[3]] if both else [amount]
@@ -121,14 +121,14 @@ _DEGREES = re.compile(
 
 def _read_degrees(text: str, directions: str) -> Fraction | None:
     """Read degrees along an axis between two directions; south and west are below zero."""
-    found = _DEGREES.fullmatch(text)
-    if not found:
+    match = _DEGREES.fullmatch(text)
+    if not match:
         return None
-    number, named = Fraction(found["number"]), found["before"] or found["behind"]
-    if not named:
+    number, direction = Fraction(match["number"]), match["before"] or match["behind"]
+    if not direction:
         return number
     # With a sign and a direction nobody knows which counts, and of two directions one is too many.
-    is_certain = found["number"][0].isdigit() and not (found["before"] and found["behind"])
-    if not is_certain or named[0] not in directions:
+    is_certain = match["number"][0].isdigit() and not (match["before"] and match["behind"])
+    if not is_certain or direction[0] not in directions:
         return None
-    return -number if named[0] in "sw" else number
+    return -number if direction[0] in "sw" else number

@@ -56,28 +56,30 @@ _LONGEST_SHOWN = 80
 
 
 def compare_arguments(
-    doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
+    doc: FunctionDoc, made_arguments: Mapping[str, object], expected_arguments: Mapping[str, object]
 ) -> BuiltinComparison:
     """Compare the arguments of a call with those of the expected call of the same function."""
     differences, reasons = [], []
-    for name, kind in _find_differences(doc.parameters, made, expected, 0):
-        values = expected.get(name), made.get(name)
+    for name, kind in _find_differences(doc.parameters, made_arguments, expected_arguments, 0):
+        values = expected_arguments.get(name), made_arguments.get(name)
         differences.append(Difference(name, kind, declared_type(doc, name), *values))
         match kind:
             case "param_missing":
                 reasons.append(f"{name} is missing")
             case "param_hallucination":
-                reasons.append(f"{name} is {_show(made, name)}, which is not asked for")
+                reasons.append(f"{name} is {_show(made_arguments, name)}, which is not asked for")
             case _:
-                reasons.append(f"{name} is {_show(made, name)}, not {_show(expected, name)}")
+                reasons.append(
+                    f"{name} is {_show(made_arguments, name)}, not {_show(expected_arguments, name)}"
+                )
     if differences:
         return BuiltinComparison(False, make_printable("; ".join(reasons)), tuple(differences))
-    explained = (
-        f"{name}: {_show(made, name)} means {_show(expected, name)}"
-        for name in {**expected, **made}
-        if not _are_equal(made.get(name), expected.get(name))
+    explanations = (
+        f"{name}: {_show(made_arguments, name)} means {_show(expected_arguments, name)}"
+        for name in {**expected_arguments, **made_arguments}
+        if not _are_equal(made_arguments.get(name), expected_arguments.get(name))
     )
-    return BuiltinComparison(True, make_printable("; ".join(explained) or "all arguments are equal"))
+    return BuiltinComparison(True, make_printable("; ".join(explanations) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:
@@ -103,38 +105,44 @@ def _show(arguments: Mapping[str, object], name: str) -> str:
 
 
 def _find_differences(
-    parameters: Schema, made: Mapping[str, object], expected: Mapping[str, object], depth: int
+    parameters: Schema,
+    made_arguments: Mapping[str, object],
+    expected_arguments: Mapping[str, object],
+    depth: int,
 ) -> Iterator[tuple[str, str]]:
     """Find the members that do not mean the same, with the kind of each difference."""
-    properties, required = parameters.get("properties"), parameters.get("required")
-    for name in {**expected, **made}:
+    properties, required_names = parameters.get("properties"), parameters.get("required")
+    for name in {**expected_arguments, **made_arguments}:
         schema = properties.get(name) if isinstance(properties, Mapping) else None
         schema = schema if isinstance(schema, Mapping) else {}
-        needed = isinstance(required, (list, tuple)) and name in required
-        found, wanted = (_get_or_default(values.get(name), schema, needed) for values in (made, expected))
-        if (found is None) is (wanted is None) and (
-            found is None or _mean_same(name, schema, found, wanted, depth)
+        is_required = isinstance(required_names, (list, tuple)) and name in required_names
+        made_value, expected_value = (
+            _get_or_default(values.get(name), schema, is_required)
+            for values in (made_arguments, expected_arguments)
+        )
+        if (made_value is None) is (expected_value is None) and (
+            made_value is None or _mean_same(name, schema, made_value, expected_value, depth)
         ):
             continue
-        if name in made and name in expected:
+        if name in made_arguments and name in expected_arguments:
             yield name, "value_error"
         else:
-            yield name, "param_missing" if name in expected else "param_hallucination"
+            yield name, "param_missing" if name in expected_arguments else "param_hallucination"
 
 
-def _get_or_default(value: object, schema: Schema, needed: bool) -> object:
+def _get_or_default(value: object, schema: Schema, is_required: bool) -> object:
     """Return a value, or the default that a schema or its description states; None where nothing is said."""
     blank = value is None or (isinstance(value, str) and not value.strip())
-    if needed or not blank:
+    if is_required or not blank:
         return value
     if schema.get("default") is not None:
         return schema["default"]
     description = schema.get("description")
     # Markdown puts stars around words, and also around the default.
     plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
-    stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
+    defaults = {match[str(match.lastgroup)] for match in _DEFAULT.finditer(plain)}
     # Of several stated defaults none is taken: each may depend on a condition.
-    default = stated.pop() if len(stated) == 1 else ""
+    default = defaults.pop() if len(defaults) == 1 else ""
     return default if default.casefold() not in ("", "none", "null", "empty") else None
 
 
@@ -184,8 +192,8 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
         return not amounts.isdisjoint(others) or one == other
     if not isinstance(one, str) or not isinstance(other, str):
         return _are_equal(one, other)
-    spelled = (map(write_out_code, spell_umlauts(text)) for text in (one, other))
-    return any(_mean_same_text(name, schema, *pair) for pair in product(*spelled))
+    spellings = (map(write_out_code, spell_umlauts(text)) for text in (one, other))
+    return any(_mean_same_text(name, schema, *pair) for pair in product(*spellings))
 
 
 def _is_same_location(one: object, other: object) -> bool:
@@ -220,17 +228,17 @@ def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
 def _are_equal(one: object, other: object) -> bool:
     """Tell whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
     # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
-    left = [(one, other)]
-    while left:
-        a, b = left.pop()
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             if a.keys() != b.keys():
                 return False
-            left += [(value, b[key]) for key, value in a.items()]
+            pairs += [(value, b[key]) for key, value in a.items()]
         elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
             if len(a) != len(b):
                 return False
-            left += zip(a, b, strict=True)
+            pairs += zip(a, b, strict=True)
         elif isinstance(a, bool) is not isinstance(b, bool) or not (a == b or (a != a and b != b)):
             return False
     return True
@@ -248,18 +256,18 @@ def _split_items(words: Sequence[str], value: object) -> Counter[object] | None:
         items = [*value] if isinstance(value, (list, tuple)) else [value]
     if any(isinstance(item, (list, tuple, Mapping)) for item in items):
         return None
-    counted: Counter[object] = Counter()
+    counts: Counter[object] = Counter()
     for item in items:
         if quantities := read_asked_quantities(words, item):
             # "8 years" is the age 8.
-            counted[frozenset(each for each in quantities if each.kind == "number") or quantities] += 1
+            counts[frozenset(each for each in quantities if each.kind == "number") or quantities] += 1
         elif not isinstance(item, str):
-            counted[repr(item)] += 1
+            counts[repr(item)] += 1
         elif len(item) > LONGEST or is_code(item):
-            counted[item.strip()] += 1
+            counts[item.strip()] += 1
         else:
-            counted[split_words(item)] += 1
-    return counted
+            counts[split_words(item)] += 1
+    return counts
 
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}

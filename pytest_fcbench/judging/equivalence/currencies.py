@@ -16,9 +16,9 @@ from pytest_fcbench.judging.equivalence.words import fold_text
 def read_currency(text: str) -> str | None:
     """Return the ISO 4217 code of the currency that a text names, or None."""
     # A code in brackets may repeat what a name says: Australian dollar (AUD).
-    if found := _NAME_AND_CODE.fullmatch(text):
-        named, coded = map(read_currency, found.groups())
-        return named if named == coded else None
+    if match := _NAME_AND_CODE.fullmatch(text):
+        name_code, bracket_code = map(read_currency, match.groups())
+        return name_code if name_code == bracket_code else None
     return _read_names().get(_fold_name(text))
 
 
@@ -34,7 +34,7 @@ def _fold_name(text: str) -> str:
 @cache
 def _read_names() -> Mapping[str, str]:
     """Return the code of each currency by the code in small letters and by its names, in both numbers."""
-    named = {_fold_name(name): code for code, names in read_rows("currencies") for name in names}
+    codes = {_fold_name(name): code for code, names in read_rows("currencies") for name in names}
     # Signs have no plural; irregular plurals stand in the table.
-    plurals = {f"{name}s": code for name, code in named.items() if name[-1:].isalpha()}
-    return plurals | named | {code.casefold(): code for code, _ in read_rows("currencies")}
+    plurals = {f"{name}s": code for name, code in codes.items() if name[-1:].isalpha()}
+    return plurals | codes | {code.casefold(): code for code, _ in read_rows("currencies")}

@@ -54,11 +54,11 @@ def _region(code: str) -> Region:
 @cache
 def read_regions() -> Mapping[Words, tuple[Region, ...]]:
     """Return countries and states by name; two are named Georgia."""
-    found: dict[Words, tuple[Region, ...]] = {}
+    regions: dict[Words, tuple[Region, ...]] = {}
     for code, names in (*read_rows("states"), *read_rows("countries")):
         for name in names:
-            found[split_words(name)] = (*found.get(split_words(name), ()), _region(code))
-    return found
+            regions[split_words(name)] = (*regions.get(split_words(name), ()), _region(code))
+    return regions
 
 
 @cache
@@ -66,12 +66,12 @@ def read_region_codes() -> Mapping[str, tuple[Region, ...]]:
     """Return the meanings of each code: first a state of the USA, then a country, then another state."""
     states = [_region(code) for code, _ in read_rows("states")]
     countries = [_region(code) for code, _ in read_rows("countries")]
-    ordered = [region for region in states if region.country == "US"] + countries + states
-    found: dict[str, tuple[Region, ...]] = {"UK": (Region("GB"),)}
-    for region in dict.fromkeys(ordered):
+    regions = [region for region in states if region.country == "US"] + countries + states
+    regions_by_code: dict[str, tuple[Region, ...]] = {"UK": (Region("GB"),)}
+    for region in dict.fromkeys(regions):
         code = region.state or region.country
-        found[code] = (*found.get(code, ()), region)
-    return found
+        regions_by_code[code] = (*regions_by_code.get(code, ()), region)
+    return regions_by_code
 
 
 @cache
@@ -87,17 +87,17 @@ def read_cities() -> Mapping[Words, Known]:
 @cache
 def read_landmarks() -> Mapping[Words, Known]:
     """Return landmarks that everybody knows by their names, with and without their city at either end."""
-    found: dict[Words, Known] = {}
+    landmarks_by_name: dict[Words, Known] = {}
     for code, (city, *landmarks) in read_rows("landmarks"):
         at = split_words(city)
-        cities = [words for words, known in read_cities().items() if known.name == at] or [at]
+        cities = [words for words, known_place in read_cities().items() if known_place.name == at] or [at]
         for names in landmarks:
-            spelled = [split_words(name) for name in names.split(" = ")]
-            known = Known(spelled[0], _region(code))
-            for name in spelled:
+            spellings = [split_words(name) for name in names.split(" = ")]
+            known_place = Known(spellings[0], _region(code))
+            for name in spellings:
                 for place in cities:
-                    found |= dict.fromkeys((name, name + place, place + name), known)
-    return found
+                    landmarks_by_name |= dict.fromkeys((name, name + place, place + name), known_place)
+    return landmarks_by_name
 
 
 def is_shared_name(name: Words) -> bool:
@@ -122,19 +122,19 @@ def _load_airports() -> Mapping[str, airportsdata.Airport]:
 @cache
 def _read_airport_cities() -> Mapping[Words, frozenset[Region]]:
     """Return the regions in which a city of a name has an airport."""
-    found: dict[Words, set[Region]] = {}
+    regions_by_city: dict[Words, set[Region]] = {}
     for airport in _load_airports().values():
-        found.setdefault(split_words(airport["city"]), set()).add(
+        regions_by_city.setdefault(split_words(airport["city"]), set()).add(
             _find_region(airport["subd"], airport["country"])
         )
-    return {name: frozenset(regions) for name, regions in found.items()}
+    return {name: frozenset(regions) for name, regions in regions_by_city.items()}
 
 
 @cache
 def _find_region(subdivision: str, country: str) -> Region:
     """Return the country of an airport, and its state where the table of states has it."""
-    stated = read_regions().get(split_words(subdivision), ())
-    return next((region for region in stated if region.country == country), Region(country))
+    regions = read_regions().get(split_words(subdivision), ())
+    return next((region for region in regions if region.country == country), Region(country))
 
 
 @cache
@@ -143,22 +143,28 @@ def read_airports() -> Mapping[frozenset[str], Known]:
 
     Left out are names of several airports, and those that are also the name of a well-known city elsewhere.
     """
-    found: dict[frozenset[str], Known | None] = {}
+    airports_by_name: dict[frozenset[str], Known | None] = {}
     by_city: dict[frozenset[str], list[Known]] = {}
     for code, airport in _load_airports().items():
-        known = Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        known_place = Known(("airport", code), _find_region(airport["subd"], airport["country"]))
         words = split_words(airport["name"])
         name = frozenset(words) - _SILENT_IN_AIRPORTS
         city = read_cities().get(tuple(word for word in words if word in name))
-        if city is None or can_be_same(city.region, known.region):
-            found[name] = None if name in found else known
+        if city is None or can_be_same(city.region, known_place.region):
+            airports_by_name[name] = None if name in airports_by_name else known_place
         at = read_cities().get(split_words(airport["city"]))
-        if at and can_be_same(at.region, known.region):
-            by_city.setdefault(frozenset(at.name), []).append(known)
+        if at and can_be_same(at.region, known_place.region):
+            by_city.setdefault(frozenset(at.name), []).append(known_place)
     # A well-known city with one airport gives it its name.
     of_cities = {name: airports[0] for name, airports in by_city.items() if len(airports) == 1}
-    own = {name: known for known, names in _read_own_airports() for name in map(name_airport, names)}
-    return {name: known for name, known in (of_cities | found | own).items() if name and known}
+    own = {
+        name: known_place for known_place, names in _read_own_airports() for name in map(name_airport, names)
+    }
+    return {
+        name: known_place
+        for name, known_place in (of_cities | airports_by_name | own).items()
+        if name and known_place
+    }
 
 
 def name_airport(text: str) -> frozenset[str]:
@@ -171,8 +177,8 @@ def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
     """Return airports by those names that are no city's, which do without the word "airport" (Heathrow)."""
     cities = _read_airport_cities()
     return {
-        name_airport(name): known
-        for known, names in _read_own_airports()
+        name_airport(name): known_place
+        for known_place, names in _read_own_airports()
         for name in names
         if not ({split_words(name)} & (cities.keys() | read_cities().keys()))
     }
@@ -181,11 +187,11 @@ def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
 @cache
 def read_airport_codes() -> Mapping[str, Known]:
     """Return airports by their IATA code."""
-    listed = {
+    airports = {
         code: Known(("airport", code), _find_region(airport["subd"], airport["country"]))
         for code, airport in _load_airports().items()
     }
-    return listed | {known.name[-1]: known for known, _ in _read_own_airports()}
+    return airports | {known_place.name[-1]: known_place for known_place, _ in _read_own_airports()}
 
 
 def _read_own_airports() -> Iterator[tuple[Known, list[str]]]:

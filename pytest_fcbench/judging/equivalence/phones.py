@@ -57,12 +57,14 @@ def is_same_phone(one: object, other: object, *, is_asked_for: bool = True) -> b
 
 
 def _read_phone(text: str) -> _Phone | None:
-    if len(text) > 60 or not (found := _PHONE.fullmatch(text.strip())):
+    if len(text) > 60 or not (match := _PHONE.fullmatch(text.strip())):
         return None
-    written = _TRUNK.sub("", found["number"]) if found["number"].startswith(("+", "00")) else found["number"]
-    digits = re.sub(r"\D", "", written)
+    number_text = (
+        _TRUNK.sub("", match["number"]) if match["number"].startswith(("+", "00")) else match["number"]
+    )
+    digits = re.sub(r"\D", "", number_text)
     for prefix in ("+", "00", "011"):
-        if not written.startswith(prefix):
+        if not number_text.startswith(prefix):
             continue
         number = _parse_number(f"+{digits.removeprefix(prefix)}")
         # Some numbers within a country begin with these digits too.
@@ -70,11 +72,11 @@ def _read_phone(text: str) -> _Phone | None:
             whole = digits.removeprefix(prefix)
             if number is not None:
                 whole = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)[1:]
-            return _Phone(whole, True, found["extension"])
+            return _Phone(whole, True, match["extension"])
     # In North America the 1 before area and number is the code of the country as well.
     if len(digits) == 11 and digits[0] == "1" and digits[1] not in "01":
-        return _Phone(digits, True, found["extension"])
-    return _Phone(digits, False, found["extension"])
+        return _Phone(digits, True, match["extension"])
+    return _Phone(digits, False, match["extension"])
 
 
 def _parse_number(text: str, region: str | None = None) -> phonenumbers.PhoneNumber | None:

@@ -103,9 +103,9 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     if _AIRPORT in (a.name[:1], b.name[:1]) and a.name[:1] != b.name[:1]:
         # Beside an airport "Heathrow" is the airport.
         a, b = (
-            _Place(known.name, known.region)
+            _Place(known_place.name, known_place.region)
             if place.name[:1] != _AIRPORT
-            and (known := read_airport_nicknames().get(name_airport(text.partition(",")[0])))
+            and (known_place := read_airport_nicknames().get(name_airport(text.partition(",")[0])))
             else place
             for place, text in ((a, one), (b, other))
         )
@@ -129,10 +129,10 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
 
 def write_out_code(text: str) -> str:
     """Write out a code with its kind: JFK.AIRPORT is "JFK Airport", PAR.CITY is "paris"."""
-    found = _CODE_WITH_KIND.fullmatch(text.strip())
-    if not found:
+    match = _CODE_WITH_KIND.fullmatch(text.strip())
+    if not match:
         return text
-    code, kind = found[1].upper(), found[2].casefold()
+    code, kind = match[1].upper(), match[2].casefold()
     return f"{code} Airport" if kind == "airport" else " ".join(CITY_CODES.get(code, ())) or text
 
 
@@ -160,56 +160,66 @@ _LARGE = frozenset(("US", "CA", "AU", "MX", "BR", "CN", "IN", "RU"))
 
 def _read_place(text: str, about: Set[str]) -> _Place:
     parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
-    if len(parts) > 1 and text.rstrip().endswith(")") and (known := _find_coded_airport(parts, about)):
-        return _Place(known.name, known.region)
-    stated: Region | None = None
-    while len(parts) > 1 and (split_off := _split_off_region(parts, stated)):
-        stated = split_off if stated is None or stated.holds(split_off) else stated
+    if len(parts) > 1 and text.rstrip().endswith(")") and (known_place := _find_coded_airport(parts, about)):
+        return _Place(known_place.name, known_place.region)
+    stated_region: Region | None = None
+    while len(parts) > 1 and (split_off := _split_off_region(parts, stated_region)):
+        stated_region = (
+            split_off if stated_region is None or stated_region.holds(split_off) else stated_region
+        )
         parts.pop()
     # A city that the name has too says nothing more: "Tokyo Tower, Tokyo". A street of its name is anywhere.
-    named, last = (
+    place_name, last = (
         f" {' '.join(_expand_words(part))} " for part in (" ".join(parts[:-1]), "".join(parts[-1:]))
     )
-    before, repeated, _ = named.partition(last)
-    if repeated.strip() and _BEARINGS.isdisjoint(before.split()[-1:]) and _STREETS.isdisjoint(named.split()):
+    before, repetition, _ = place_name.partition(last)
+    if (
+        repetition.strip()
+        and _BEARINGS.isdisjoint(before.split()[-1:])
+        and _STREETS.isdisjoint(place_name.split())
+    ):
         city = read_cities().get(tuple(last.split()))
         region = city.region if city else None
-        if can_be_same(stated, region):
-            stated = stated or region
+        if can_be_same(stated_region, region):
+            stated_region = stated_region or region
             parts.pop()
-    known = _find_known(parts, about)
-    if known is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
+    known_place = _find_known(parts, about)
+    if known_place is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
         # Behind an airport the city may stand where a region may: "JFK Airport, New York".
-        known = _find_known(parts[:1], about)
+        known_place = _find_known(parts[:1], about)
         city = read_cities().get(_expand_words(" ".join(parts[1:])))
-        if known and not (city and can_be_same(city.region, known.region)):
-            known = None
-    if known is None:
+        if known_place and not (city and can_be_same(city.region, known_place.region)):
+            known_place = None
+    if known_place is None:
         cities = read_cities()
         each = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
         words = tuple(chain.from_iterable(each))
-        known = read_landmarks().get(words)
-        if known is None:
+        known_place = read_landmarks().get(words)
+        if known_place is None:
             # Of a city in the name nothing else is told: London, not the one in Ontario.
-            found = [city for city, _ in _find_cities(words)]
-            implied = cities[found[0]].region if len(found) == 1 else None
+            city_names = [city for city, _ in _find_cities(words)]
+            implied_region = cities[city_names[0]].region if len(city_names) == 1 else None
             is_address = bool(words) and words[0].isdigit() and not _STREETS.isdisjoint(words)
-            return _Place(words, stated or implied, is_known=is_address)
-    region = known.region
-    return _Place(known.name, stated if stated and not stated.holds(region) else region)
+            return _Place(words, stated_region or implied_region, is_known=is_address)
+    region = known_place.region
+    return _Place(
+        known_place.name, stated_region if stated_region and not stated_region.holds(region) else region
+    )
 
 
 def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> Known | None:
     """Find the airport by the code in brackets at the end; None where the name before it is another one's."""
-    *named, code = parts
-    known = read_airport_codes().get(code) if code.isupper() else None
-    if known is None:
+    *name_parts, code = parts
+    known_place = read_airport_codes().get(code) if code.isupper() else None
+    if known_place is None:
         return None
-    words = _expand_words(" ".join(named))
-    before = _find_known(named, about)
+    words = _expand_words(" ".join(name_parts))
+    before = _find_known(name_parts, about)
     is_airport = "airport" in words or not _AIRPORT_WORDS.isdisjoint(about)
     return (
-        known if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known) else None
+        known_place
+        if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known_place)
+        else None
     )
 
 
@@ -233,12 +243,12 @@ _COUNTRY_WORDS = frozenset(("country", "countries", "nation", "nationality"))
 _STATE_WORDS = frozenset(("state", "states", "province", "provinces"))
 
 
-def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | None:
+def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Region | None:
     """Split off the country or state at the end; a known city decides between several readings."""
     *others, last = parts
-    known = _find_known(others, frozenset())
+    known_place = _find_known(others, frozenset())
     # Without a known city in front, New York behind a comma is the city.
-    if split_words(last) in _CITY_OR_STATE and known is None:
+    if split_words(last) in _CITY_OR_STATE and known_place is None:
         return None
     code = re.sub(r"\W", "", last)
     readings = (
@@ -246,27 +256,29 @@ def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | N
         or (read_region_codes().get(code) if code.isupper() else None)
         or ()
     )
-    possible = [region for region in readings if can_be_same(region, stated)]
-    right = [region for region in possible if known and can_be_same(region, known.region)]
+    possible = [region for region in readings if can_be_same(region, stated_region)]
+    right = [region for region in possible if known_place and can_be_same(region, known_place.region)]
     return next(iter(right or possible), None)
 
 
 def _find_known(parts: Sequence[str], about: Set[str]) -> Known | None:
     """Find the well-known place that all parts together name."""
-    found = tuple(word for part in parts for word in _expand_words(part))
-    if not found:
+    words = tuple(word for part in parts for word in _expand_words(part))
+    if not words:
         return None
     asks_region = not (_COUNTRY_WORDS | _STATE_WORDS).isdisjoint(about) and _CITY_WORDS.isdisjoint(about)
-    known = None if asks_region and len(read_regions().get(found, ())) == 1 else read_cities().get(found)
-    if known is None and len(regions := read_regions().get(found, ())) == 1:
-        known = _name_region(regions[0])
-    if known is None and len(parts) == 1:
-        known = _read_code(parts[0], about)
-    if known is None and "airport" in found:
-        known = read_airports().get(name_airport(" ".join(found)))
-    if known is None and not _AIRPORT_WORDS.isdisjoint(about):
-        known = read_airport_nicknames().get(name_airport(" ".join(found)))
-    return known
+    known_place = (
+        None if asks_region and len(read_regions().get(words, ())) == 1 else read_cities().get(words)
+    )
+    if known_place is None and len(regions := read_regions().get(words, ())) == 1:
+        known_place = _name_region(regions[0])
+    if known_place is None and len(parts) == 1:
+        known_place = _read_code(parts[0], about)
+    if known_place is None and "airport" in words:
+        known_place = read_airports().get(name_airport(" ".join(words)))
+    if known_place is None and not _AIRPORT_WORDS.isdisjoint(about):
+        known_place = read_airport_nicknames().get(name_airport(" ".join(words)))
+    return known_place
 
 
 def _name_region(region: Region) -> Known:
@@ -299,25 +311,25 @@ def _read_code(text: str, about: Set[str]) -> Known | None:
 
 def _expand_words(text: str) -> Words:
     """Return the words of a part between commas with abbreviations written out."""
-    found = split_words(text)
-    expanded = []
-    for at, word in enumerate(found):
-        before, behind = found[:at][-1:], found[at + 1 : at + 2]
+    words = split_words(text)
+    full_words = []
+    for at, word in enumerate(words):
+        before, behind = words[:at][-1:], words[at + 1 : at + 2]
         if word in _ABBREVIATIONS:
-            expanded.append(_ABBREVIATIONS[word])
+            full_words.append(_ABBREVIATIONS[word])
         # St and Dr mean one thing in front of a name and another behind it.
         elif behind and behind[0].isalpha() and behind[0] != "and":
             is_feet = word == "ft" and before and before[0].isdigit()
-            expanded.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
+            full_words.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
         else:
-            expanded.append(_BEHIND_A_NAME.get(word, word) if before else word)
-    pointed = tuple(
-        word if expanded[:at] == ["avenue"] else _DIRECTIONS.get(word, word)
-        for at, word in enumerate(expanded)
+            full_words.append(_BEHIND_A_NAME.get(word, word) if before else word)
+    words_with_directions = tuple(
+        word if full_words[:at] == ["avenue"] else _DIRECTIONS.get(word, word)
+        for at, word in enumerate(full_words)
     )
-    is_address = len(expanded) > 1 and (not _STREETS.isdisjoint(expanded) or expanded[0].isdigit())
-    is_named_so = pointed in read_cities() or pointed in read_regions()
-    return pointed if is_address or is_named_so else tuple(expanded)
+    is_address = len(full_words) > 1 and (not _STREETS.isdisjoint(full_words) or full_words[0].isdigit())
+    is_named_so = words_with_directions in read_cities() or words_with_directions in read_regions()
+    return words_with_directions if is_address or is_named_so else tuple(full_words)
 
 
 def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:

@@ -32,27 +32,27 @@ _LONGEST = 60
 def read_quantities(value: object) -> frozenset[Quantity]:
     """Return every quantity that a JSON value may write: none, one, or two that nothing tells apart."""
     main = read_quantity(value)
-    found = set() if main is None else {main}
+    quantities = set() if main is None else {main}
     # A long number has no other reading, and its digits are not to be written.
     is_short = (
         len(value) <= _LONGEST if isinstance(value, str) else isinstance(value, int) and 0 <= value < 10**8
     )
     if not is_short:
-        return frozenset(found)
+        return frozenset(quantities)
     text = " ".join(str(value).casefold().split())
     if len(text) == 8 and text.isascii() and text.isdigit():
         day = _make_date(text[:4], int(text[4:6]), text[6:])
-        found |= {Quantity("date", day)} if isinstance(day, date) else set()
+        quantities |= {Quantity("date", day)} if isinstance(day, date) else set()
     if (clock := _MILITARY.fullmatch(text)) and (at := _read_time(f"{clock[1]}:{clock[2]}")):
-        found.add(Quantity("time", at))
+        quantities.add(Quantity("time", at))
     if main is None or not isinstance(main.amount, (Fraction, tuple)):
-        return frozenset(found)
+        return frozenset(quantities)
     if main.kind == "mass" and text.endswith(("pound", "pounds")) and isinstance(main.amount, Fraction):
-        found.add(Quantity("money GBP", main.amount / _POUND))
+        quantities.add(Quantity("money GBP", main.amount / _POUND))
     # One that can be reduced is hardly a number: 6/8 is a measure of music, or a day.
     if main.kind == "fraction" and isinstance(main.amount, tuple) and math.gcd(*main.amount[:2]) == 1:
-        found.add(Quantity("number", Fraction(*main.amount[:2])))
-    return frozenset(found)
+        quantities.add(Quantity("number", Fraction(*main.amount[:2])))
+    return frozenset(quantities)
 
 
 _MILITARY = re.compile(r"(\d\d)(\d\d) ?(?:hours|hrs)", re.ASCII)
@@ -106,10 +106,10 @@ _PARTS = {
 def _read_number(text: str) -> Fraction | None:
     if _NUMBER.fullmatch(text):
         return Fraction(text.replace(",", "").replace(" ", "").replace("−", "-"))
-    if found := _EXPONENT.fullmatch(text):
-        return Fraction(found[1]) * Fraction(10 ** int(found[2]))
-    if (found := _SHORT_THOUSANDS.fullmatch(text)) and found[2] in _SHORT_SCALES:
-        return Fraction(found[1]) * _SHORT_SCALES[found[2]]
+    if match := _EXPONENT.fullmatch(text):
+        return Fraction(match[1]) * Fraction(10 ** int(match[2]))
+    if (match := _SHORT_THOUSANDS.fullmatch(text)) and match[2] in _SHORT_SCALES:
+        return Fraction(match[1]) * _SHORT_SCALES[match[2]]
     words = text.casefold().replace("-", " ").split()
     sign = -1 if words[:1] in (["minus"], ["negative"]) else 1
     number = _read_number_words(words[1:] if sign < 0 else words)
@@ -121,8 +121,8 @@ def _read_number_words(words: Sequence[str]) -> Fraction | None:
     text = " ".join(words)
     if text in _PARTS:
         return _PARTS[text]
-    whole, joined, part = text.rpartition(" and ")
-    if joined and part in _PARTS and (number := _read_number_words(whole.split())) is not None:
+    whole, separator, part = text.rpartition(" and ")
+    if separator and part in _PARTS and (number := _read_number_words(whole.split())) is not None:
         return number + _PARTS[part]
     # The words before the last scale are counted up in ``below``, and in ``total`` what is larger.
     total, below, last = Fraction(0), Fraction(0), ""
@@ -290,9 +290,9 @@ def _read_measure(text: str) -> Quantity | None:
         number = _ARTICLES.get(before.casefold(), number)
         if number is None or not unit:
             continue
-        if found := _find_unit(unit):
-            measured, factor = found
-            return Quantity(measured, number * factor)
+        if known_unit := _find_unit(unit):
+            kind, factor = known_unit
+            return Quantity(kind, number * factor)
         if scale := _TEMPERATURES.get(unit.casefold()):
             size, zero = _DEGREES[scale]
             return Quantity("temperature", (number - zero) * size)
@@ -323,13 +323,13 @@ _ONLY_IN_COMPOUNDS = {
 def _read_compound(text: str) -> Quantity | None:
     """Read a measure in several units, the larger first: 1 h 30 min, 5 ft 10 in."""
     pieces, end = [], 0
-    while found := _PIECE.match(text, end):
-        unit = _find_unit(found[2]) or _ONLY_IN_COMPOUNDS.get(found[2])
+    while piece := _PIECE.match(text, end):
+        unit = _find_unit(piece[2]) or _ONLY_IN_COMPOUNDS.get(piece[2])
         if unit is None:
             return None
-        pieces.append((Fraction(found[1]), *unit))
-        end = found.end()
-    if end < len(text) or len(pieces) < 2 or len({measured for _, measured, _ in pieces}) > 1:
+        pieces.append((Fraction(piece[1]), *unit))
+        end = piece.end()
+    if end < len(text) or len(pieces) < 2 or len({kind for _, kind, _ in pieces}) > 1:
         return None
     factors = [factor for *_, factor in pieces]
     if any(later >= earlier for earlier, later in pairwise(factors)):
@@ -377,8 +377,8 @@ def _read_moment(text: str) -> Quantity | None:
     if month := _NUMBER_MONTH.fullmatch(text) or _NAMED_MONTH.fullmatch(text):
         parts = month.groupdict()
         at_year = int(parts["year"] or parts["after"])
-        named = parts.get("name")
-        number = _MONTH.get(named, 0) if named else int(parts["month"] or parts["before"])
+        month_name = parts.get("name")
+        number = _MONTH.get(month_name, 0) if month_name else int(parts["month"] or parts["before"])
         return Quantity("month", (at_year, number)) if 1 <= number <= 12 else None
     if (at := _WORDS.get(text) or _read_time(text)) is not None:
         return Quantity("time", at)
@@ -401,22 +401,22 @@ _Day: TypeAlias = "date | tuple[int, int] | tuple[str, int, int, int]"
 
 
 def _read_date(text: str) -> _Day | None:
-    if found := _ISO.fullmatch(text):
-        return _make_date(found["year"], int(found["month"]), found["day"])
-    if found := _SHORT.fullmatch(text):
-        one, two = int(found["one"]), int(found["two"])
+    if match := _ISO.fullmatch(text):
+        return _make_date(match["year"], int(match["month"]), match["day"])
+    if match := _SHORT.fullmatch(text):
+        one, two = int(match["one"]), int(match["two"])
         # 03/04/2024 can be two days, so it equals only a date that is written the same way.
-        readings = [_make_date(found["year"], month, day) for month, day in ((one, two), (two, one))]
-        known = {reading for reading in readings if reading}
-        return (found["sign"], one, two, int(found["year"])) if len(known) > 1 else next(iter(known), None)
+        readings = [_make_date(match["year"], month, day) for month, day in ((one, two), (two, one))]
+        days = {reading for reading in readings if reading}
+        return (match["sign"], one, two, int(match["year"])) if len(days) > 1 else next(iter(days), None)
     text = " ".join(_ABBREVIATED.sub(" ", _ORDINAL.sub("", text)).split())
     # The year may also stand in front.
     text = re.sub(r"^(\d{4}) ([a-z]+ \d\d?)$", r"\2 \1", text)
-    if not (found := _NAMED.fullmatch(text)):
+    if not (match := _NAMED.fullmatch(text)):
         return None
-    month = _MONTH.get(found["of"] or found["name"])
-    day = None if month is None else _make_date(found["year"], month, found["first"] or found["day"])
-    if (weekday := found["weekday"]) is None or day is None:
+    month = _MONTH.get(match["of"] or match["name"])
+    day = None if month is None else _make_date(match["year"], month, match["first"] or match["day"])
+    if (weekday := match["weekday"]) is None or day is None:
         return day
     return day if isinstance(day, date) and day.weekday() == _DAY.get(weekday) else None
 
@@ -455,15 +455,15 @@ _PAST = {"half past": 30, "quarter past": 15, "quarter to": -15}
 
 def _write_time_in_digits(text: str) -> str:
     """Rewrite a time in words with its part of the day (half past nine in the evening) as 9:30 pm."""
-    found = _PART_OF_DAY.search(text)
-    clock = found and _CLOCK.fullmatch(text[: found.start()].removeprefix("a "))
-    if not found or not clock:
+    part_of_day = _PART_OF_DAY.search(text)
+    clock = part_of_day and _CLOCK.fullmatch(text[: part_of_day.start()].removeprefix("a "))
+    if not part_of_day or not clock:
         return text
     hour = NUMBERS.get(clock["hour"]) or (int(clock["hour"]) if clock["hour"].isdigit() else 0)
     minutes = hour * 60 + int(clock["minute"] or 0) + _PAST.get(clock["how"] or "", 0)
-    half = "am" if found["part"] == "morning" else "pm"
+    half = "am" if part_of_day["part"] == "morning" else "pm"
     # Nobody knows which half twelve in the morning is, nor which day three at night.
-    if not 1 <= hour <= 11 or (found["night"] and hour < 6) or minutes < 60:
+    if not 1 <= hour <= 11 or (part_of_day["night"] and hour < 6) or minutes < 60:
         return text
     return f"{minutes // 60}:{minutes % 60:02} {half}"
 
@@ -474,21 +474,21 @@ def _read_time(text: str) -> time | None:
     text = re.sub(r"^(\d\d?)h(\d\d)$", r"\1:\2", text)
     text = re.sub(r"(?<=[\dm.]) (?:utc|gmt)$", "z", text)
     # An hour alone is a number, not a time.
-    found = _TIME.fullmatch(text)
-    if not found or not (found["minute"] or found["half"]):
+    match = _TIME.fullmatch(text)
+    if not match or not (match["minute"] or match["half"]):
         return None
-    hour = int(found["hour"])
-    if half := found["half"]:
+    hour = int(match["hour"])
+    if half := match["half"]:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + 12 * (half == "p")
-    zone, offset = None, found["zone"]
+    zone, offset = None, match["zone"]
     try:
         if offset == "z":
             zone = UTC
         elif offset:
             minutes = int(offset[1:3]) * 60 + int(offset[-2:])
             zone = timezone(timedelta(minutes=-minutes if offset[0] == "-" else minutes))
-        return time(hour, int(found["minute"] or 0), int(found["second"] or 0), tzinfo=zone)
+        return time(hour, int(match["minute"] or 0), int(match["second"] or 0), tzinfo=zone)
     except ValueError:
         return None

@@ -125,23 +125,23 @@ def split_words(text: str) -> Words:
         lambda found: found[0].replace(".", "").replace(" ", ""), _ARTICLE.sub("", fold_text(text))
     )
     text = text.casefold()
-    for contracted, full in _CONTRACTIONS:
-        text = contracted.sub(full, text)
+    for contraction, full in _CONTRACTIONS:
+        text = contraction.sub(full, text)
     found = [word.replace("'", "") or word for word in _WORD.findall(text)]
-    spelled = (
+    spellings = (
         _SAME.get(word) or _BRITISH.sub(lambda found: _AMERICAN[found[0]], word)
         for word in found
         if word not in _SILENT
     )
-    joined: list[str] = []
-    for word in spelled:
+    word_list: list[str] = []
+    for word in spellings:
         # Some words are one with and without a hyphen.
-        if joined and (joined[-1], word) in _COMPOUNDS:
-            joined[-1] = _COMPOUNDS[joined[-1], word]
+        if word_list and (word_list[-1], word) in _COMPOUNDS:
+            word_list[-1] = _COMPOUNDS[word_list[-1], word]
         else:
-            joined.append(word)
-    kept = tuple(joined)
-    return tuple(word for word in kept if word != "the") or kept or tuple(found)
+            word_list.append(word)
+    words = tuple(word_list)
+    return tuple(word for word in words if word != "the") or words or tuple(found)
 
 
 def spell_umlauts(text: str) -> tuple[str, ...]:
@@ -149,8 +149,8 @@ def spell_umlauts(text: str) -> tuple[str, ...]:
     if text.isascii() or len(text) > LONGEST:
         return (text,)
     whole = unicodedata.normalize("NFC", text)
-    spelled = whole.translate(_UMLAUTS)
-    return (text,) if spelled == whole else (text, spelled)
+    spelling = whole.translate(_UMLAUTS)
+    return (text,) if spelling == whole else (text, spelling)
 
 
 _UMLAUTS = str.maketrans(

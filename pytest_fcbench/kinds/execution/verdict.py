@@ -263,7 +263,8 @@ def _match_calls(
         for call, misfit in zip(made_calls, misfits[unmatched_row], strict=True)
         if misfit
     ]
-    reason = f"no call returns what {expected_call.call:.120} returns ({_show(expected_call.value):.80}): {'; '.join(nearest)}"
+    returned_text = f"{expected_call.call:.120} returns ({_show(expected_call.value):.80})"
+    reason = f"no call returns what {returned_text}: {'; '.join(nearest)}"
     return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": expected_call.call[:500]})
 
 

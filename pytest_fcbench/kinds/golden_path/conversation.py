@@ -1,8 +1,8 @@
 """Put an entry with a golden path to a model: the walk of a profile with messages around it.
 
 Official: one user message, no system prompt, the functions as tools; replies as JSON, other scripts as they
-are. What the runners for the families of models do otherwise stands in ``kinds/golden_path/runners.py``. Prompting
-mode is ours: the function docs stand in the suite's system prompt, as everywhere.
+are. What the runners for the families of models do otherwise stands in ``runners``. Prompting mode is ours:
+the function docs stand in the suite's system prompt, as everywhere.
 """
 
 from __future__ import annotations

@@ -66,6 +66,6 @@ def _walk_again(
 def _explain_divergence(path_settings: PathSettings, profile: Profile, step: int) -> NotScored:
     return NotScored(
         OTHER_RULES,
-        f"the conversation was held by the {path_settings.profile} rules; by the {profile} ones the model would "
-        f"have been shown something else after answer {step}",
+        f"the conversation was held by the {path_settings.profile} rules; by the {profile} ones the model "
+        f"would have been shown something else after answer {step}",
     )

@@ -85,7 +85,8 @@ def add_own_checks(entry: Entry, transcript: Transcript, judgement: Judgement) -
     own: Verdict = Passed()
     if forbidden_call := next((call for call in answer.calls if call.name in entry.forbidden), None):
         replaced_types = Passed, Failed
-        reason = f"the entry forbids to call {forbidden_call.name}: {shorten_text(_write_call(forbidden_call), 200)}"
+        call_text = shorten_text(_write_call(forbidden_call), 200)
+        reason = f"the entry forbids to call {forbidden_call.name}: {call_text}"
         own = Failed(FORBIDDEN, reason, {"function": forbidden_call.name})
     elif entry.check and any(isinstance(verdict, Passed) for verdict in verdicts):
         own = run_check(entry.check, entry, answer)

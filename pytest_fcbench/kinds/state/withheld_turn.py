@@ -46,8 +46,9 @@ def find_early_call(
 ) -> str | None:
     """Describe the first mistake among the calls of a turn in which the truth makes none, or return None.
 
-    ``made_calls`` are the calls of turn ``number``, from 1 on, with their results, and ``earlier_results`` is what calls
-    returned in the turns before. ``changed`` tells whether the turn left another state than the truth.
+    ``made_calls`` are the calls of turn ``number``, from 1 on, with their results, and ``earlier_results`` is
+    what calls returned in the turns before. ``changed`` tells whether the turn left another
+    state than the truth.
     """
     assert isinstance(entry.expectation, Trajectory)
     for call, result in made_calls:

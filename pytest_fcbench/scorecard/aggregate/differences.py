@@ -96,7 +96,7 @@ def estimate_change(parts: Sequence[Part]) -> Estimate:
 
 
 def _estimate_stratum(parts: Sequence[Part], added_share: float) -> Estimate:
-    """Estimate the change of parts with clusters in common, ``added_share`` being their share of the added ones."""
+    """Estimate the change of parts with common clusters, whose share of the added ones is ``added_share``."""
     residuals: dict[str, float] = {}
     shares: dict[str, float] = {}
     counts, independent = [], 0.0

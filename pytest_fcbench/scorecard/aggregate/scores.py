@@ -128,10 +128,10 @@ def aggregate_scores(
 
     Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
     category (also entries x trials) in the selected suites: a category of which nothing was scored counts
-    with it in a group that is weighted by count. ``assumed_verdict`` stands in for the verdict of every entry that
-    was not scored (set-aside ones excepted), to see how far those could move a score. With ``partial`` a part
-    of a formula of which nothing was scored counts as 0, as in the official tables; without, the formula has
-    no accuracy then.
+    with it in a group that is weighted by count. ``assumed_verdict`` stands in for the verdict of every
+    entry that was not scored (set-aside ones excepted), to see how far those could move a score. With
+    ``partial`` a part of a formula of which nothing was scored counts as 0, as in the official tables;
+    without, the formula has no accuracy then.
     """
     records = list(records)
     every = tally_records(records, profile, assumed_verdict)

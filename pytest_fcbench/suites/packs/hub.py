@@ -152,7 +152,8 @@ def _download(source: HubSource, metadata: _Metadata, home: Path, target: Path) 
     if have > metadata.size:
         partial.unlink()
         raise PackError(
-            f"refused: {source.file} has more than the {metadata.size} bytes that the hub states; pull it again"
+            f"refused: {source.file} has more than the {metadata.size} bytes that the hub states; "
+            "pull it again"
         )
     if have < metadata.size:
         raise PackError(

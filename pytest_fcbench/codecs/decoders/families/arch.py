@@ -19,11 +19,11 @@ def parse_arch(text: str) -> tuple[Call, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    found = find_tagged_texts(text)
-    if not found:
+    texts = find_tagged_texts(text)
+    if not texts:
         raise Undecodable("the model did not return a list of calls")
     values: list[object] = []
-    for piece in found:
+    for piece in texts:
         try:
             value = from_json(piece)
         except Undecodable:

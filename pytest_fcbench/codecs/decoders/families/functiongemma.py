@@ -26,9 +26,9 @@ _DEEPEST = 200
 def parse_functiongemma(text: str) -> tuple[Call, ...]:
     """Read every call of a text. Raises ``Undecodable`` for what is nested too deeply."""
     calls = []
-    for found in find_all_between(text, _START, _END):
-        if (written := found.strip()).startswith(_PREFIX):
-            name, brace, rest = written.removeprefix(_PREFIX).partition("{")
+    for piece in find_all_between(text, _START, _END):
+        if (call_text := piece.strip()).startswith(_PREFIX):
+            name, brace, rest = call_text.removeprefix(_PREFIX).partition("{")
             calls.append(Call(name.strip(), _Arguments().read(brace + rest) if brace else {}))
     return tuple(calls)
 
@@ -61,8 +61,8 @@ class _Arguments:
     def _follow(self, mark: str) -> None:
         match mark:
             case "{":
-                opened: dict[str, object] = {}
-                self._enter(opened)
+                members: dict[str, object] = {}
+                self._enter(members)
                 self._keys.append(None)
             case "[":
                 self._enter([])

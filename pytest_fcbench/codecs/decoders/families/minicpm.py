@@ -30,8 +30,8 @@ def read_call_texts(text: str) -> tuple[str, ...]:
 
 def _find_calls(text: str) -> tuple[Call, ...]:
     if _THOUGHT_START in text and _THOUGHT_END in text:
-        thought, _, text = text.rpartition(_THOUGHT_END)
-        _select_behind(_THOUGHT_START, thought)
+        reasoning, _, text = text.rpartition(_THOUGHT_END)
+        _select_behind(_THOUGHT_START, reasoning)
     if _START not in text or _END not in text:
         return ()
     inside = _select_behind(_START, text.rpartition(_END)[0]).strip()
@@ -49,8 +49,8 @@ def _find_calls(text: str) -> tuple[Call, ...]:
 
 
 def _select_behind(mark: str, text: str) -> str:
-    _, found, rest = text.partition(mark)
-    if not found:
+    _, separator, rest = text.partition(mark)
+    if not separator:
         raise Undecodable(f"{mark} stands behind the mark that ends it")
     return rest
 

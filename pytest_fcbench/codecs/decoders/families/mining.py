@@ -28,11 +28,11 @@ def read_call_texts(text: str) -> tuple[str, ...]:
 def _decode(text: str) -> object:
     """Decode the list between the first tags; a text that is no JSON stays a text."""
     place = find_between(text, _OPENING, _CLOSING)
-    written = text[slice(*place)].strip() if place else text
+    list_text = text[slice(*place)].strip() if place else text
     try:
-        return from_json(written)
+        return from_json(list_text)
     except Undecodable:
-        return written
+        return list_text
 
 
 def read_parts(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:

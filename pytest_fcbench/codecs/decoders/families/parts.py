@@ -43,8 +43,8 @@ def write_lenient_calls(value: object) -> tuple[str, ...]:
 
     Raises ``WrongFormat``.
     """
-    found = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    return write_spaced([as_call(str(item.get("name", "")), item.get("arguments", {})) for item in found])
+    objects = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return write_spaced([as_call(str(item.get("name", "")), item.get("arguments", {})) for item in objects])
 
 
 def _decode(arguments: object) -> object:

@@ -39,11 +39,11 @@ def parse_phi(text: str) -> tuple[Call, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    found = find_all_between(text, _OPENING, _CLOSING)
-    if not found and _OPENING in text:
+    texts = find_all_between(text, _OPENING, _CLOSING)
+    if not texts and _OPENING in text:
         # Official: the pattern for a tag that is left open ends before a line end at the end of the text.
-        found = [text.partition(_OPENING)[2].removesuffix("\n")]
-    return read_plain_calls(decode_lists(found))
+        texts = [text.partition(_OPENING)[2].removesuffix("\n")]
+    return read_plain_calls(decode_lists(texts))
 
 
 PHI = read_json_calls(parse_phi, lambda text: _OPENING in text, parts=read_calls_only)

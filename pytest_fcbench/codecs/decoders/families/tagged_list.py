@@ -15,7 +15,7 @@ def decode_lists(texts: Iterable[str]) -> list[object]:
 
     Raises ``Undecodable`` for a text in a list that is no Python literal.
     """
-    found: list[object] = []
+    values: list[object] = []
     for text in texts:
         # Official: a bracket at one end keeps the other from being added.
         if not text.startswith("[") and not text.endswith("]"):
@@ -25,10 +25,10 @@ def decode_lists(texts: Iterable[str]) -> list[object]:
         except Undecodable:
             value = text
         if isinstance(value, list):
-            found += [evaluate_text(item) if isinstance(item, str) else item for item in value]
+            values += [evaluate_text(item) if isinstance(item, str) else item for item in value]
         else:
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def read_plain_calls(values: Sequence[object]) -> tuple[Call, ...]:

@@ -90,8 +90,10 @@ class ChatForm:
                 return [{"role": "assistant", "content": "", "tool_calls": calls}]
         rebuilt: dict[str, object] = {"role": "assistant", "content": message.get("content")}
         if calls:
-            kept = ("id", "type", "function")
-            rebuilt["tool_calls"] = [{name: call[name] for name in call if name in kept} for call in calls]
+            call_keys = ("id", "type", "function")
+            rebuilt["tool_calls"] = [
+                {name: call[name] for name in call if name in call_keys} for call in calls
+            ]
         if self.repeated is Repeated.WITH_REASONING:
             if calls:
                 rebuilt["content"] = None

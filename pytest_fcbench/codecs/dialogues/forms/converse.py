@@ -64,10 +64,10 @@ class ConverseForm:
         if not isinstance(message, Mapping):
             raise CallError("garbled", "the endpoint answered without a message", transient=True)
         blocks = list_members(message.get("content"))
-        used = [as_object(block.get("toolUse")) for block in blocks]
+        tool_uses = [as_object(block.get("toolUse")) for block in blocks]
         calls = tuple(
             ToolCall(str(each.get("name") or ""), each.get("input"), str(each.get("toolUseId") or ""))
-            for each in used
+            for each in tool_uses
             if each
         )
         texts = [str(block["text"]) for block in blocks if "text" in block]

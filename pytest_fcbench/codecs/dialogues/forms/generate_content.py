@@ -58,8 +58,8 @@ class GenerateContentForm:
             # Official: an assertion, which ends the entry.
             reason = f"the answer has {len(parts)} parts, at which the official handler fails"
             return replace(completion, text=reason, fault=Fault.INFERENCE_ERROR)
-        said = [part for part in parts if not part.get("thought")]
-        return replace(completion, text=str(said[-1].get("text") or "") if said else "")
+        answer_parts = [part for part in parts if not part.get("thought")]
+        return replace(completion, text=str(answer_parts[-1].get("text") or "") if answer_parts else "")
 
     def write_answer(self, completion: Completion, situation: Situation) -> Sequence[Item]:
         """Write the answer: its parts as they came with thoughts and signatures, or in prompting its text."""
@@ -83,15 +83,15 @@ class GenerateContentForm:
         candidates = list_members(reply.get("candidates")) or [{}]
         content = as_object(candidates[0].get("content"))
         parts = list_members(content.get("parts"))
-        called = [as_object(part.get("functionCall")) for part in parts]
+        function_calls = [as_object(part.get("functionCall")) for part in parts]
         calls = tuple(
             ToolCall(str(call["name"]), call.get("args") or {}, str(call.get("id") or ""))
-            for call in called
+            for call in function_calls
             if call.get("name")
         )
         texts = [
             str(part["text"])
-            for part, call in zip(parts, called, strict=True)
+            for part, call in zip(parts, function_calls, strict=True)
             if "text" in part and not call and not part.get("thought")
         ]
         thoughts = [str(part.get("text") or "") for part in parts if part.get("thought")]

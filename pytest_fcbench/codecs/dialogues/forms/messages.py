@@ -38,8 +38,8 @@ class MessagesForm:
         mark = _MARK if spoken.is_long else {}
         messages = list(spoken.items)
         if spoken.is_long:
-            said = [place for place, message in enumerate(messages) if message.get("role") == "user"]
-            for place in said[-_MARKED_MESSAGES:]:
+            user_places = [place for place, message in enumerate(messages) if message.get("role") == "user"]
+            for place in user_places[-_MARKED_MESSAGES:]:
                 first, *others = list_members(messages[place]["content"])
                 messages[place] = {**messages[place], "content": [{**first, **_MARK}, *others]}
         body: dict[str, object] = {"model": spoken.name, "messages": messages}
