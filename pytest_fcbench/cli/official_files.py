@@ -21,7 +21,6 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
-from pytest_fcbench.kinds.table import KINDS
 from pytest_fcbench.models.baselines.official_results import (
     find_result_path,
     read_turns,
@@ -169,7 +168,7 @@ class _Export:
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
         asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
-        judged = "score" in KINDS.find(category.kind).official_files
+        judged = "score" in category.official_files
         rows: list[str] = []
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
@@ -273,7 +272,7 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
             left_out[f"of the suite {record.suite}"] += 1
         elif category is None or not (
             # Categories of which the leaderboard has published files.
-            KINDS.find(category.kind).official_files
+            category.official_files
             and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
         ):
             left_out[f"of {record.category} (no official form)"] += 1

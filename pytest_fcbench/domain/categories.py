@@ -45,6 +45,8 @@ class Category:
     """True where its entries carry the calls of a right answer."""
     continues: bool = False
     """True where the question is a conversation that has begun."""
+    official_files: tuple[str, ...] = ("result", "score")
+    """The files of the leaderboard that hold such entries; score files only where results suffice to judge."""
 
     @property
     def single_turn(self) -> bool:
@@ -102,9 +104,9 @@ _ALL = (
     Category("exec_multiple", Group.EXECUTABLE, "execution", scored=False),
     Category("exec_parallel", Group.EXECUTABLE, "execution", scored=False),
     Category("exec_parallel_multiple", Group.EXECUTABLE, "execution", scored=False),
-    Category("rest", Group.EXECUTABLE, "rest", scored=False),
+    Category("rest", Group.EXECUTABLE, "rest", scored=False, official_files=()),
     Category("sql", Group.V1, "sql", scored=False),
-    Category("chatable", Group.V1, "chat", scored=False, expects_calls=False),
+    Category("chatable", Group.V1, "chat", scored=False, expects_calls=False, official_files=("result",)),
     Category("format_sensitivity", Group.FORMAT, "variation", scored=False),
     # Of a team's own suites only.
     Category("next_call", Group.NEXT_STEP, "next_call", scored=False, continues=True),

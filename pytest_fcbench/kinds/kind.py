@@ -53,9 +53,6 @@ class Kind(ABC):
     file_format: str = ""
     """The model of its files as ``module:Model`` below ``kinds``; empty where no such file is read."""
 
-    official_files: tuple[str, ...] = ()
-    """The official files that hold its entries: ``result``, and ``score`` where that suffices to judge."""
-
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model. Usually its calls act on fresh environments, if it has any."""
         return turns.converse(entry, context)
@@ -85,7 +82,7 @@ class Kind(ABC):
     def pair_calls(self, failure: FailedEntry, path: PathScore | None) -> tuple[CallPair, ...]:
         """Pair the calls of a wrong answer with the expected ones, as the verdict paired them.
 
-        None where calls are not compared, or are compared by what they do.
+        Empty where calls are not compared, or are compared by what they do.
         """
         return ()
 
@@ -94,7 +91,7 @@ class Kind(ABC):
         yield from ()
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
-        """Describe a wrong answer for a score file; None for a right one. Needs ``score`` in its files."""
+        """Describe a wrong answer for a score file; None for a right one. Its category names ``score`` files."""
         raise TypeError(f"{answer.entry.key} is in no score file")
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:

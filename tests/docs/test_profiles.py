@@ -22,11 +22,11 @@ from pytest_fcbench.kinds.answers import verdict as final_answer
 from pytest_fcbench.kinds.answers.truth import Answers
 from pytest_fcbench.kinds.calls import verdict as by_calls
 from pytest_fcbench.kinds.chat import verdict as chat
-from pytest_fcbench.kinds.endings import judge_ending
 from pytest_fcbench.kinds.execution import rest_verdict as rest
 from pytest_fcbench.kinds.execution import verdict as execution
 from pytest_fcbench.kinds.execution.truth import ResultRule
 from pytest_fcbench.kinds.golden_path.verdict import judge as judge_path
+from pytest_fcbench.kinds.judgement import judge_ending
 from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.kinds.sql import verdict as sql
 from pytest_fcbench.kinds.state import verdict as state

@@ -11,7 +11,7 @@ from pytest_fcbench.cli.question_wording import merge_questions
 from pytest_fcbench.cli.run_options import declare_run_options, open_suite_at, require_at_least
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
-from pytest_fcbench.kinds.calls.shape import find_shape
+from pytest_fcbench.kinds.calls.truth import find_shape
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
 HELP = "make new entries from the entries of a suite"

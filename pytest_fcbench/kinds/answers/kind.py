@@ -5,10 +5,9 @@ from __future__ import annotations
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.transcript import AskModel, Conversation, Transcript
-from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.domain.verdict import Failed, Judgement
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.answers import memory_conversation, oracle, verdict, web_conversation
-from pytest_fcbench.kinds.answers.official_row import describe_wrong_answer
 from pytest_fcbench.kinds.answers.truth import Answers, Facts
 from pytest_fcbench.kinds.call_texts import parse_calls
 from pytest_fcbench.kinds.context import ConversationContext
@@ -18,15 +17,38 @@ from pytest_fcbench.kinds.kind import DONE, Kind, Resources, RightAnswer, RightC
 class AnswersKind(Kind):
     """Calls find what words then say, which are compared with right answers."""
 
-    official_files = ("result", "score")
-
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the final answer."""
         return verdict.judge(entry, transcript)
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a wrong final answer."""
-        return describe_wrong_answer(answer)
+        official = verdict.judge(answer.entry, answer.transcript).official
+        if not isinstance(official, Failed):
+            return None
+        error: dict[str, object] = {"error_message": [official.reason], "error_type": official.code}
+        prompt: object = answer.prompt
+        results: dict[str, object] = {"model_result": answer.result}
+        if official.code == verdict.NO_LAST_MESSAGE:
+            calls = [list(step.calls) for step in answer.transcript.turns[0] if step.calls]
+            results["model_result_decoded"] = calls
+        elif official.code == verdict.NOT_FOUND:
+            last, right = verdict.last_message(answer.transcript), official.details["expected"]
+            assert isinstance(right, list)
+            error |= {
+                "error_message": official.reason,
+                "details": verdict.describe_missing_answer(last, right),
+            }
+            # Only in this case the official record has just the question of the entry.
+            prompt = answer.prompt["question"]
+            results = {"model_result_raw": answer.result, "last_non_fc_message": last}
+        return {
+            "error": error,
+            "prompt": prompt,
+            **results,
+            "possible_answer": answer.possible_answer,
+            "inference_log": "",
+        }
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls that lead to the answer, step by step; none where only the answer is known."""

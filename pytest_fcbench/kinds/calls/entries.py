@@ -32,8 +32,13 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.questions import NextReplyRow, OfferedRow, OfferingFile, read_call, read_questions
 from pytest_fcbench.formats.rows import Given, One, Some, TextOr
-from pytest_fcbench.kinds.calls.shape import SHAPES, CallShape
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, choose_plain_value
+from pytest_fcbench.kinds.calls.truth import (
+    SHAPES,
+    CallShape,
+    ExpectedCall,
+    ExpectedCalls,
+    choose_plain_value,
+)
 
 
 class ExpectingRow(OfferedRow):

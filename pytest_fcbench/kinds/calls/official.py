@@ -38,8 +38,7 @@ from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, standardize
-from pytest_fcbench.kinds.calls.shape import find_shape
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, find_shape, list_expected_calls
 from pytest_fcbench.kinds.calls.value_comparison import values_agree
 
 

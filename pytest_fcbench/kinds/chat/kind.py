@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ShownTruth
-from pytest_fcbench.domain.transcript import Conversation, Transcript
-from pytest_fcbench.domain.verdict import Judgement
-from pytest_fcbench.kinds.chat import conversation, verdict
+from pytest_fcbench.domain.transcript import BUILTIN, Conversation, Transcript
+from pytest_fcbench.domain.verdict import Judgement, Passed
+from pytest_fcbench.judging import questions
+from pytest_fcbench.kinds import turns
+from pytest_fcbench.kinds.chat import verdict
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.kind import Kind, Resources
 
@@ -15,11 +19,15 @@ class ChatKind(Kind):
     """Words are the answer, which a judge may rate."""
 
     file_format = "chat.entries:ChatFile"
-    official_files = ("result",)
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model; a judge, if one is named, rates the reply."""
-        return conversation.converse(entry, context)
+        transcript = yield from turns.converse(entry, context)
+        judge = context.driven.judge
+        if judge == BUILTIN or not isinstance(verdict.judge(entry, transcript).corrected, Passed):
+            return transcript
+        asides = yield from questions.ask_aside(verdict.build_question(entry, transcript), judge)
+        return replace(transcript, asides=asides)
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the last answer."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ShownResult, ShownTruth
-from pytest_fcbench.domain.failure import Divergence, FailedEntry
-from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.domain.failure import AnswerClass, Divergence, FailedEntry
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Step, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement
+from pytest_fcbench.kinds.answer_failure import classify_answer
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.call_texts import parse_calls
 from pytest_fcbench.kinds.execution import rest_verdict, verdict
-from pytest_fcbench.kinds.execution.failure import classify_results
-from pytest_fcbench.kinds.execution.official_row import describe_wrong_results
 from pytest_fcbench.kinds.execution.truth import (
     ExpectedResponse,
     ExpectedResults,
@@ -24,7 +27,6 @@ class ExecutionKind(Kind):
     """The results of calls are compared with those of the truth."""
 
     file_format = "execution.entries:ExecutableFile"
-    official_files = ("result", "score")
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the last answer by what its calls return."""
@@ -32,7 +34,25 @@ class ExecutionKind(Kind):
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe calls that return what is wrong."""
-        return describe_wrong_results(answer, resources.execute)
+        # The error of a call is a text like any other in a result file.
+        read = replace(answer.transcript.last, fault=None)
+        transcript = replace(answer.transcript, turns=((Step(read),),))
+        official = verdict.judge(answer.entry, transcript, resources.execute).official
+        if not isinstance(official, Failed):
+            return None
+        calls = (
+            {}
+            if official.code.endswith(":decoder_failed")
+            else {"model_result_decoded": list(verdict.read_official_calls(transcript))}
+        )
+        return {
+            "error": [official.reason],
+            "error_type": official.code,
+            "prompt": answer.prompt,
+            "model_result_raw": answer.result,
+            **calls,
+            "possible_answer": answer.possible_answer,
+        }
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find whether the right functions were called."""
@@ -75,3 +95,14 @@ class RestKind(Kind):
 
 EXECUTION = ExecutionKind()
 REST = RestKind()
+
+
+def classify_results(failure: FailedEntry, right: RightCalls) -> Divergence:
+    """Find the class of an answer, given the calls of a right one."""
+    functions = [call.name for steps in right for calls in steps for call in calls]
+
+    def compare_functions(calls: Sequence[Call], names: Names) -> Divergence:
+        is_right = sorted(map(names.show_name, functions)) == sorted(call.name for call in calls)
+        return Divergence(AnswerClass.WRONG_RESULT if is_right else AnswerClass.WRONG_FUNCTION)
+
+    return classify_answer(failure, len(functions), compare_functions)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.flaw import CERTAIN, HINT, Flaw
-from pytest_fcbench.domain.transcript import AskModel, Transcript
-from pytest_fcbench.domain.verdict import Judgement
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.transcript import AskModel, Call, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.kind import Kind, Resources, RightAnswer
 from pytest_fcbench.kinds.relevance import verdict
-from pytest_fcbench.kinds.relevance.official_row import describe_wrong_relevance
-from pytest_fcbench.kinds.relevance.right_calls import make_call
+from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance.verdict import judge_reading
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,6 @@ class RelevanceKind(Kind):
     """A function is called, or none; arguments are not compared with a truth."""
 
     file_format: str = "relevance.entries:OfferedFile"
-    official_files = ("result", "score")
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge whether the last answer rightly calls a function or none."""
@@ -30,7 +31,22 @@ class RelevanceKind(Kind):
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a call where no function fits, or its lack where some does."""
-        return describe_wrong_relevance(answer)
+        reading = answer.read_calls()
+        verdict = judge_reading(reading, forbidden=isinstance(answer.entry.expectation, NoCall))
+        if not isinstance(verdict, Failed):
+            return None
+        calls: object = None
+        if isinstance(reading, Calls):
+            calls = answer.format_calls(reading)
+        elif reading.code == WRONG_FORMAT:
+            calls = answer.show_misdecoded()
+        return {
+            "prompt": answer.prompt,
+            "model_result": answer.result,
+            "decoded_result": calls,
+            "error": [verdict.reason],
+            "error_type": verdict.code,
+        }
 
     def answer_rightly(self, entry: Entry, request: AskModel) -> RightAnswer:
         """Call the first function where any will do, and none elsewhere."""
@@ -56,3 +72,26 @@ RELEVANCE = RelevanceKind()
 """At least one call."""
 NEXT_REPLY = RelevanceKind("relevance.entries:NextReplyFile")
 """A conversation has begun, and words come next, no call."""
+
+
+def make_call(doc: FunctionDoc) -> Call:
+    """Return a call that fills the required parameters with values of the declared types."""
+    return Call(doc.name, {name: _make_value(doc.properties[name]) for name in doc.required})
+
+
+def _make_value(schema: Schema) -> object:
+    options = schema.get("enum")
+    # The enum of a list is meant for its elements, as in ``conforms_to_schema``.
+    if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
+        return options[0]
+    values: Mapping[str, object] = {
+        "integer": 1,
+        "float": 1.0,
+        "number": 1,
+        "boolean": True,
+        "array": [],
+        "tuple": [],
+        "dict": {},
+        "object": {},
+    }
+    return values.get(str(schema.get("type")), "text")

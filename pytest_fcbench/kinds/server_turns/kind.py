@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pytest_fcbench.codecs.decoders.python import parse_tool_call
 from pytest_fcbench.domain.entry import Entry
@@ -13,17 +15,17 @@ from pytest_fcbench.kinds.call_texts import parse_calls
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.kind import Resources, RightCalls
 from pytest_fcbench.kinds.server_turns import conversation, verdict
-from pytest_fcbench.kinds.server_turns.failure import recall_calls
-from pytest_fcbench.kinds.state.failure import classify_conversation
+from pytest_fcbench.kinds.server_turns.verdict import open_sides
+from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
 from pytest_fcbench.kinds.state.truth import list_expected_turns
+from pytest_fcbench.kinds.state.verdict import Made
 
 
 class ServerTurnsKind(StateKind):
     """Calls are carried out by an MCP server, turn by turn; its state and the results are compared."""
 
     file_format = "server_turns.entries:ServerFile"
-    official_files = ()
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model whose calls go to an MCP server."""
@@ -48,3 +50,51 @@ def _parse_tool_call(text: str) -> Sequence[Call]:
 
 
 SERVER_TURNS = ServerTurnsKind()
+
+
+def recall_calls(failure: FailedEntry) -> Sides:
+    """Return the calls of model and truth in each turn, with what their servers answered."""
+    entry, transcript = failure.entry, failure.transcript
+    assert entry.scene
+    assert entry.scene.server
+    model_turns: Made = [[step.calls for step in steps] for steps in transcript.turns]
+    right_turns: Made = [[calls] for calls in list_expected_turns(entry)]
+    sides = []
+    for side, turns in zip(
+        open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
+    ):
+        calls_by_turn: list[list[CallMade]] = []
+        # Requests name all calls before them, so that the answers are found in this order only.
+        before = side.read_state()
+        for steps, _ in zip(turns, right_turns, strict=False):
+            calls: list[CallMade] = []
+            for texts in steps:
+                results = iter(side.perform_step(texts))
+                for text, call in zip(texts, side.calls.read_calls(texts), strict=True):
+                    value = next(results) if isinstance(call, Call) else call
+                    result = value if isinstance(value, str) else json.dumps(value)
+                    read = drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
+                    calls.append(CallMade(text, read, result, is_change=False))
+            after = side.read_state()
+            is_change = after != before
+            calls_by_turn.append(
+                [replace(each, is_change=is_change and not each.has_failed) for each in calls]
+            )
+            before = after
+        sides.append(calls_by_turn)
+    looks = {
+        each.call.name
+        for calls_by_turn in sides
+        for calls in calls_by_turn
+        if not any(other.is_change for other in calls)
+        for each in calls
+        if not each.has_failed
+    }
+    model, truth = (
+        [
+            tuple(replace(c, is_change=c.is_change and c.call.name not in looks) for c in calls)
+            for calls in calls_by_turn
+        ]
+        for calls_by_turn in sides
+    )
+    return list(zip(model, truth, strict=False))

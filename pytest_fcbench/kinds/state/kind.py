@@ -24,7 +24,6 @@ class StateKind(Kind):
     """Calls are carried out, turn by turn; the changed state and the results are compared."""
 
     file_format = "state.entries:TrajectoryFile"
-    official_files: tuple[str, ...] = ("result", "score")
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge a conversation by what its calls changed and returned."""

@@ -11,8 +11,6 @@ from pytest_fcbench.kinds.kind import Kind, Resources
 class VariationKind(Kind):
     """The entry itself is of the kind of the category that it is taken from."""
 
-    official_files = ("result", "score")
-
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Refuse: the kind of the repeated category judges."""
         raise TypeError(f"{entry.key} repeats no entry of another category")

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.flaw import HINT, LIKELY, Flaw
-from pytest_fcbench.kinds.calls.right_calls import choose_call
-from pytest_fcbench.kinds.calls.truth import list_expected_calls
+from pytest_fcbench.kinds.calls.truth import choose_call, list_expected_calls
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import SuiteFacts
 from pytest_fcbench.tools.audit.findings import check

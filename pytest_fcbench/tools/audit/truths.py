@@ -22,8 +22,13 @@ from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.kinds.calls.corrected import is_default
-from pytest_fcbench.kinds.calls.shape import expect_only, find_shape
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
+from pytest_fcbench.kinds.calls.truth import (
+    ExpectedCall,
+    ExpectedCalls,
+    expect_only,
+    find_shape,
+    list_expected_calls,
+)
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.kinds.sql.truth import find_broken_calls
 from pytest_fcbench.tools.audit.facts import MANNERS, SuiteFacts

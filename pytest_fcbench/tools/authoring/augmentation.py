@@ -10,8 +10,7 @@ from random import Random
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.kinds.calls.shape import find_shape
-from pytest_fcbench.kinds.calls.truth import list_expected_calls
+from pytest_fcbench.kinds.calls.truth import find_shape, list_expected_calls
 from pytest_fcbench.kinds.execution.truth import asks_web_api
 from pytest_fcbench.kinds.sql.truth import asks_statement
 from pytest_fcbench.tools.authoring import combination

@@ -23,7 +23,7 @@ from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.conversation import converse
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
-from tests.kinds.chat.test_conversation import CORE
+from tests.kinds.chat.test_kind import CORE
 from tests.kinds.golden_path.talking import FC
 
 FORECAST = "weather.forecast"

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.failure import Divergence, FailedEntry, FailureClass
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.server_turns import verdict as server_state
-from pytest_fcbench.kinds.server_turns.failure import recall_calls
+from pytest_fcbench.kinds.server_turns.kind import recall_calls
 from pytest_fcbench.kinds.state.failure import classify_conversation
 from tests.mcp_servers.made import COUNT, TEA, converse_with_shelf, make_server_entry
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion, Ending
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.kinds.endings import judge_ending
+from pytest_fcbench.kinds.judgement import judge_ending
 from pytest_fcbench.kinds.relevance import verdict as relevance
 from tests.factories import make_entry, make_transcript
 from tests.kinds.outcomes import name_outcomes
