@@ -25,10 +25,10 @@ def declare_folder_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def write_entries(chosen: argparse.Namespace, entries: Sequence[Entry]) -> None:
+def write_entries(arguments: argparse.Namespace, entries: Sequence[Entry]) -> None:
     """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
-    texts = {chosen.to / f"{category}.yaml": text for category, text in format_entries(entries).items()}
-    write_new_files(texts, force=chosen.force)
+    texts = {arguments.to / f"{category}.yaml": text for category, text in format_entries(entries).items()}
+    write_new_files(texts, force=arguments.force)
     for path in texts:
         size = sum(entry.category.name == path.stem for entry in entries)
         print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")

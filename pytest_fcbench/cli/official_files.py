@@ -87,19 +87,19 @@ def _parse_price(text: str) -> _Pricing:
         # Officially a model without a price runs on eight H100 for $23.92 an hour, with 100 calls at once.
         return _make_pricing(Price(hour=23.92), 100)
     try:
-        asked, answered = map(float, text.split(","))
+        input_price, output_price = map(float, text.split(","))
     except ValueError:
-        asked = answered = -1
-    if min(asked, answered) < 0 or not isfinite(asked + answered):
+        input_price = output_price = -1
+    if min(input_price, output_price) < 0 or not isfinite(input_price + output_price):
         raise argparse.ArgumentTypeError(f"{text!r}: must be two prices, e.g. 0.15,0.6, or 'hosted'")
-    return _make_pricing(Price(asked, answered), 1)
+    return _make_pricing(Price(input_price, output_price), 1)
 
 
-def write_official_files(chosen: argparse.Namespace) -> int:
+def write_official_files(arguments: argparse.Namespace) -> int:
     """Write the files and tables. Raises ``UsageError`` where a scorecard cannot be exported."""
-    count = len(chosen.scorecards)
+    count = len(arguments.scorecards)
     keys = ("as", "price", "title", "link", "organization", "license")
-    details = {key: getattr(chosen, key) or [None] * count for key in keys}
+    details = {key: getattr(arguments, key) or [None] * count for key in keys}
     for key, values in details.items():
         if len(values) != count:
             raise UsageError(
@@ -107,7 +107,7 @@ def write_official_files(chosen: argparse.Namespace) -> int:
             )
     exports: dict[str, _Export] = {}
     models: list[ModelRow] = []
-    for path, name, price, title, *facts in zip(chosen.scorecards, *details.values(), strict=True):
+    for path, name, price, title, *facts in zip(arguments.scorecards, *details.values(), strict=True):
         export = _export_card(path, name, price)
         if export.folder in exports:
             raise UsageError(
@@ -116,13 +116,15 @@ def write_official_files(chosen: argparse.Namespace) -> int:
         exports[export.folder] = export
         usage = measure_usage(record for record in export.records if CATEGORIES[record.category].scored)
         models.append(ModelRow(title or export.name, export.scores, usage, *(fact or NA for fact in facts)))
-    texts = {chosen.to / path: text for export in exports.values() for path, text in export.texts.items()}
-    scores = chosen.to / "score"
-    executed = any(CATEGORIES[name].group is Group.EXECUTABLE for model in models for name in model.scores)
-    columns_of = {**TABLES, **({"data_executable.csv": EXECUTABLE} if executed else {})}
+    texts = {arguments.to / path: text for export in exports.values() for path, text in export.texts.items()}
+    scores = arguments.to / "score"
+    has_executable = any(
+        CATEGORIES[name].group is Group.EXECUTABLE for model in models for name in model.scores
+    )
+    columns_of = {**TABLES, **({"data_executable.csv": EXECUTABLE} if has_executable else {})}
     for name, columns in columns_of.items():
         texts[scores / name] = write_table(columns, models, next(iter(exports.values())).size_of)
-    write_new_files(texts, force=chosen.force)
+    write_new_files(texts, force=arguments.force)
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
     if any(model.usage.usd is None for model in models):
@@ -167,8 +169,8 @@ class _Export:
         context = self.session.context
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
-        asked = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
-        judged = "score" in category.official_files
+        official_questions = {f"{_SUITE}:{row[0]}": row[1:] for row in official_rows(cache, category)}
+        is_judged = "score" in category.official_files
         rows: list[str] = []
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
@@ -183,11 +185,11 @@ class _Export:
             rows.append(json.dumps(row))
             answers = [answer for turn in read_turns(row) for answer in turn]
             steps = [Usage(each.latency_s, each.input_tokens, each.output_tokens) for each in answers]
-            priced = tuple(replace(step, usd=self.price(step)) for step in steps)
-            self.records.append(replace(record, steps=priced))
-            if not judged:
+            priced_steps = tuple(replace(step, usd=self.price(step)) for step in steps)
+            self.records.append(replace(record, steps=priced_steps))
+            if not is_judged:
                 continue
-            answer = AnsweredEntry(entry, transcript, row["result"], *asked[entry.key])
+            answer = AnsweredEntry(entry, transcript, row["result"], *official_questions[entry.key])
             failure = build_score_row(answer, self.folder, self.session.resources)
             wrongs += [write_line(failure)] if failure else []
             if entry.variation:
@@ -197,7 +199,7 @@ class _Export:
         if not rows:
             return
         self._add_file(category, "result", rows)
-        if judged:
+        if is_judged:
             by_format = {name: Header(sum(answers), len(answers)) for name, answers in right.items()}
             header = self.scores[category.name] = Header(len(rows) - len(wrongs), len(rows), by_format)
             self._add_file(category, "score", [write_line(header.row), *wrongs])
@@ -264,7 +266,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
 
 def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
     """Select the Records that official files can hold, and count the others by reason."""
-    selected: list[Record] = []
+    exportable_records: list[Record] = []
     left_out: Counter[str] = Counter()
     for record in card.records:
         category = CATEGORIES.get(record.category)
@@ -282,5 +284,5 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
         elif isinstance(record.verdicts.official, NotScored):
             left_out["not scored"] += 1
         else:
-            selected.append(record)
-    return selected, left_out
+            exportable_records.append(record)
+    return exportable_records, left_out

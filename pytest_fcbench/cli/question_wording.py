@@ -31,37 +31,39 @@ def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int,
     """
     questions = [_make_walk_question(number, walk) for number, walk in enumerate(walks)]
     answers, asking_notes = ask_judge(writer, questions, "writer")
-    worded: dict[tuple[int, int], str] = {}
+    wordings: dict[tuple[int, int], str] = {}
     notes = list(asking_notes)
     for number, answer in enumerate(answers):
         if isinstance(answer, NotScored):
             notes.append(f"walk {number} is not worded: {answer.cause}: {answer.reason}")
         else:
-            worded |= {(number, turn): text for turn, text in enumerate(answer)}
-    return worded, notes
+            wordings |= {(number, turn): text for turn, text in enumerate(answer)}
+    return wordings, notes
 
 
 def _make_walk_question(number: int, walk: Walk) -> JudgeQuestion[Sequence[str]]:
     """Ask for the messages of a walk; a reply must mention what the calls of each turn need."""
-    wanted = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
+    mentions_by_turn = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
     names = {call.name for calls in walk.turns for call in calls}
     turns = [
         {"calls": [{"call": call.text, "returns": call.result[:1000]} for call in calls], "mention": mentions}
-        for calls, mentions in zip(walk.turns, wanted, strict=True)
+        for calls, mentions in zip(walk.turns, mentions_by_turn, strict=True)
     ]
 
     def read(reply: Mapping[str, object]) -> Sequence[str]:
         messages = reply.get("messages")
         if not isinstance(messages, list) or not all(isinstance(text, str) and text for text in messages):
             raise Unfit('must have "messages", a list of texts')
-        if len(messages) != len(wanted):
-            raise Unfit(f"must have {len(wanted)} messages, one for each turn, it has {len(messages)}")
-        for turn, (text, mentions) in enumerate(zip(messages, wanted, strict=True)):
+        if len(messages) != len(mentions_by_turn):
+            raise Unfit(
+                f"must have {len(mentions_by_turn)} messages, one for each turn, it has {len(messages)}"
+            )
+        for turn, (text, mentions) in enumerate(zip(messages, mentions_by_turn, strict=True)):
             for value in mentions:
                 if phrase_value(value).casefold() not in text.casefold():
                     raise Unfit(f"does not mention {value!r} in message {turn}")
-            if named := find_name(names, text):
-                raise Unfit(f"names the function {named} in message {turn}")
+            if function_name := find_name(names, text):
+                raise Unfit(f"names the function {function_name} in message {turn}")
         return messages
 
     return make_question(f"walk_{number}", "wording_in_turns.md", {"turns": turns}, read)
@@ -73,41 +75,41 @@ def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[En
     Return the entries, with their old question where the writer failed, and notes on the writer.
     """
     answers, asking_notes = ask_judge(writer, [_make_merge_question(entry) for entry in entries], "writer")
-    notes, reworded = list(asking_notes), []
+    notes, reworded_entries = list(asking_notes), []
     for entry, answer in zip(entries, answers, strict=True):
         text = entry.turns[0][0].content if isinstance(answer, NotScored) else answer
         if isinstance(answer, NotScored):
             notes.append(f"{entry.id} stays as it was put together: {answer.cause}: {answer.reason}")
-        reworded.append(replace(entry, turns=((Message("user", text),),)))
-    return reworded, notes
+        reworded_entries.append(replace(entry, turns=((Message("user", text),),)))
+    return reworded_entries, notes
 
 
 def _make_merge_question(entry: Entry) -> JudgeQuestion[str]:
     """Ask for one message for an entry; a reply must mention the expected values that its question has."""
     text, calls = entry.turns[0][0].content, list_expected_calls(entry)
     forms = (
-        [said for said in map(phrase_value, options) if said and said.casefold() in text.casefold()]
+        [form for form in map(phrase_value, options) if form and form.casefold() in text.casefold()]
         for call in calls
         for options in call.accepted.values()
         if isinstance(options, list)
     )
-    wanted = [each for each in forms if each]
+    required_forms = [each for each in forms if each]
 
     def read(reply: Mapping[str, object]) -> str:
         message = reply.get("message")
         if not isinstance(message, str) or not message.strip():
             raise Unfit('must have "message", a text')
-        for values in wanted:
+        for values in required_forms:
             if not any(value.casefold() in message.casefold() for value in values):
                 raise Unfit(f"does not mention {values[0]!r}")
-        if named := find_name({call.name for call in calls}, message):
-            raise Unfit(f"names the function {named}")
+        if function_name := find_name({call.name for call in calls}, message):
+            raise Unfit(f"names the function {function_name}")
         return message
 
     material = {
         "message": text,
         "calls": [{call.name: dict(call.accepted)} for call in calls],
-        "mention": [values[0] for values in wanted],
+        "mention": [values[0] for values in required_forms],
     }
     return make_question(entry.id, "wording_merged.md", material, read)
 

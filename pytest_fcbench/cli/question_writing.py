@@ -45,41 +45,41 @@ def write_questions(
     chance = Random(seed)  # noqa: S311 - no secret
     couples = list(combinations(docs, 2))
     groups = [*((doc,) for doc in docs), *chance.sample(couples, min(pairs, len(couples)))]
-    asked = [
+    requests = [
         _ask_for_questions(f"write_{number}", group, per_function if len(group) == 1 else 1)
         for number, group in enumerate(groups)
     ]
-    answers, notes = ask_judge(writer, asked, "writer")
-    told = [
+    answers, notes = ask_judge(writer, requests, "writer")
+    draft_notes = [
         f"{' and '.join(doc.name for doc in group)}: not written: {answer.reason}"
         for group, answer in zip(groups, answers, strict=True)
         if isinstance(answer, NotScored)
     ]
-    written = [answer for answer in answers if not isinstance(answer, NotScored)]
-    found = [question for questions, _ in written for question in questions]
-    refused = [reason for _, reasons in written for reason in reasons]
-    told += [f"left out, a question that {reason}" for reason in refused]
-    entries = list(draft_questions(found, suite))
+    good_answers = [answer for answer in answers if not isinstance(answer, NotScored)]
+    drafted_questions = [question for questions, _ in good_answers for question in questions]
+    refusal_reasons = [reason for _, reasons in good_answers for reason in reasons]
+    draft_notes += [f"left out, a question that {reason}" for reason in refusal_reasons]
+    entries = list(draft_questions(drafted_questions, suite))
     solving: list[JudgeQuestion[Sequence[Call]]] = []
     for entry in entries:
         others = [doc for doc in docs if doc not in entry.functions]
-        offered = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
-        chance.shuffle(offered)
-        material = {"functions": _show_docs(offered), "message": entry.turns[0][0].content}
+        offered_docs = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
+        chance.shuffle(offered_docs)
+        material = {"functions": _show_docs(offered_docs), "message": entry.turns[0][0].content}
         solving.append(make_question(f"solve_{entry.id}", "solving_question.md", material, _read_calls))
-    solved, more_notes = ask_judge(writer, solving, "writer") if solving else ([], ())
-    kept: list[DraftedQuestion] = []
-    for question, entry, calls in zip(found, entries, solved, strict=True):
+    solutions, more_notes = ask_judge(writer, solving, "writer") if solving else ([], ())
+    kept_questions: list[DraftedQuestion] = []
+    for question, entry, calls in zip(drafted_questions, entries, solutions, strict=True):
         if isinstance(calls, NotScored):
-            told.append(f"left out, not solved: {question.text!r:.100}: {calls.reason}")
+            draft_notes.append(f"left out, not solved: {question.text!r:.100}: {calls.reason}")
             continue
         verdict = match_calls(entry, Calls(tuple(calls))) if calls else "no call"
         if isinstance(verdict, Passed):
-            kept.append(question)
+            kept_questions.append(question)
         else:
-            told.append(f"left out, solved otherwise: {question.text!r:.100}: {verdict}")
-    number = len(found) + len(refused)
-    return Drafts(list(draft_questions(kept, suite)), number, [*told, *notes, *more_notes])
+            draft_notes.append(f"left out, solved otherwise: {question.text!r:.100}: {verdict}")
+    number = len(drafted_questions) + len(refusal_reasons)
+    return Drafts(list(draft_questions(kept_questions, suite)), number, [*draft_notes, *notes, *more_notes])
 
 
 def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
@@ -101,16 +101,16 @@ def _ask_for_questions(
         questions = reply.get("questions")
         if not isinstance(questions, list) or not questions:
             raise Unfit(f'must have "questions", a list of {number}')
-        found: list[DraftedQuestion] = []
-        refused: list[Unfit] = []
+        drafted_questions: list[DraftedQuestion] = []
+        refusals: list[Unfit] = []
         for each in questions[:number]:
             try:
-                found.append(read_question(each, by_name))
+                drafted_questions.append(read_question(each, by_name))
             except Unfit as unfit:
-                refused.append(unfit)
-        if not found:
-            raise refused[0]
-        return found, [*map(str, refused)]
+                refusals.append(unfit)
+        if not drafted_questions:
+            raise refusals[0]
+        return drafted_questions, [*map(str, refusals)]
 
     material = {"functions": _show_docs(docs), "number": number}
     return make_question(name, "writing_questions.md", material, read_questions)
@@ -130,17 +130,17 @@ def read_question(each: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQu
         for argument in call.arguments.values():
             if phrase_value(argument).casefold() not in message.casefold():
                 raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
-    if named := find_name(by_name, message):
-        raise Unfit(f"names the function {named}")
+    if function_name := find_name(by_name, message):
+        raise Unfit(f"names the function {function_name}")
     return DraftedQuestion(message.strip(), tuple((call, by_name[call.name]) for call in calls))
 
 
 def _read_calls(reply: Mapping[str, object]) -> tuple[Call, ...]:
-    listed = reply.get("calls")
-    if not isinstance(listed, list):
+    raw_calls = reply.get("calls")
+    if not isinstance(raw_calls, list):
         raise Unfit('must have "calls", a list')
     calls = []
-    for each in listed:
+    for each in raw_calls:
         name, arguments = (
             (each.get("name"), each.get("arguments")) if isinstance(each, Mapping) else (None, None)
         )

@@ -144,9 +144,9 @@ class AnswerStore:
         # Both figures are set before the table is made, and the table is looked for first: so neither a run
         # killed in between nor one that creates the store now leaves what looks like another file.
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        (found,) = self._database.execute("PRAGMA application_id").fetchone()
+        (application_id,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
+        if (application_id, version) == (_APPLICATION_ID, _VERSION) and tables:
             return False
         if tables or not new:
             raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
@@ -196,31 +196,31 @@ class AnswerStore:
 
         Answers that come while others are written are written together, in one transaction.
         """
-        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         row = _make_row(key, entry, model, completion)
         with self._adding:
-            self._waiting.append((row, stored))
+            self._waiting.append((row, future))
             # Those that came before it and still wait are written by a call that takes this one too.
             is_first = len(self._waiting) == 1
         if is_first:
             self._writer.submit(self._write_waiting)
-        await stored
+        await future
 
     def _write_waiting(self) -> None:
         """Write all answers that are waiting, and tell those who wait for them."""
-        taken: list[tuple[_Row, asyncio.Future[None]]] = []
+        batch: list[tuple[_Row, asyncio.Future[None]]] = []
         while self._waiting:
-            taken.append(self._waiting.popleft())
-        if not taken:
+            batch.append(self._waiting.popleft())
+        if not batch:
             return
-        errors: list[sqlite3.Error | None] = [None] * len(taken)
+        errors: list[sqlite3.Error | None] = [None] * len(batch)
         try:
-            self._write_rows([row for row, _ in taken])
+            self._write_rows([row for row, _ in batch])
         except sqlite3.Error as failed:
             # A full disk may still hold some of them, and each counts: it is paid for. A lock holds off all.
             is_locked = getattr(failed, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            errors = [failed] * len(taken)
-            for place, (row, _) in enumerate(() if is_locked else taken):
+            errors = [failed] * len(batch)
+            for place, (row, _) in enumerate(() if is_locked else batch):
                 try:
                     self._write_rows([row])
                 except sqlite3.Error as failure:
@@ -228,8 +228,8 @@ class AnswerStore:
                 else:
                     errors[place] = None
         by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
-        for (_, stored), error in zip(taken, errors, strict=True):
-            by_loop.setdefault(stored.get_loop(), []).append((stored, error))
+        for (_, future), error in zip(batch, errors, strict=True):
+            by_loop.setdefault(future.get_loop(), []).append((future, error))
         for loop, outcomes in by_loop.items():
             # A loop that has ended waits for nothing; the answers are on disk all the same.
             with suppress(RuntimeError):
@@ -239,8 +239,8 @@ class AnswerStore:
         """Write rows in one transaction, which costs one flush. Raises ``sqlite3.Error``."""
         # Without the lock a row of another thread would become part of this transaction.
         with self._writing:
-            opened = self._database, self._reads, self._file_ids
-            written: Iterable[_Row] = rows
+            former_state = self._database, self._reads, self._file_ids
+            all_rows: Iterable[_Row] = rows
             try:
                 file, wal = self._identify_files()
                 # SQLite would go on in a file that was deleted or replaced, and nobody would find it.
@@ -249,22 +249,22 @@ class AnswerStore:
                     if wal and wal == self._file_ids[1]:
                         for ending in ("-wal", "-shm"):
                             self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
-                    former = opened[0].execute("SELECT key, entry, model, answer, written FROM answers")
+                    former = former_state[0].execute("SELECT key, entry, model, answer, written FROM answers")
                     self._open_file(new=True)
-                    written = chain(former, rows)
+                    all_rows = chain(former, rows)
                 self._database.execute("BEGIN IMMEDIATE")
-                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", written)
+                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", all_rows)
                 self._database.execute("COMMIT")
             except BaseException as error:
                 if self._database.in_transaction:
                     self._database.execute("ROLLBACK")
-                self._database, self._reads, self._file_ids = opened
+                self._database, self._reads, self._file_ids = former_state
                 if isinstance(error, (OSError, UsageError)):
                     raise sqlite3.OperationalError(f"deleted or replaced during the run: {error}") from None
                 raise
             self._written += len(rows)
             self._file_ids = self._file_ids[0], self._identify_files()[1]
-            self.is_restored |= self._database is not opened[0]
+            self.is_restored |= self._database is not former_state[0]
 
     def count_written(self) -> int:
         """Write what is still waiting; return the number of answers that were written to this store."""
@@ -283,13 +283,13 @@ class AnswerStore:
             f"SELECT entry, model, answer, written FROM answers WHERE {_OF_MODEL}",  # noqa: S608 - no values
             {"model": model and escape_surrogates(model)},
         )
-        for entry, of, answer, written in rows:
+        for entry, of, answer, write_time in rows:
             try:
                 usage = read_completion(read_json_text(answer))
             except _UNREADABLE:
-                yield Kept(entry, of, None, None, written, is_damaged=True)
+                yield Kept(entry, of, None, None, write_time, is_damaged=True)
             else:
-                yield Kept(entry, of, usage.input_tokens, usage.output_tokens, written)
+                yield Kept(entry, of, usage.input_tokens, usage.output_tokens, write_time)
 
     def delete(
         self, model: str | None = None, entries: str | None = None, before: float | None = None
@@ -333,10 +333,10 @@ class AnswerStore:
 def _identify_file(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from all others, also from one that takes its name; None for a missing one."""
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return file_stat.st_dev, file_stat.st_ino
 
 
 def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
@@ -345,14 +345,14 @@ def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
 
 
 def _settle_futures(outcomes: Sequence[_Outcome]) -> None:
-    for stored, error in outcomes:
+    for future, error in outcomes:
         # Whoever waited may have been cancelled.
-        if stored.done():
+        if future.done():
             continue
         if error is None:
-            stored.set_result(None)
+            future.set_result(None)
         else:
-            stored.set_exception(error)
+            future.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +367,8 @@ class Replies:
 
     def get(self, key: str) -> str | None:
         """Return the reply that was stored under a key."""
-        kept = None if self.refresh else self.store.get(_hash_key(key))
-        return kept.text if kept else None
+        answer = None if self.refresh else self.store.get(_hash_key(key))
+        return answer.text if answer else None
 
     def put(self, key: str, host: str, text: str) -> None:
         """Store a reply; it is on disk when this returns."""

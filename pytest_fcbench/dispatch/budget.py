@@ -22,8 +22,8 @@ _LATENCY_S = 60.0
 
 def estimated_tokens(request: AskModel, bytes_per_token: int) -> int:
     """Estimate the input tokens of a request from its size; no tokenizer knows all models."""
-    said = request.wire.body if request.wire else [request.messages, request.tools]
-    text = json.dumps(said, ensure_ascii=False, default=dict)
+    content = request.wire.body if request.wire else [request.messages, request.tools]
+    text = json.dumps(content, ensure_ascii=False, default=dict)
     return len(text.encode("utf-8", "backslashreplace")) // bytes_per_token + 1
 
 

@@ -39,7 +39,7 @@ class Progress:
 
     def line(self) -> str:
         """Write the counts as a line for a terminal or a log."""
-        done = self.answered + self.not_scored
+        done_count = self.answered + self.not_scored
         # Where everybody answers at once nothing is in flight.
         of = f"{self.answered} of {self.total}" if self.total else f"{self.answered}"
         parts = [f"{of} answered"]
@@ -60,8 +60,8 @@ class Progress:
         parts += [f"{party}: {calls} calls" for party, calls in self.calls_of_others.items()]
         if self.usd is not None:
             parts.append(f"${self.usd:.4f}")
-        if 0 < done < self.total:
-            left_s = round((self.total - done) * self.elapsed_s / done)
+        if 0 < done_count < self.total:
+            left_s = round((self.total - done_count) * self.elapsed_s / done_count)
             parts.append(f"{timedelta(seconds=left_s)} left")
         return ", ".join(parts)
 

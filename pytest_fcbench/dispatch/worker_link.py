@@ -125,8 +125,8 @@ class LinkServer:
                 await asyncio.shield(asyncio.wrap_future(answer))
             return {"transcript": write_transcript(answer.result())}
         except NotScoredError as error:
-            stopped = isinstance(error, RunStoppedError)
-            return {"cause": error.cause, "reason": error.reason, "stopped": stopped}
+            is_stopped = isinstance(error, RunStoppedError)
+            return {"cause": error.cause, "reason": error.reason, "stopped": is_stopped}
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - reported where the entry is judged
@@ -216,10 +216,10 @@ class Link:
 
     def _receive_outcome(self, connection: _Connection, item_id: str, within_s: float | None) -> object:
         """Return the outcome of an entry, asked for unless it was already, and ask for the next one."""
-        started = time.monotonic()
+        start_time = time.monotonic()
         while item_id not in self._outcomes:
             asked_id = self._ask_for(connection, item_id)
-            left_s = None if within_s is None else within_s - (time.monotonic() - started)
+            left_s = None if within_s is None else within_s - (time.monotonic() - start_time)
             self._outcomes[asked_id] = connection.receive(left_s)
             self._asked_id = None
         outcome = self._outcomes.pop(item_id)

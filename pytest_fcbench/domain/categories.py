@@ -46,7 +46,7 @@ class Category:
     continues: bool = False
     """True where the question is a conversation that has begun."""
     official_files: tuple[str, ...] = ("result", "score")
-    """The files of the leaderboard that hold such entries; score files only where results suffice to judge."""
+    """The files of the leaderboard that hold such entries; a score file only where results suffice."""
 
     @property
     def single_turn(self) -> bool:

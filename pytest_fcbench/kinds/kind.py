@@ -91,7 +91,7 @@ class Kind(ABC):
         yield from ()
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
-        """Describe a wrong answer for a score file; None for a right one. Its category names ``score`` files."""
+        """Describe a wrong answer for a score file, which its category must have; None for a right one."""
         raise TypeError(f"{answer.entry.key} is in no score file")
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:

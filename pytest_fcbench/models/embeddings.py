@@ -46,13 +46,13 @@ class EmbeddingModel:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
         texts = [escape_surrogates(str(message["content"])) for message in request.messages]
         call = build_call(self.id, self.timeout_s, self.api_base, self.api_key)
-        asked: dict[str, object] = {**self.parameters, **call, "input": texts}
-        started = time.perf_counter()
+        arguments: dict[str, object] = {**self.parameters, **call, "input": texts}
+        start_time = time.perf_counter()
         try:
             require_key(self.id, self.api_base, self.api_key, self.parameters)
             litellm = import_litellm()
             with bound_replies(litellm.httpx, LONGEST_BODY):
-                reply: object = await litellm.aembedding(**asked)
+                reply: object = await litellm.aembedding(**arguments)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(
                 self.id, error, list_request_secrets(self.api_key, self.api_base, self.parameters)
@@ -64,16 +64,16 @@ class EmbeddingModel:
             [
                 # ``fsum`` gives the same digits on every Python. Adding 0.0 makes 0.0 of -0.0, which JSON
                 # would write differently.
-                round(math.fsum(a * b for a, b in zip(made, other, strict=True)), _DIGITS) + 0.0
+                round(math.fsum(a * b for a, b in zip(made_vector, other, strict=True)), _DIGITS) + 0.0
                 for other in sides["expected"]
             ]
-            for made in sides["made"]
+            for made_vector in sides["made"]
         ]
         return Completion(
             text=json.dumps(cosines),
             input_tokens=getattr(getattr(reply, "usage", None), "prompt_tokens", None),
             output_tokens=0,
-            latency_s=time.perf_counter() - started,
+            latency_s=time.perf_counter() - start_time,
         )
 
     def _read_vectors(self, reply: object, count: int) -> list[list[float]]:
@@ -90,9 +90,9 @@ class EmbeddingModel:
             ):
                 # So that no square is too large or too small for a float.
                 largest = max(map(abs, vector)) or 1.0
-                scaled = [x / largest for x in vector]
-                length = math.hypot(*scaled) or 1.0
-                vectors.append([x / length for x in scaled])
+                scaled_vector = [x / largest for x in vector]
+                length = math.hypot(*scaled_vector) or 1.0
+                vectors.append([x / length for x in scaled_vector])
         if len(vectors) < count or len(set(map(len, vectors))) > 1:
             reason = (
                 f"{self.id}: the endpoint returned {len(by_place)} vectors for {count} texts, or some "

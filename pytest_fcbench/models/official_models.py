@@ -419,8 +419,8 @@ def find_official_id(model: str, mode: Mode | None) -> str | None:
 
 def list_dated_ids(model: str, mode: Mode) -> list[str]:
     """List the official ids of a mode that are this one with a date, newest last."""
-    dated = re.compile(rf"{re.escape(model.rpartition('/')[2])}-[\d-]+(-FC)?")
-    return sorted(each for each in _BY_MODEL if dated.fullmatch(each) and is_asked_in(each, mode))
+    pattern = re.compile(rf"{re.escape(model.rpartition('/')[2])}-[\d-]+(-FC)?")
+    return sorted(each for each in _BY_MODEL if pattern.fullmatch(each) and is_asked_in(each, mode))
 
 
 def is_asked_in(model: str, mode: Mode) -> bool:

@@ -25,16 +25,16 @@ def known_price(model: str) -> Price | None:
     model = model.removeprefix("litellm:")
     provider, _, name = model.partition("/")
     # ``openai/gpt-4o`` is in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
-    found = models.get(model, models.get(name))
-    if found is None or (model not in models and found.get("litellm_provider") != provider):
+    row = models.get(model, models.get(name))
+    if row is None or (model not in models and row.get("litellm_provider") != provider):
         return None
-    match found.get("input_cost_per_token"), found.get("output_cost_per_token"):
+    match row.get("input_cost_per_token"), row.get("output_cost_per_token"):
         case (int() | float()) as per_input, (int() | float()) as per_output:
-            known = {name: found.get(key) for name, key in _OWN_RATES.items()}
+            own_rates = {name: row.get(key) for name, key in _OWN_RATES.items()}
             # A write to a cache is not free: 0 says that it costs no more than other input.
             rates = {
                 name: rate * 1e6
-                for name, rate in known.items()
+                for name, rate in own_rates.items()
                 if isinstance(rate, (int, float)) and (rate or name != "cache_write")
             }
             return Price(per_input * 1e6, per_output * 1e6, **rates)

@@ -100,7 +100,7 @@ def find_file(path: str, settings: Settings) -> Path:
     return Path(path)
 
 
-def choose_manner(settings: Settings, recorded: RecordedSettings | None = None) -> ModelPresentation:
+def choose_manner(settings: Settings, recorded_settings: RecordedSettings | None = None) -> ModelPresentation:
     """Choose how a model is asked: by the settings, else as recorded, else by the defaults of the mode.
 
     An official model id stands for its mode, names and syntax, as far as nothing else is given. The mode
@@ -112,10 +112,10 @@ def choose_manner(settings: Settings, recorded: RecordedSettings | None = None) 
         family = find_family(settings.read_as, repaired=settings.repair)
         if syntax is None and (mode is None or mode is family.mode):
             syntax, names = family.syntax, names or family.names
-    if recorded:
-        names = names or recorded.names
+    if recorded_settings:
+        names = names or recorded_settings.names
         if mode is None and syntax is None:
-            mode, syntax = recorded.mode, recorded.syntax
+            mode, syntax = recorded_settings.mode, recorded_settings.syntax
     # ``tool_calls`` has no reader: the interface returns calls and not text.
     reader = SYNTAXES[syntax] if syntax else None
     own = reader.mode if reader else Mode.FC if syntax else None

@@ -46,9 +46,9 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     # An id with its provider; a colon in it belongs to the model (``ollama/llama3:8b``).
     if "/" in name:
         return outside.PROVIDER, settings.model
-    found = PROVIDERS.get(name)
-    if found and bool(colon) == bool(found.argument):
-        return found, argument
+    own_provider = PROVIDERS.get(name)
+    if own_provider and bool(colon) == bool(own_provider.argument):
+        return own_provider, argument
     words = [provider.format_name(each) for each, provider in PROVIDERS.items()]
     ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
     if not settings.api_base and get_close_matches(name, ours, cutoff=0.75):
@@ -60,10 +60,10 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
 def choose_model(settings: Settings) -> Chosen:
     """Return the model of a run. Raises ``UsageError`` for an invalid name or argument."""
     provider, argument = find_provider(settings)
-    chosen = provider.open(argument, settings)
+    model_choice = provider.open(argument, settings)
     if member := find_member(provider, settings):
-        return family_model.open_family_model(member, chosen.model, settings)
-    return chosen
+        return family_model.open_family_model(member, model_choice.model, settings)
+    return model_choice
 
 
 Identity: TypeAlias = Mapping[str, object]
@@ -134,12 +134,12 @@ def describe_key_source(settings: Settings) -> str | None:
 
 def find_named_parties(settings: Settings) -> frozenset[Party]:
     """Return the auxiliary parties that the settings name."""
-    found = {
+    setting_by_party = {
         Party.JUDGE: settings.judge,
         Party.SIMILARITY: settings.similarity not in MEASURES,
         Party.PROVIDER: settings.live,
     }
-    return frozenset(party for party, is_named in found.items() if is_named)
+    return frozenset(party for party, is_named in setting_by_party.items() if is_named)
 
 
 def open_auxiliary_models(
@@ -150,10 +150,10 @@ def open_auxiliary_models(
     Raises ``UsageError``.
     """
     parties = find_named_parties(settings).intersection(among)
-    opened: dict[Party, tuple[Model, Identity]] = {}
+    auxiliary_models: dict[Party, tuple[Model, Identity]] = {}
     if Party.JUDGE in parties and settings.judge:
         check_judge(settings.judge)
-        opened[Party.JUDGE] = choose_model(settings.judge).model, describe_identity(settings.judge)
+        auxiliary_models[Party.JUDGE] = choose_model(settings.judge).model, describe_identity(settings.judge)
     if Party.SIMILARITY in parties:
         name, base = settings.similarity, settings.similarity_api_base
         # litellm takes any name, and one that nearly is one of ours is more likely a slip.
@@ -163,14 +163,14 @@ def open_auxiliary_models(
                 "Any embedding model of litellm is valid too."
             )
         model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
-        asked = replace(settings, model=name, api_base=base)
-        opened[Party.SIMILARITY] = (
+        similarity_settings = replace(settings, model=name, api_base=base)
+        auxiliary_models[Party.SIMILARITY] = (
             model,
-            {"model": name, "api_base": base, **litellm.identify_endpoint(name, asked)},
+            {"model": name, "api_base": base, **litellm.identify_endpoint(name, similarity_settings)},
         )
     if Party.PROVIDER in parties:
-        opened[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
-    return opened
+        auxiliary_models[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
+    return auxiliary_models
 
 
 def check_judge(settings: Settings) -> None:

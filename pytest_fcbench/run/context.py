@@ -73,7 +73,7 @@ class RunContext:
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
         """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
-        opened = {
+        plain_suites = {
             name: open_suite(name, self.settings.cache, self.settings.own) for name in self.settings.suites
         }
         model = self.sentence_model
@@ -81,7 +81,7 @@ class RunContext:
             name: replace(suite, world=replace(suite.world, embed=model.embed))
             if model and self._searches_by_model(suite)
             else suite
-            for name, suite in opened.items()
+            for name, suite in plain_suites.items()
         }
 
     @cached_property
@@ -126,18 +126,18 @@ class RunContext:
     def driven(self) -> PathSettings:
         """The settings of golden paths and the judge of replies; a replayed scorecard brings its own."""
         # A replay keeps the rules of the run that it replays, not those of today's settings.
-        recorded, settings = self.chosen.recorded, self.settings
+        recorded_settings, settings = self.chosen.recorded, self.settings
         judge = settings.judge.label if settings.judge else BUILTIN
-        if recorded:
-            if recorded.driven:
-                return recorded.driven
-            judge = recorded.rated_by or BUILTIN
-        chosen = PathSettings(settings.profile, judge, settings.similarity, settings.live)
+        if recorded_settings:
+            if recorded_settings.driven:
+                return recorded_settings.driven
+            judge = recorded_settings.rated_by or BUILTIN
+        path_settings = PathSettings(settings.profile, judge, settings.similarity, settings.live)
         if settings.profile is not Profile.OFFICIAL or complexfuncbench_texts.NAME not in settings.suites:
-            return chosen
+            return path_settings
         runner = settings.runner or find_runner(settings.model).name
         wording = complexfuncbench_texts.read_wording(settings.cache)
-        return replace(chosen, runner=runner, wording=wording.version if wording else None)
+        return replace(path_settings, runner=runner, wording=wording.version if wording else None)
 
     @cached_property
     def baseline(self) -> Scorecard | None:
@@ -161,19 +161,19 @@ class RunContext:
     @cached_property
     def price(self) -> Price | None:
         """The price of a call, from fcbench.yaml or from litellm's table; None if neither has the model."""
-        known = None if self.model.immediate else known_price(self.settings.model)
-        return self.settings.price or known
+        table_price = None if self.model.immediate else known_price(self.settings.model)
+        return self.settings.price or table_price
 
     @cached_property
     def prices(self) -> Mapping[Party, Price]:
         """The prices of the parties that are paid by tokens or time, as far as they are known."""
-        found: dict[Party, Price | None] = {Party.MODEL: self.price}
+        price_by_party: dict[Party, Price | None] = {Party.MODEL: self.price}
         if judge := self.settings.judge:
-            found[Party.JUDGE] = judge.price or known_price(judge.model)
+            price_by_party[Party.JUDGE] = judge.price or known_price(judge.model)
         if self.settings.similarity not in MEASURES:
             similarity = self.settings.similarity
-            found[Party.SIMILARITY] = self.settings.similarity_price or known_price(similarity)
-        return {party: price for party, price in found.items() if price}
+            price_by_party[Party.SIMILARITY] = self.settings.similarity_price or known_price(similarity)
+        return {party: price for party, price in price_by_party.items() if price}
 
     def usd(self, completion: Completion, party: Party = Party.MODEL) -> float | None:
         """Return what a completion of that party cost in dollars, or None if that is unknown."""
@@ -190,18 +190,18 @@ class RunContext:
         """
         if self.chosen.recorded:
             return frozenset()
-        named = registry.find_named_parties(self.settings)
+        named_parties = registry.find_named_parties(self.settings)
         if any(category.group is Group.COMPLEX for category in self.settings.categories):
-            return named
-        judged = named & {Party.JUDGE}
+            return named_parties
+        judges = named_parties & {Party.JUDGE}
         rates_words = any(category.name == "chatable" for category in self.settings.categories)
-        return judged if judged and (rates_words or any(self.list_free_texts())) else frozenset()
+        return judges if judges and (rates_words or any(self.list_free_texts())) else frozenset()
 
     def list_free_texts(self) -> Iterator[Entry]:
         """Yield the selected entries with free text among the right arguments."""
         # A process that controls workers has loaded none, and most suites have no such entry.
-        marked = any(suite.may_have_free_text for suite in self.suites.values())
-        for category in self.settings.categories if marked else ():
+        is_possible = any(suite.may_have_free_text for suite in self.suites.values())
+        for category in self.settings.categories if is_possible else ():
             for entry in self.selection.entries(category.name):
                 if entry.expectation.has_free_text:
                     yield entry

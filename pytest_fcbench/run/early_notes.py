@@ -52,8 +52,11 @@ def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[s
 
 def describe_vectors(context: RunContext, names: Iterable[str]) -> list[str]:
     """Describe by what ``memory_vector`` of these suites finds texts."""
-    found: dict[str, list[str]] = {}
+    names_by_description: dict[str, list[str]] = {}
     for name in sorted(names):
-        found.setdefault(context.describe_vectors(context.suites[name]), []).append(name)
-    of = {by: f" of {' and '.join(suites)}" if len(found) > 1 else "" for by, suites in found.items()}
+        names_by_description.setdefault(context.describe_vectors(context.suites[name]), []).append(name)
+    of = {
+        by: f" of {' and '.join(suites)}" if len(names_by_description) > 1 else ""
+        for by, suites in names_by_description.items()
+    }
     return [f"memory_vector{suites} finds texts by {by}" for by, suites in of.items()]

@@ -33,22 +33,22 @@ class _WatchedContext(RunContext):
     def converse(
         self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
     ) -> Conversation:
-        exchanged = self.exchanges[entry.item_id] = []
-        return _watch_conversation(super().converse(entry, memories, manner), exchanged)
+        exchange_list = self.exchanges[entry.item_id] = []
+        return _watch_conversation(super().converse(entry, memories, manner), exchange_list)
 
 
 def _watch_conversation(
-    conversation: Conversation, exchanged: list[Exchange]
+    conversation: Conversation, exchange_list: list[Exchange]
 ) -> Generator[AskModel, Completion, Transcript]:
     """Run a conversation and write down each request to the model before its answer is waited for."""
     try:
         request = next(conversation)
         while True:
             if is_to_model := request.party is Party.MODEL:
-                exchanged.append(Exchange(request))
+                exchange_list.append(Exchange(request))
             answer = yield request
             if is_to_model:
-                exchanged[-1] = Exchange(request, answer)
+                exchange_list[-1] = Exchange(request, answer)
             request = conversation.send(answer)
     except StopIteration as done:
         transcript: Transcript = done.value

@@ -24,18 +24,18 @@ def read_git_commit(folder: Path) -> str | None:
         if (root / "commondir").is_file():
             common = root / (root / "commondir").read_text(encoding="utf-8").strip()
         head = (root / "HEAD").read_text(encoding="utf-8").strip()
-        found = _read_reference(root, common, head.removeprefix("ref:").strip()) if "ref:" in head else head
+        commit = _read_reference(root, common, head.removeprefix("ref:").strip()) if "ref:" in head else head
     except (OSError, UnicodeDecodeError):
         return None
-    return found if found and _HASH.fullmatch(found) else None
+    return commit if commit and _HASH.fullmatch(commit) else None
 
 
 def _read_reference(root: Path, common: Path, name: str) -> str | None:
     for place in (root, common):
         if (place / name).is_file():
             return (place / name).read_text(encoding="utf-8").strip()
-    packed = common / "packed-refs"
-    for line in packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else ():
+    packed_refs = common / "packed-refs"
+    for line in packed_refs.read_text(encoding="utf-8").splitlines() if packed_refs.is_file() else ():
         commit, _, reference = line.partition(" ")
         if reference == name:
             return commit

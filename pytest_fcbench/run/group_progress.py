@@ -48,7 +48,7 @@ class GroupTally:
         """Describe each group: entries done, the share that passed, and its 95% interval."""
         for group, total in totals.items():
             line = f"  {group:<12} {self._done[group]:>5} of {total:<5}"
-            if judged := self._judged[group]:
-                interval = find_share_interval(self._passed[group], judged)
-                line += f" {self._passed[group] / judged:>6.1%} passed (95% {format_limits(interval)})"
+            if judged_count := self._judged[group]:
+                interval = find_share_interval(self._passed[group], judged_count)
+                line += f" {self._passed[group] / judged_count:>6.1%} passed (95% {format_limits(interval)})"
             yield line

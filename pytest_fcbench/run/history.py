@@ -143,30 +143,30 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
     try:
         if any(_is_same_file(path, scorecard) for path in folder.glob("*.json")):
             return
-        found = read_report(scorecard, lambda test, place: None)
-        section = found["fcbench"]
-        if isinstance(section, Mapping) and section["schema"] == SCHEMA and "tests" in found:
-            is_first = next(iter(found)) == "fcbench"
+        report = read_report(scorecard, lambda test, place: None)
+        section = report["fcbench"]
+        if isinstance(section, Mapping) and section["schema"] == SCHEMA and "tests" in report:
+            is_first = next(iter(report)) == "fcbench"
             content = scorecard if is_first else write_scorecard(read_json_text(scorecard.read_bytes()))
-            keep_run(folder, content, str(section["model"]), float(str(found["created"])))
+            keep_run(folder, content, str(section["model"]), float(str(report["created"])))
     except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return
 
 
 def _name_run(folder: Path, model: str, ended_s: float) -> Path:
-    ended = datetime.fromtimestamp(ended_s, UTC).strftime("%Y%m%d-%H%M%S")
+    end_time = datetime.fromtimestamp(ended_s, UTC).strftime("%Y%m%d-%H%M%S")
     slug = re.sub(r"[^\w.-]+", "-", model)[:_LONGEST_NAME].strip("-.") or "model"
-    path, number = folder / f"{ended}-{slug}.json", 1
+    path, number = folder / f"{end_time}-{slug}.json", 1
     while path.exists():
         number += 1
-        path = folder / f"{ended}-{slug}-{number}.json"
+        path = folder / f"{end_time}-{slug}-{number}.json"
     return path
 
 
 def list_runs(folder: Path) -> list[Run]:
     """List the runs of a folder, the newest first; files that are no scorecards are left out."""
-    found = map(_read_run, sorted(folder.glob("*.json"), key=_rank_by_age, reverse=True))
-    return [run for run in found if run]
+    runs = map(_read_run, sorted(folder.glob("*.json"), key=_rank_by_age, reverse=True))
+    return [run for run in runs if run]
 
 
 def _rank_by_age(path: Path) -> tuple[str, float, int, str]:
@@ -227,17 +227,17 @@ def find_run(name: str, folder: Path) -> Path:
             "path of a scorecard"
         )
     # A label first: a short one may also be the beginning of a run's name.
-    if found := [run for run in runs if name in _list_labels(run)] or [
+    if matching_runs := [run for run in runs if name in _list_labels(run)] or [
         run for run in runs if run.name.startswith(name)
     ]:
-        return found[0].path
+        return matching_runs[0].path
     if name.endswith(".json") or "/" in name or not runs:
         raise UsageError(
             f"{name}: cannot be read: No such file or directory; give the path of a readable file"
         )
     names = [text for run in runs for text in (run.name, *_list_labels(run))]
-    known = dict.fromkeys([LATEST, PREVIOUS, *names])
-    raise UsageError(f"{describe_unknown_name('run', name, known)} 'fcbench runs' lists them.")
+    known_names = dict.fromkeys([LATEST, PREVIOUS, *names])
+    raise UsageError(f"{describe_unknown_name('run', name, known_names)} 'fcbench runs' lists them.")
 
 
 def find_run_before(path: Path, folder: Path) -> Path | None:

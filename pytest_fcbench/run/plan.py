@@ -56,10 +56,10 @@ class CategoryPlan:
         if not self.calls:
             return 0.0
         latency_s = None if seconds is None else seconds * self.calls
-        used = Completion(
+        usage = Completion(
             input_tokens=self.input_tokens, output_tokens=self.output_tokens, latency_s=latency_s
         )
-        return usd(used, party)
+        return usd(usage, party)
 
 
 def make_plans(
@@ -74,21 +74,21 @@ def make_plans(
     for entry in entries:
         calls = find_calls(entry)
         by_party = {party: [call for call in calls if call.party is party] for party in PAID}
-        name, asked = entry.category.name, by_party.pop(Party.MODEL)
-        plans[name] = plans.get(name, CategoryPlan(name)) + _plan_calls(name, asked, _OUTPUT_TOKENS)
-        for party, asked in by_party.items():
-            if asked:
+        name, own_calls = entry.category.name, by_party.pop(Party.MODEL)
+        plans[name] = plans.get(name, CategoryPlan(name)) + _plan_calls(name, own_calls, _OUTPUT_TOKENS)
+        for party, own_calls in by_party.items():
+            if own_calls:
                 # An embedding model writes nothing.
-                written = 0 if party is Party.SIMILARITY else _OUTPUT_TOKENS
-                own = _plan_calls(party, asked, written)
+                output_tokens = 0 if party is Party.SIMILARITY else _OUTPUT_TOKENS
+                own = _plan_calls(party, own_calls, output_tokens)
                 others[party] = others.get(party, CategoryPlan(party)) + own
     return list(plans.values()), list(others.values())
 
 
-def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> CategoryPlan:
+def _plan_calls(name: str, calls: Sequence[AskModel], output_tokens: int) -> CategoryPlan:
     """Return the plan of an entry's calls, each answered by so many tokens."""
     tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
-    return CategoryPlan(name, 1, int(not calls), len(calls), tokens, len(calls) * written)
+    return CategoryPlan(name, 1, int(not calls), len(calls), tokens, len(calls) * output_tokens)
 
 
 def render_plans(
@@ -134,22 +134,22 @@ def describe_plan(context: RunContext, models: RunModels, entries: Sequence[Entr
     else:
         # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
-        stored: dict[Party, list[float]] = {}
+        latencies: dict[Party, list[float]] = {}
         plans, others = make_plans(
-            entries, lambda entry: _find_calls(context, models, entry, memories, stored)
+            entries, lambda entry: _find_calls(context, models, entry, memories, latencies)
         )
-        seconds = {party: fmean(known) for party, known in stored.items()}
+        seconds = {party: fmean(samples) for party, samples in latencies.items()}
         yield from render_plans(plans, context.usd, others, seconds)
-        asked = [Party.MODEL] if any(plan.calls for plan in plans) else []
-        for party in (*asked, *(Party(plan.name) for plan in others)):
+        model_party = [Party.MODEL] if any(plan.calls for plan in plans) else []
+        for party in (*model_party, *(Party(plan.name) for plan in others)):
             price = context.prices.get(party)
             if price is None:
                 yield f"dollars of the {party}: no price is known; give it under 'prices' in fcbench.yaml"
             elif price.hour is not None:
-                known = len(stored.get(party, ()))
+                samples = len(latencies.get(party, ()))
                 per_call = (
-                    f"{seconds[party]:.3g} s per call, the mean of {known:,} stored answers"
-                    if known
+                    f"{seconds[party]:.3g} s per call, the mean of {samples:,} stored answers"
+                    if samples
                     else "but no stored answer tells how long a call takes; run a few entries first, e.g. "
                     "with --fcbench-smoke"
                 )
@@ -182,25 +182,25 @@ def _find_calls(
     prompting = Prompting.make_default(context.manner.prompting.mode, context.manner.prompting.names)
     plain = replace(context.manner, prompting=prompting)
     oracle = OracleModel(prompting)
-    needed: list[AskModel] = []
+    calls: list[AskModel] = []
 
     def answer(entry: Entry, request: AskModel) -> Completion:
-        if kept := models.find_stored(entry, request):
-            if kept.latency_s:
-                seconds.setdefault(request.party, []).append(kept.latency_s)
-            return kept
+        if stored_answer := models.find_stored(entry, request):
+            if stored_answer.latency_s:
+                seconds.setdefault(request.party, []).append(stored_answer.latency_s)
+            return stored_answer
         if request.party is Party.SERVER:
             return skip_calls(request)
         if request.party is not Party.MODEL:
-            needed.append(request)
+            calls.append(request)
             # A plan asks nobody, so a fault stands in for a reply that only the party knows.
             return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
         # A model that needs no network makes no calls.
         if models.pipeline:
-            needed.append(request)
+            calls.append(request)
         return run_through(oracle.complete(entry, request))
 
     with suppress(CallError):
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
             drive_conversation(context.converse(each, memories, plain), partial(answer, each))
-    return needed
+    return calls

@@ -84,7 +84,7 @@ class ProgressFile:
 
 def list_running(runs: Path) -> Iterator[Running]:
     """List the runs that are going on, those that began last first."""
-    found = []
+    live_runs = []
     for path in runs.glob(f"{_FOLDER}/*.json"):
         # A file can be of another version, or gone since it was listed.
         with suppress(OSError, ValueError, TypeError, KeyError):
@@ -92,5 +92,5 @@ def list_running(runs: Path) -> Iterator[Running]:
             values = {each.name: read[each.name] for each in fields(Running)}
             lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
             if time.time() - float(values["renewed_s"]) < _DEAD_S:
-                found.append(Running(**{**values, **lists}))
-    yield from sorted(found, key=lambda running: -running.started_s)
+                live_runs.append(Running(**{**values, **lists}))
+    yield from sorted(live_runs, key=lambda running: -running.started_s)

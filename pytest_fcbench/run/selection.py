@@ -44,25 +44,31 @@ class Selection:
         return self._chosen[name]
 
     def _choose_entries(self, name: str) -> Sequence[Entry]:
-        found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
+        matching_entries = [
+            entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])
+        ]
         if ids := self.settings.entries:
-            found = [entry for entry in found if any(matches_id(entry, each) for each in ids)]
+            matching_entries = [
+                entry for entry in matching_entries if any(matches_id(entry, each) for each in ids)
+            ]
         shard = self.settings.shard
-        return found if shard is None else [entry for entry in found if shard.holds(entry)]
+        return (
+            matching_entries if shard is None else [entry for entry in matching_entries if shard.holds(entry)]
+        )
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
         """Return the entries of a suite grouped by file; nothing if the suite does not know its files."""
         if suite in self._by_file:
             return self._by_file[suite]
-        found = self._by_file[suite] = {}
+        entries_by_file = self._by_file[suite] = {}
         if file_of := self.suites[suite].file_of:
             for category in self.settings.categories:
                 for entry in self.entries(category.name):
                     if entry.suite == suite:
                         # As pytest writes it: from the root, with links as they are.
                         file = Path(os.path.abspath(file_of(entry)))  # noqa: PTH100
-                        found.setdefault(file, []).append(entry)
-        return found
+                        entries_by_file.setdefault(file, []).append(entry)
+        return entries_by_file
 
     def find(self, item_id: str) -> Entry | None:
         """Return the entry of that item id if it was loaded."""
@@ -70,15 +76,15 @@ class Selection:
 
     def check_ids(self) -> None:
         """Raise ``UsageError`` for an id of the settings that no entry has."""
-        for wanted in self.settings.entries:
-            if not any(matches_id(entry, wanted) for entry in self._by_id.values()):
-                if wanted.partition(":")[0] not in self.suites:
+        for entry_id in self.settings.entries:
+            if not any(matches_id(entry, entry_id) for entry in self._by_id.values()):
+                if entry_id.partition(":")[0] not in self.suites:
                     raise UsageError(
-                        f"entry {wanted!r}: a path on the command line selects {', '.join(self.suites)}; "
+                        f"entry {entry_id!r}: a path on the command line selects {', '.join(self.suites)}; "
                         "leave the path out, or run the entry by itself"
                     )
-                known = {name for entry in self._by_id.values() for name in (entry.key, entry.item_id)}
-                raise UsageError(describe_unknown_name("entry", wanted, sorted(known)))
+                known_names = {name for entry in self._by_id.values() for name in (entry.key, entry.item_id)}
+                raise UsageError(describe_unknown_name("entry", entry_id, sorted(known_names)))
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in all shards: entries times trials."""
@@ -97,19 +103,19 @@ class Selection:
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._loaded:
-            chosen = self._read_entries(suite, category)[self._step] if category in suite.categories else ()
+            entries = self._read_entries(suite, category)[self._step] if category in suite.categories else ()
             if self.settings.live:
                 # Set aside only for lack of a recorded answer of a web API, so back in play.
-                chosen = tuple(
+                entries = tuple(
                     replace(entry, set_aside=None)
                     if (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
                     else entry
-                    for entry in chosen
+                    for entry in entries
                 )
             # Last, so that a smoke run has every trial of its entries.
             if (trials := self.settings.trials) > 1:
-                chosen = tuple(replace(entry, trial=n) for entry in chosen for n in range(1, trials + 1))
-            self._loaded[key] = tuple(chosen)
+                entries = tuple(replace(entry, trial=n) for entry in entries for n in range(1, trials + 1))
+            self._loaded[key] = tuple(entries)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
 
@@ -122,11 +128,11 @@ class Selection:
         return suite.load_shard(category, settings.shard)
 
 
-def matches_id(entry: Entry, wanted: str) -> bool:
+def matches_id(entry: Entry, id_pattern: str) -> bool:
     """Tell whether an id names an entry, all its trials, or with ``*`` all that begin so."""
-    if wanted.endswith("*"):
-        return entry.item_id.startswith(wanted[:-1])
-    return wanted in (entry.key, entry.item_id)
+    if id_pattern.endswith("*"):
+        return entry.item_id.startswith(id_pattern[:-1])
+    return id_pattern in (entry.key, entry.item_id)
 
 
 def draw_keys(entries: Iterable[Entry], settings: Settings) -> Set[str]:

@@ -208,17 +208,17 @@ class Session:
     def progress(self) -> Progress:
         """Return the progress of the run."""
         # A copy, because another thread adds to them.
-        found = list(self.records.values())
-        self._tally.count_new(found)
+        all_records = list(self.records.values())
+        self._tally.count_new(all_records)
         # Where everybody answers at once, an entry is answered when it is judged.
         waits = self.context.waits
-        answered, not_scored = self.dispatcher.finished() if waits else (len(found), 0)
+        answered_count, not_scored = self.dispatcher.finished() if waits else (len(all_records), 0)
         models = self.open_models()
         # A few tell it as well as all, and this is asked twice a second.
-        first = found[:_FIRST]
+        first = all_records[:_FIRST]
         return Progress(
             total=sum(self._sizes.values()),
-            answered=answered,
+            answered=answered_count,
             not_scored=not_scored,
             in_flight=self.dispatcher.in_flight if waits else 0,
             passed=self._tally.passed,
@@ -263,12 +263,12 @@ class Session:
     def perform(self) -> Performer:
         """The sender of REST requests; recorded answers come from a server on loopback."""
         truths = (
-            recorded
+            truth
             for suite in self.context.suites.values()
             for category in suite.categories
             if category.name == "rest"
             for entry in suite.load(category)
-            for recorded in list_recorded_replies(entry)
+            for truth in list_recorded_replies(entry)
         )
         performer = Performer(truths, live=self.context.settings.live, keep=self._replies)
         return self._opened.enter_context(closing(performer))
@@ -309,9 +309,9 @@ class Session:
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
-        made = records.build_record(entry, context.manner, judgement, transcript, context.usd, marks)
-        (marked,) = mark_trained([made], context.trained)
-        return marked
+        new_record = records.build_record(entry, context.manner, judgement, transcript, context.usd, marks)
+        (marked_record,) = mark_trained([new_record], context.trained)
+        return marked_record
 
     def not_scored(
         self,
@@ -328,9 +328,9 @@ class Session:
 
     def describe_kept_answers(self) -> str:
         """Say after a run that was cut short what the next one need not ask again."""
-        if (kept := self.open_models().kept) is None:
+        if (kept_count := self.open_models().kept) is None:
             return "no answer was stored (--fcbench-store=none); another run asks all entries again"
-        answers = "1 answer is" if kept == 1 else f"{kept:,} answers are"
+        answers = "1 answer is" if kept_count == 1 else f"{kept_count:,} answers are"
         return f"{answers} kept in {self.context.settings.store}; run again to continue from there"
 
     def explain_failure(self, record: Record) -> Explanation | None:
@@ -349,35 +349,37 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for a reader of the scores: those of the models, on live web APIs and on vectors."""
-        notes, found = list(self.open_models().routed_model.notes), self.records.values()
-        if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in found):
+        notes, all_records = list(self.open_models().routed_model.notes), self.records.values()
+        if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in all_records):
             notes.append("web APIs were called live, so scores depend on their replies of that day")
-        searching = {r.suite for r in found if r.category == "memory_vector"}
+        searching = {r.suite for r in all_records if r.category == "memory_vector"}
         notes += early_notes.describe_vectors(self.context, searching)
-        asked = {r.entry for r in found}
-        judged = (entry for entry in self.context.list_free_texts() if entry.key in asked)
-        notes += early_notes.describe_free_texts(self.context, judged)
+        entry_keys = {r.entry for r in all_records}
+        judged_entries = (entry for entry in self.context.list_free_texts() if entry.key in entry_keys)
+        notes += early_notes.describe_free_texts(self.context, judged_entries)
         if path := self.context.settings.trained:
-            trained = len(found) - len(leave_out_trained(found))
-            notes.append(f"{trained} of {len(found)} entries are in the training data ({path.name})")
+            trained_count = len(all_records) - len(leave_out_trained(all_records))
+            notes.append(
+                f"{trained_count} of {len(all_records)} entries are in the training data ({path.name})"
+            )
         if self.context.waits and self.context.settings.parameters.get("stream"):
             notes.append("answers were asked for as streams (--fcbench-stream=on)")
-        notes += describe_endings(found)
-        notes += describe_protocol_notes(found)
-        if told := describe_unusable_answers(found):
-            notes.append(told)
+        notes += describe_endings(all_records)
+        notes += describe_protocol_notes(all_records)
+        if unusable_note := describe_unusable_answers(all_records):
+            notes.append(unusable_note)
         return tuple(notes)
 
     @property
     def facts(self) -> RunFacts:
         """The facts that are printed with every score."""
-        context, manner, found = self.context, self.context.manner, self.records.values()
+        context, manner, all_records = self.context, self.context.manner, self.records.values()
         settings, models = context.settings, self.open_models()
         # Without complex conversations, whose judge is a part of `driven`.
         is_rated = any(
             record.rating is not None
             or (record.group != Group.COMPLEX and any(aside.party is Party.JUDGE for aside in record.asides))
-            for record in found
+            for record in all_records
         )
         return RunFacts(
             fcbench=version("pytest-fcbench"),
@@ -390,9 +392,9 @@ class Session:
             notes=self.notes,
             price=context.price,
             concurrency=None if models.pipeline is None else settings.concurrency,
-            driven=context.driven if any(r.group == Group.COMPLEX for r in found) else None,
+            driven=context.driven if any(r.group == Group.COMPLEX for r in all_records) else None,
             rated_by=context.driven.judge if is_rated else None,
-            search=_name_search(context, found),
+            search=_name_search(context, all_records),
             shard=str(settings.shard) if settings.shard else None,
             earlier=self.earlier,
             labels=settings.labels,
@@ -406,17 +408,19 @@ class Session:
     def earlier(self) -> tuple[records.EarlierConversation, ...]:
         """The conversations that entries continue, as far as this process held them."""
         # Models that answer at once are asked in each worker of xdist, and their answers cost nothing.
-        asked = self.has_started and self.context.waits
-        held = self.dispatcher.find_earlier() if asked else {}
+        is_asking = self.has_started and self.context.waits
+        transcripts = self.dispatcher.find_earlier() if is_asking else {}
         usd = self.context.usd
-        return tuple(records.build_earlier_conversation(name, held[name], usd) for name in sorted(held))
+        return tuple(
+            records.build_earlier_conversation(name, transcripts[name], usd) for name in sorted(transcripts)
+        )
 
     @property
     def evidence(self) -> gate.Evidence:
         """The Records, sizes, versions and baseline that the gate's rules look at."""
-        context, ordered = self.context, records.sort_records(self.records.values())
+        context, sorted_records = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
-            ordered,
+            sorted_records,
             context.settings.profile,
             context.selection.size_of,
             context.suite_versions,
@@ -427,20 +431,20 @@ class Session:
 
     def outcomes(self, *, interrupted: bool) -> tuple[RuleOutcome, ...]:
         """Check the gate's rules and return their outcomes."""
-        unfinished = "the run was interrupted" if interrupted else None
-        return gate.check_rules(self.context.settings.gate, self.evidence, unfinished=unfinished)
+        unfinished_reason = "the run was interrupted" if interrupted else None
+        return gate.check_rules(self.context.settings.gate, self.evidence, unfinished=unfinished_reason)
 
     def section(self, outcomes: Sequence[RuleOutcome]) -> dict[str, object]:
         """Return the ``fcbench`` section of the JSON report."""
-        ordered = records.sort_records(self.records.values())
-        return write_section(self.facts, ordered, self.context.selection.size_of, outcomes)
+        sorted_records = records.sort_records(self.records.values())
+        return write_section(self.facts, sorted_records, self.context.selection.size_of, outcomes)
 
 
-def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:
+def _name_search(context: RunContext, all_records: Iterable[Record]) -> str | None:
     """Return the source that answered the web searches of these Records; None where nothing was searched."""
     own_webs = {
         context.suites[record.suite].web is not None
-        for record in found
+        for record in all_records
         if record.category in SELECTIONS["web_search"]
     }
     if not own_webs:

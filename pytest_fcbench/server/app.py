@@ -167,7 +167,7 @@ class ChatServer:
             app.router.add_post(path, partial(self._answer_request, prepare))
         model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
         is_up: Mapping[str, object] = {"status": "ok"}
-        for path, shown in (
+        for path, content in (
             ("/v1/models", {"object": "list", "data": [model]}),
             # The attributes themselves, which change with each request.
             ("/stats", vars(self._stats)),
@@ -175,7 +175,7 @@ class ChatServer:
             ("/health", is_up),
             ("/v1/health", is_up),
         ):
-            app.router.add_get(path, partial(_send_json, shown))
+            app.router.add_get(path, partial(_send_json, content))
         # aiohttp would print a traceback for each client that does not speak HTTP.
         faults_of_clients = HttpProcessingError, web.RequestPayloadError
         logging.getLogger("aiohttp.server").addFilter(
@@ -222,30 +222,32 @@ class ChatServer:
 
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
-        made = await self._make_reply(body, call)
+        made_reply = await self._make_reply(body, call)
         reply_id = f"chatcmpl-{call.number}"
         if body.stream:
-            choices = list_choices(made.reply)
+            choices = list_choices(made_reply.reply)
             write = partial(
                 write_stream,
-                reply=made.reply,
+                reply=made_reply.reply,
                 reply_id=reply_id,
                 created=call.created,
                 include_usage=body.include_usage,
             )
             good = write(choices)
             events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
-            return _Answer(made.key, tuple(events), broken=made.broken or events != good, is_stream=True)
+            return _Answer(
+                made_reply.key, tuple(events), broken=made_reply.broken or events != good, is_stream=True
+            )
         head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
-        return _Answer(made.key, (head + made.serialized,), broken=made.broken)
+        return _Answer(made_reply.key, (head + made_reply.serialized,), broken=made_reply.broken)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         request = read_response_request(content)
-        made = await self._make_reply(request.body, call)
-        response = build_response(made.reply, request, call.number, call.created)
+        made_reply = await self._make_reply(request.body, call)
+        response = build_response(made_reply.reply, request, call.number, call.created)
         is_stream = request.body.stream
         parts = tuple(stream_response(response)) if is_stream else (json.dumps(response).encode(),)
-        return _Answer(made.key, parts, broken=made.broken, is_stream=is_stream)
+        return _Answer(made_reply.key, parts, broken=made_reply.broken, is_stream=is_stream)
 
     async def _prepare_family_answer(self, content: bytes, call: _Call) -> _Answer:
         assert self._families
@@ -257,43 +259,56 @@ class ChatServer:
             # Judges and golden paths are asked at the same path, in the form for every server.
             return await self._prepare_chat_answer(content, call)
         whole = json.dumps(reply).encode()
-        broken = call.fault is FaultKind.JSON
-        if broken:
+        is_broken = call.fault is FaultKind.JSON
+        if is_broken:
             whole = whole[: len(whole) // 2]
         if not is_streamed(content):
-            return _Answer(call.name or key, (whole,), broken=broken)
-        event = b"data: %s\n\n" % (whole if broken else json.dumps(make_chunk(reply)).encode())
-        return _Answer(call.name or key, (event, END_OF_STREAM), broken=broken, is_stream=True)
+            return _Answer(call.name or key, (whole,), broken=is_broken)
+        event = b"data: %s\n\n" % (whole if is_broken else json.dumps(make_chunk(reply)).encode())
+        return _Answer(call.name or key, (event, END_OF_STREAM), broken=is_broken, is_stream=True)
 
     async def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
         """Make the reply to a chat request, once for all equal ones about an entry.
 
         Raises ``RefusedRequestError`` where there is none.
         """
-        broken = call.fault is FaultKind.JSON
+        is_broken = call.fault is FaultKind.JSON
         if (opinion := self._judge.answer_question(body.messages)) is not None:
-            reply = build_text_reply(self._name, body, opinion, broken=broken)
-            return _MadeReply("judge", reply, serialize_reply(reply), broken)
-        asked = self._lookup.find_request(body, call.name)
+            reply = build_text_reply(self._name, body, opinion, broken=is_broken)
+            return _MadeReply("judge", reply, serialize_reply(reply), is_broken)
+        found_request = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
-        fault = call.fault if call.fault in CHANGES_ANSWER and asked.entry.category.single_turn else None
-        key = asked.entry.key, asked.prompting, asked.driven, asked.turn, asked.step, fault
+        fault = (
+            call.fault if call.fault in CHANGES_ANSWER and found_request.entry.category.single_turn else None
+        )
+        key = (
+            found_request.entry.key,
+            found_request.prompting,
+            found_request.driven,
+            found_request.turn,
+            found_request.step,
+            fault,
+        )
         if key not in self._replies:
             try:
-                request = AskModel(asked.messages, asked.tools, asked.turn, asked.step)
-                completion = await self._models(asked.prompting).complete(asked.entry, request)
+                request = AskModel(
+                    found_request.messages, found_request.tools, found_request.turn, found_request.step
+                )
+                completion = await self._models(found_request.prompting).complete(
+                    found_request.entry, request
+                )
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
             if fault is FaultKind.ONE_CALL and completion.tool_calls:
                 completion = replace(completion, tool_calls=completion.tool_calls[:1])
-            reply = build_reply(self._name, asked, completion, broken=fault is FaultKind.JSON)
+            reply = build_reply(self._name, found_request, completion, broken=fault is FaultKind.JSON)
             self._replies[key] = reply, serialize_reply(reply)
-        return _MadeReply(call.name or asked.entry.key, *self._replies[key], fault is not None)
+        return _MadeReply(call.name or found_request.entry.key, *self._replies[key], fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
-        broken = call.fault is FaultKind.JSON
-        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=broken)
-        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
+        is_broken = call.fault is FaultKind.JSON
+        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=is_broken)
+        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=is_broken)
 
     async def _send_fault(
         self, request: web.Request, fault: FaultKind, answer: _Answer

@@ -125,7 +125,7 @@ def number_call_ids(messages: Sequence[object]) -> list[object]:
     """
     numbers: dict[object, str] = {}
     count = 0
-    found: list[object] = []
+    numbered_messages: list[object] = []
     for message in messages:
         if isinstance(message, Mapping) and isinstance(message.get("tool_calls"), list):
             calls: list[object] = []
@@ -136,10 +136,10 @@ def number_call_ids(messages: Sequence[object]) -> list[object]:
                     calls.append({**call, "id": f"call {count}"})
                 else:
                     calls.append(call)
-            found.append({**message, "tool_calls": calls})
+            numbered_messages.append({**message, "tool_calls": calls})
         elif isinstance(message, Mapping) and isinstance(message.get("tool_call_id"), str):
-            given = message["tool_call_id"]
-            found.append({**message, "tool_call_id": numbers.get(given, given)})
+            call_id = message["tool_call_id"]
+            numbered_messages.append({**message, "tool_call_id": numbers.get(call_id, call_id)})
         else:
-            found.append(message)
-    return found
+            numbered_messages.append(message)
+    return numbered_messages

@@ -25,8 +25,8 @@ class EmbeddingRequest:
 def read_embedding_request(text: str | bytes) -> EmbeddingRequest:
     """Read a request. Raises ``RefusedRequestError`` for one that asks for other vectors."""
     value = parse_json(text)
-    given = value.get("input") if isinstance(value, Mapping) else None
-    texts = [given] if isinstance(given, str) else given
+    raw_input = value.get("input") if isinstance(value, Mapping) else None
+    texts = [raw_input] if isinstance(raw_input, str) else raw_input
     if not isinstance(value, Mapping) or not isinstance(texts, list) or not texts:
         raise _make_refusal("the body must be an object with 'input', a text or a list of texts")
     if not all(isinstance(each, str) for each in texts):

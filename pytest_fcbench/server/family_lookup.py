@@ -77,18 +77,18 @@ class FamilyLookup:
         key = name if name is None or name in self._entries else re.sub(r"-t[1-9]\d*$", "", name)
         digest = _hash_said(body)
         while True:
-            found = self._index.get(digest, {})
-            if key in found:
-                return key, found[key]
-            if found and key is None:
-                return next(iter(found.items()))
+            replies = self._index.get(digest, {})
+            if key in replies:
+                return key, replies[key]
+            if replies and key is None:
+                return next(iter(replies.items()))
             if next(self._indexed, None) is None:
                 break
-        told = f"{key} has no" if key in self._entries else f"no entry of {self._names} has a"
+        problem = f"{key} has no" if key in self._entries else f"no entry of {self._names} has a"
         raise RefusedRequestError(
             404,
             "unknown_request",
-            f"{told} request like this as {self.member}; ask with the same suite version and with "
+            f"{problem} request like this as {self.member}; ask with the same suite version and with "
             f"--fcbench-as={self.member.model}",
         )
 
@@ -119,8 +119,8 @@ class FamilyLookup:
 
 
 def _hash_said(body: Mapping[str, object]) -> str:
-    said = {name: body[name] for name in _SAID if name in body}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    members = {name: body[name] for name in _SAID if name in body}
+    return hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()
 
 
 def add_texts(suites: Sequence[Suite], texts: Mapping[str, tuple[str, ...]]) -> list[Suite]:

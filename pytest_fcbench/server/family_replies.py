@@ -20,8 +20,8 @@ _Named: TypeAlias = tuple[str, ToolCall]
 def build_family_reply(api: Api, completion: Completion, place: str) -> Mapping[str, object]:
     """Build the JSON of a reply; ``place`` makes the ids of its calls, always the same ones."""
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
-    named = [(f"call_{place}_{index}", call) for index, call in enumerate(calls)]
-    return _WRITE[api](completion.text, named)
+    calls_with_ids = [(f"call_{place}_{index}", call) for index, call in enumerate(calls)]
+    return _WRITE[api](completion.text, calls_with_ids)
 
 
 def write_arguments(call: ToolCall) -> str:
@@ -36,11 +36,11 @@ def read_arguments(call: ToolCall) -> object:
 
 def _list_function_calls(calls: Sequence[_Named]) -> Mapping[str, object]:
     """Return the member of a message that lists its calls; none where there are no calls."""
-    listed = [
+    tool_calls = [
         {"id": key, "type": "function", "function": {"name": call.name, "arguments": write_arguments(call)}}
         for key, call in calls
     ]
-    return {"tool_calls": listed} if listed else {}
+    return {"tool_calls": tool_calls} if tool_calls else {}
 
 
 def _list_text(text: str | None, **kind: str) -> list[Mapping[str, object]]:

@@ -98,7 +98,7 @@ class Draw:
 
 def read_shares(texts: Sequence[str]) -> Mapping[FaultKind, float]:
     """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
-    found: dict[FaultKind, float] = {}
+    shares: dict[FaultKind, float] = {}
     for text in texts:
         kind, _, share = text.partition(":")
         if kind not in tuple(FaultKind):
@@ -106,13 +106,13 @@ def read_shares(texts: Sequence[str]) -> Mapping[FaultKind, float]:
             raise UsageError(f"--fault={text}: {error} Use KIND:SHARE, e.g. 429:0.1.")
         if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
             raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, e.g. {kind}:0.1")
-        if kind in found:
+        if kind in shares:
             raise UsageError(f"--fault={text}: {kind} is given twice; give each kind once")
-        found[FaultKind(kind)] = float(share)
-    if (total := math.fsum(found.values())) > 1 + 1e-9:
-        given = " ".join(texts)
-        raise UsageError(f"--fault={given}: the shares add up to {total:g}; their sum must not exceed 1")
-    return found
+        shares[FaultKind(kind)] = float(share)
+    if (total := math.fsum(shares.values())) > 1 + 1e-9:
+        all_texts = " ".join(texts)
+        raise UsageError(f"--fault={all_texts}: the shares add up to {total:g}; their sum must not exceed 1")
+    return shares
 
 
 def read_latency(text: str) -> Latency:
@@ -133,14 +133,14 @@ def read_latency(text: str) -> Latency:
     )
 
 
-def draw_faults(given: Mapping[FaultKind, float], wait: Latency, seed: int) -> Iterator[Draw]:
+def draw_faults(shares: Mapping[FaultKind, float], wait: Latency, seed: int) -> Iterator[Draw]:
     """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:
         # Both are always drawn, so that another latency does not change which requests fail.
         chance, pace = random.random(), random.random()
         fault = None
-        for kind, share in given.items():
+        for kind, share in shares.items():
             chance -= share
             if chance < 0:
                 fault = kind

@@ -55,7 +55,7 @@ class Judge:
             return self._reply
         task = text.removesuffix(RULES).rstrip()
         opinion = opinion or next(
-            (said for name, said in _OPINIONS.items() if task == read_prompt(name)), None
+            (reply_text for name, reply_text in _OPINIONS.items() if task == read_prompt(name)), None
         )
         if opinion is None:
             raise RefusedRequestError(

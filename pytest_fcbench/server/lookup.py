@@ -77,14 +77,14 @@ def list_requests(
     ``web`` answers requests to the suite's own web.
     """
     model = RoutedModel(models(setting.manner.prompting), {Party.OWN_WEB: web} if web else {})
-    asked: list[AskModel] = []
+    requests: list[AskModel] = []
 
     def answer(request: AskModel) -> Completion:
         # This server starts no others: requests are found whatever results they have.
         if request.party is Party.SERVER:
             return skip_calls(request)
-        if request.party is Party.MODEL and request not in asked:
-            asked.append(request)
+        if request.party is Party.MODEL and request not in requests:
+            requests.append(request)
         return run_through(model.complete(entry, request))
 
     with suppress(NotScoredError):
@@ -93,7 +93,7 @@ def list_requests(
         if entry.category.single_turn:
             return [next(talk)]
         drive_conversation(talk, answer)
-    return asked
+    return requests
 
 
 class EntryIndex:
@@ -139,30 +139,32 @@ class EntryIndex:
         digests = [body.digest]
         if self._on_servers:
             digests.append(body.leave_out_results().digest)
-        if key and (asked := self._find_indexed(digests, key)):
-            return asked
+        if key and (found_request := self._find_indexed(digests, key)):
+            return found_request
         manners = sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is Mode.PROMPT)
         likely = self._questions.find_entries(body) or self._questions.without_texts
         for entries in ([self._entries[key][0]], likely) if key else (likely,):
             for prompting in manners:
                 for _ in self._index_entries(entries, prompting):
-                    if asked := self._find_indexed(digests, key):
-                        return asked
-        found = next((known for digest in digests if (known := self._index.get(digest))), {})
+                    if found_request := self._find_indexed(digests, key):
+                        return found_request
+        matching_requests = next(
+            (same_requests for digest in digests if (same_requests := self._index.get(digest))), {}
+        )
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
-            told = f": {describe_difference(body, nearest)}" if nearest else ""
-            if found:
-                told = f", {next(iter(found))} has them"
+            hint = f": {describe_difference(body, nearest)}" if nearest else ""
+            if matching_requests:
+                hint = f", {next(iter(matching_requests))} has them"
             raise RefusedRequestError(
                 400,
                 "other_request",
-                f"{key} does not have these messages and tools{told}; use the same suite version and options "
+                f"{key} does not have these messages and tools{hint}; use the same suite version and options "
                 f"as the server",
             )
         near = self._questions.find_nearest(body)
         nearest = choose_nearest(body, (each for entry in near for each in self._list_expected(entry)))
-        told = (
+        hint = (
             f". The nearest is {nearest.key}: {describe_difference(body, nearest)}"
             if nearest
             else ", nor a question like theirs; name the suite of the request with --suite"
@@ -170,45 +172,47 @@ class EntryIndex:
         raise RefusedRequestError(
             404,
             "unknown_request",
-            f"no entry of these suites has these messages and tools: {self._suites}{told}",
+            f"no entry of these suites has these messages and tools: {self._suites}{hint}",
         )
 
     def _find_indexed(self, digests: Sequence[bytes], key: str | None) -> FoundRequest | None:
         """Find a request among those that are indexed: that of the named entry, or of the first one."""
-        found = next((known for digest in digests if (known := self._index.get(digest))), {})
-        return found.get(key or min(found, key=self._places.__getitem__, default=""))
+        matching_requests = next(
+            (same_requests for digest in digests if (same_requests := self._index.get(digest))), {}
+        )
+        return matching_requests.get(key or min(matching_requests, key=self._places.__getitem__, default=""))
 
     def _list_expected(self, entry: Entry) -> Iterator[Expected]:
         """Yield every request about an entry in each manner."""
         suite = self._entries[entry.key][1]
         for prompting in MANNERS:
-            for driven in list_path_settings(entry):
-                setting = ConversationContext(ModelPresentation("", prompting), suite, driven)
+            for path_settings in list_path_settings(entry):
+                setting = ConversationContext(ModelPresentation("", prompting), suite, path_settings)
                 for each in (*entry.earlier, entry):
-                    asked = list_requests(each, setting, self._models, self._web)
-                for request in asked:
-                    sent = {"messages": request.messages, "tools": request.tools}
-                    yield Expected(entry.key, read_body(json.dumps(sent)), prompting.mode)
+                    requests = list_requests(each, setting, self._models, self._web)
+                for request in requests:
+                    request_body = {"messages": request.messages, "tools": request.tools}
+                    yield Expected(entry.key, read_body(json.dumps(request_body)), prompting.mode)
 
     def _index_entries(self, entries: Sequence[Entry], prompting: Prompting) -> Iterator[None]:
         """Index the requests about entries in a manner; yield after each of the settings of their paths."""
         # A conversation takes time, and most requests are found after the first one.
         for settings in zip_longest(*map(list_path_settings, entries)):
-            for entry, driven in zip(entries, settings, strict=True):
-                if driven:
-                    self._index_entry(entry, prompting, driven)
+            for entry, path_settings in zip(entries, settings, strict=True):
+                if path_settings:
+                    self._index_entry(entry, prompting, path_settings)
             yield
 
-    def _index_entry(self, entry: Entry, prompting: Prompting, driven: PathSettings) -> None:
+    def _index_entry(self, entry: Entry, prompting: Prompting, path_settings: PathSettings) -> None:
         """Index the requests about an entry, after those of the entries that it continues."""
         for each in (*entry.earlier, entry):
-            if (each.key, prompting, driven) in self._indexed:
+            if (each.key, prompting, path_settings) in self._indexed:
                 continue
-            self._indexed.add((each.key, prompting, driven))
+            self._indexed.add((each.key, prompting, path_settings))
             setting = ConversationContext(
                 ModelPresentation("", prompting),
                 self._entries[each.key][1],
-                driven,
+                path_settings,
                 self._memories[prompting],
             )
             for request in list_requests(each, setting, self._models, self._web):
@@ -221,13 +225,22 @@ class EntryIndex:
                 assert isinstance(messages, list)
                 if each.category.group is Group.MCP:
                     messages = leave_out_results(messages)
-                hashed = f"[{', '.join(tool.hashed for tool in tools)}]"
-                digest = make_digest(interpret_messages(messages), hashed)
+                tools_text = f"[{', '.join(tool.hashed for tool in tools)}]"
+                digest = make_digest(interpret_messages(messages), tools_text)
                 # Only an answer about a memory or the web depends on what was found out before.
-                said = request.messages if each.expectation.rests_on_results else ()
-                shown = request.tools if each.category.group is Group.COMPLEX else ()
-                asked = FoundRequest(each, prompting, driven, request.turn, request.step, tokens, said, shown)
-                self._index.setdefault(digest, {}).setdefault(each.key, asked)
+                request_messages = request.messages if each.expectation.rests_on_results else ()
+                request_tools = request.tools if each.category.group is Group.COMPLEX else ()
+                found_request = FoundRequest(
+                    each,
+                    prompting,
+                    path_settings,
+                    request.turn,
+                    request.step,
+                    tokens,
+                    request_messages,
+                    request_tools,
+                )
+                self._index.setdefault(digest, {}).setdefault(each.key, found_request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +252,8 @@ class _ToolText:
 
 
 def _write_tool(tool: Mapping[str, object]) -> _ToolText:
-    sent = json.dumps(tool, ensure_ascii=False)
-    return _ToolText(sent, json.dumps(parse_json(sent), sort_keys=True))
+    sent_text = json.dumps(tool, ensure_ascii=False)
+    return _ToolText(sent_text, json.dumps(parse_json(sent_text), sort_keys=True))
 
 
 def estimate_tokens(text: str) -> int:

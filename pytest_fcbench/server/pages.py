@@ -78,8 +78,8 @@ class _PageHandler(BaseHTTPRequestHandler):
             return
         # A page is looked for by its decoded path; no file is.
         try:
-            asked = urlsplit(self.path)
-            page = self.server.find_page(unquote(asked.path), parse_qs(asked.query))
+            address = urlsplit(self.path)
+            page = self.server.find_page(unquote(address.path), parse_qs(address.query))
         except ValueError:
             self._send_text(400, "not an address")
             return

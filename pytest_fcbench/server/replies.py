@@ -86,19 +86,28 @@ class ServedReply:
         }
 
 
-def build_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> ServedReply:
+def build_reply(
+    model: str, found_request: FoundRequest, completion: Completion, *, broken: bool
+) -> ServedReply:
     """Build the reply to a request; in a ``broken`` one the arguments, or the text, are cut in half."""
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
     if broken:
-        text, arguments = text and _cut_in_half(text), [_cut_in_half(written) for written in arguments]
-    sent = tuple(
-        SentCall(f"call_{asked.entry.key}_{index}", call.name, written)
-        for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
+        text, arguments = (
+            text and _cut_in_half(text),
+            [_cut_in_half(argument_text) for argument_text in arguments],
+        )
+    sent_calls = tuple(
+        SentCall(f"call_{found_request.entry.key}_{index}", call.name, argument_text)
+        for index, (call, argument_text) in enumerate(zip(calls, arguments, strict=True))
     )
     tokens = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     return ServedReply(
-        model, text, None if completion.tool_calls is None else sent, asked.prompt_tokens, tokens
+        model,
+        text,
+        None if completion.tool_calls is None else sent_calls,
+        found_request.prompt_tokens,
+        tokens,
     )
 
 
@@ -154,18 +163,18 @@ def write_stream(
     """Write a reply as server-sent events, a chunk for each choice."""
     events = []
     # The last chunk, which is for the usage, has no choice.
-    for listed in (*([choice] for choice in choices), []):
+    for chunk_choices in (*([choice] for choice in choices), []):
         chunk: dict[str, object] = {
             "id": reply_id,
             "object": "chat.completion.chunk",
             "created": created,
             "model": reply.model,
-            "choices": listed,
+            "choices": chunk_choices,
         }
         # OpenAI sends a null in all chunks but the last one.
         if include_usage:
-            chunk["usage"] = None if listed else reply.usage
-        if listed or include_usage:
+            chunk["usage"] = None if chunk_choices else reply.usage
+        if chunk_choices or include_usage:
             events.append(serialize_event(chunk))
     return [*events, END_OF_STREAM]
 

@@ -50,7 +50,7 @@ def read_response_request(text: str | bytes) -> ResponseRequest:
     if not isinstance(tools, list):
         raise _make_refusal("'tools' must be a list")
     # The tools in the form of a chat request, without ``strict``, which no entry has.
-    converted = []
+    chat_tools = []
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping) or tool.get("type") != "function" or "name" not in tool:
             raise _make_refusal(
@@ -59,9 +59,9 @@ def read_response_request(text: str | bytes) -> ResponseRequest:
                 "unsupported",
             )
         function = {name: tool[name] for name in tool if name not in ("type", "strict")}
-        converted.append({"type": "function", "function": function})
-    asked = {"messages": messages, "tools": converted, "stream": value.get("stream")}
-    return ResponseRequest(interpret_body(asked), instructions, tools)
+        chat_tools.append({"type": "function", "function": function})
+    chat_body = {"messages": messages, "tools": chat_tools, "stream": value.get("stream")}
+    return ResponseRequest(interpret_body(chat_body), instructions, tools)
 
 
 def _make_refusal(message: str, code: str = "invalid_request") -> RefusedRequestError:
@@ -83,10 +83,12 @@ def _convert_items(items: Sequence[object]) -> Sequence[Mapping[str, object]]:
             case "function_call":
                 function = {"name": item.get("name"), "arguments": item.get("arguments")}
                 call = {"id": item.get("call_id"), "type": "function", "function": function}
-                told = messages.pop() if messages and messages[-1]["role"] == "assistant" else None
-                earlier = told.get("tool_calls") if told else None
+                assistant_message = (
+                    messages.pop() if messages and messages[-1]["role"] == "assistant" else None
+                )
+                earlier = assistant_message.get("tool_calls") if assistant_message else None
                 calls = [*(earlier if isinstance(earlier, list) else ()), call]
-                messages.append({**(told or {"role": "assistant"}), "tool_calls": calls})
+                messages.append({**(assistant_message or {"role": "assistant"}), "tool_calls": calls})
             case "function_call_output":
                 output = _join_parts(item.get("output"), place)
                 messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
@@ -183,15 +185,15 @@ def stream_response(response: Mapping[str, object]) -> Iterator[bytes]:
 
 
 def _list_events(response: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    begun = {**response, "status": "in_progress", "output": [], "usage": None}
-    yield {"type": "response.created", "response": begun}
-    yield {"type": "response.in_progress", "response": begun}
+    initial_response = {**response, "status": "in_progress", "output": [], "usage": None}
+    yield {"type": "response.created", "response": initial_response}
+    yield {"type": "response.in_progress", "response": initial_response}
     output = response["output"]
     for index, item in enumerate(output if isinstance(output, list) else ()):
         where = {"output_index": index}
         empty: dict[str, object] = {"content": []} if item["type"] == "message" else {"arguments": ""}
-        opened = {**item, **empty, "status": "in_progress"}
-        yield {"type": "response.output_item.added", **where, "item": opened}
+        initial_item = {**item, **empty, "status": "in_progress"}
+        yield {"type": "response.output_item.added", **where, "item": initial_item}
         where |= {"item_id": item["id"]}
         if item["type"] == "message":
             (part,) = item["content"]

@@ -136,8 +136,8 @@ def send_message(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
 
 def add_choice(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
     """Send a second choice, whose calls have other names, in turn with the first."""
-    for choice, renamed in zip(choices, _change_each(_rename_call)(choices), strict=True):
-        yield {**renamed, "index": 1}
+    for choice, second_choice in zip(choices, _change_each(_rename_call)(choices), strict=True):
+        yield {**second_choice, "index": 1}
         yield choice
 
 

@@ -60,11 +60,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     declare_run_options(parser, ("profile", "category", "failures", "config", "judge", *JUDGE_OPTIONS))
 
 
-def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.scorecard and chosen.audit:
+def run_command(arguments: argparse.Namespace) -> int:
+    if arguments.scorecard and arguments.audit:
         raise UsageError("--audit compares two files of diagnoses; leave the scorecard out, or --audit")
-    require_at_least(1, chosen, "limit")
-    lines = _compare_diagnoses(*chosen.audit) if chosen.audit else _diagnose(chosen)
+    require_at_least(1, arguments, "limit")
+    lines = _compare_diagnoses(*arguments.audit) if arguments.audit else _diagnose(arguments)
     # A judge can take minutes, so each line is shown at once.
     print_lines(lines, flush=True)
     return 0
@@ -73,17 +73,21 @@ def run_command(chosen: argparse.Namespace) -> int:
 # A scorecard
 
 
-def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
+def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the findings about the failures of a scorecard, and write them to ``--to``."""
-    card = scorecard_files.load_scorecard(chosen.scorecard or find_latest_scorecard())
-    judge = load_judge_settings(chosen)
+    card = scorecard_files.load_scorecard(arguments.scorecard or find_latest_scorecard())
+    judge = load_judge_settings(arguments)
     # Only options are read here, so the suite that is always there will do.
-    settings = load_settings(chosen, core.NAME)
-    profile = settings.profile if chosen.profile else card.facts.profile
-    wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
-    asked = [record for record in card.records if record.category in wanted & CATEGORIES.keys()]
-    failures = [record for record in asked if isinstance(record.verdict(profile), Failed)]
-    numbers, numbers_failed = (Counter(map(_name_kind, records)) for records in (asked, failures))
+    settings = load_settings(arguments, core.NAME)
+    profile = settings.profile if arguments.profile else card.facts.profile
+    category_names = (
+        {category.name for category in settings.categories} if arguments.category else set(CATEGORIES)
+    )
+    selected_records = [
+        record for record in card.records if record.category in category_names & CATEGORIES.keys()
+    ]
+    failures = [record for record in selected_records if isinstance(record.verdict(profile), Failed)]
+    numbers, numbers_failed = (Counter(map(_name_kind, records)) for records in (selected_records, failures))
     shares = [f"{numbers_failed[kind]} of {numbers[kind]} {kind} failed" for kind in _KINDS if numbers[kind]]
     found_none = "no multi-turn conversation and no single-turn answer"
     yield f"{card.path}: {card.facts.model}, {profile} profile: {', '.join(shares) or found_none}"
@@ -91,32 +95,34 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
         if kind not in _KINDS:
             yield f"{kind} failures, not diagnosed because the verdict already says what is wrong: {number}"
     # Conversations first: one of them says more than an answer.
-    failed = [record for kind in _KINDS for record in failures if _name_kind(record) == kind][: chosen.limit]
-    if not failed:
+    diagnosed_records = [record for kind in _KINDS for record in failures if _name_kind(record) == kind][
+        : arguments.limit
+    ]
+    if not diagnosed_records:
         return
     notes: Sequence[str] = ()
     # Divergences show in the environments, so the recorded calls are executed again.
-    with open_replay(chosen, card, failed) as session:
-        replayed = list(_classify_failures(card, session, failed, profile))
-        found = [finding for _, _, finding in replayed]
+    with open_replay(arguments, card, diagnosed_records) as session:
+        replays = list(_classify_failures(card, session, diagnosed_records, profile))
+        findings = [finding for _, _, finding in replays]
         if judge:
             questions = [
                 build_question(entry, transcript, finding.verdict, session.environments(entry))
-                for entry, transcript, finding in replayed
+                for entry, transcript, finding in replays
                 if not entry.category.single_turn
             ]
             # Conversations come first, and only these have a root cause.
             diagnoses, notes = ask_judge(judge, questions) if questions else ((), ())
-            asked_about, others = found[: len(questions)], found[len(questions) :]
-            found = [replace(f, diagnosis=each) for f, each in zip(asked_about, diagnoses, strict=True)]
-            found += others
-    yield from _render_findings(found, settings.failures, with_causes=judge is not None)
+            asked_about, others = findings[: len(questions)], findings[len(questions) :]
+            findings = [replace(f, diagnosis=each) for f, each in zip(asked_about, diagnoses, strict=True)]
+            findings += others
+    yield from _render_findings(findings, settings.failures, with_causes=judge is not None)
     yield from notes
-    if chosen.to is not None:
+    if arguments.to is not None:
         label = judge.label if judge else None
-        file = build_document(found, model=card.facts.model, profile=profile, judge=label)
-        write_file(chosen.to, json.dumps(file, indent=1))
-        yield f"written to {chosen.to}"
+        file = build_document(findings, model=card.facts.model, profile=profile, judge=label)
+        write_file(arguments.to, json.dumps(file, indent=1))
+        yield f"written to {arguments.to}"
 
 
 _KINDS = (_CONVERSATIONS, _ANSWERS) = "multi-turn conversations", "single-turn answers"
@@ -172,15 +178,15 @@ def _classify_failures(
                 )
             if doubt := entry.set_aside or doubts[record.suite].get(entry.id):
                 # The verdict says that no function fits, and here the entry is doubtful, not the answer.
-                called = verdict.details.get("found")
-                reason = f"{called} was called, and the entry is doubtful: {doubt}"
+                function_name = verdict.details.get("found")
+                reason = f"{function_name} was called, and the entry is doubtful: {doubt}"
                 verdict = replace(verdict, reason=reason)
         yield entry, transcript, DiagnosedFailure(record.item_id, record.category, verdict, divergence)
 
 
-def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
+def _render_findings(findings: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
     """Render the first ``most`` findings, and the counts of classes and root causes in all of them."""
-    for finding in found[:most]:
+    for finding in findings[:most]:
         # Of a single answer the reason of the verdict already says all.
         where = finding.verdict.reason if finding.divergence.turn is None else finding.divergence
         yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {make_printable(str(where)):.320}"
@@ -189,10 +195,10 @@ def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_cause
                 yield f"    {cause}, {subject}, turn {turn}: {' '.join(explanation.split())}"
             case NotScored(cause=why, reason=reason):
                 yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
-    if len(found) > most:
-        yield f"and {len(found) - most} more; --to=FILE writes all, --failures=N shows N here"
-    conversations = [f for f in found if not CATEGORIES[f.category].single_turn]
-    answers = [f for f in found if CATEGORIES[f.category].single_turn]
+    if len(findings) > most:
+        yield f"and {len(findings) - most} more; --to=FILE writes all, --failures=N shows N here"
+    conversations = [f for f in findings if not CATEGORIES[f.category].single_turn]
+    answers = [f for f in findings if CATEGORIES[f.category].single_turn]
     for kind, members in (FailureClass, conversations), (AnswerClass, answers):
         if members:
             yield ""
@@ -200,14 +206,14 @@ def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_cause
                 "class", list(kind), [(f.divergence.failure, _name_column(f)) for f in members]
             )
     if with_causes and conversations:
-        judged = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
+        diagnoses = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
         columns = [_name_column(finding) for finding in conversations]
-        causes = [each.cause if each else _NOT_DIAGNOSED for each in judged]
+        causes = [each.cause if each else _NOT_DIAGNOSED for each in diagnoses]
         yield ""
         yield from _render_counts(
             "root cause", [*RootCause, _NOT_DIAGNOSED], list(zip(causes, columns, strict=True))
         )
-        subjects = [each.misunderstood if each else _NOT_DIAGNOSED for each in judged]
+        subjects = [each.misunderstood if each else _NOT_DIAGNOSED for each in diagnoses]
         yield ""
         yield from _render_counts(
             "misunderstood", [*Misunderstanding, _NOT_DIAGNOSED], list(zip(subjects, columns, strict=True))
@@ -250,9 +256,9 @@ def _compare_diagnoses(one: Path, other: Path) -> Iterator[str]:
         )
     both = agreement.both
     yield f"{len(both)} conversations have a root cause in both files"
-    for labelled in (first, second):
-        if alone := len(labelled.by_entry) - len(both):
-            yield f"{alone} have one in {labelled.path} only"
+    for labels in (first, second):
+        if alone := len(labels.by_entry) - len(both):
+            yield f"{alone} have one in {labels.path} only"
     yield from render_agreement(agreement, str(one), str(other), list(RootCause))
     for name in agreement.different:
         yield f"  {name:<32}  {first.by_entry[name]} / {second.by_entry[name]}"

@@ -126,8 +126,11 @@ class CallMade:
 
     def count_same_arguments(self, other: CallMade) -> int:
         """Count the arguments that both calls give the same value."""
-        given = other.call.arguments
-        return sum(name in given and given[name] == value for name, value in self.call.arguments.items())
+        other_arguments = other.call.arguments
+        return sum(
+            name in other_arguments and other_arguments[name] == value
+            for name, value in self.call.arguments.items()
+        )
 
 
 Sides: TypeAlias = Sequence[tuple[tuple[CallMade, ...], tuple[CallMade, ...]]]
@@ -158,8 +161,8 @@ class _ComparedTurn:
 
     @property
     def extra(self) -> list[CallMade]:
-        paired = set(self.pairs.values())
-        return [call for place, call in enumerate(self.made) if place not in paired]
+        paired_places = set(self.pairs.values())
+        return [call for place, call in enumerate(self.made) if place not in paired_places]
 
     def find_divergence(
         self, turns: Sequence[_ComparedTurn], *, is_blamed: bool, in_state: bool
@@ -173,8 +176,8 @@ class _ComparedTurn:
         if in_state:
             # A look that is missing explains no state, unless nothing else does.
             changes = [call for call in missing if call.is_change or self._list_attempts(call)]
-            offered = {doc.name for doc in self.offered}
-            if changes or any(call.is_change and call.call.name in offered for call in self.extra):
+            offered_names = {doc.name for doc in self.offered}
+            if changes or any(call.is_change and call.call.name in offered_names for call in self.extra):
                 missing = changes
         if missing:
             # There is always one, because the last class applies to every missing call.
@@ -182,18 +185,20 @@ class _ComparedTurn:
         if self.truth:
             for call in self.extra:
                 if call.is_change:
-                    is_elsewhere = any(call.is_equal(missed) for turn in others for missed in turn.missing)
+                    is_elsewhere = any(
+                        call.is_equal(missed_call) for turn in others for missed_call in turn.missing
+                    )
                     failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
                     return self._diverge(failure, None, call)
-            wanted_calls = [self.truth[place] for place in sorted(self.pairs)]
+            expected_calls = [self.truth[place] for place in sorted(self.pairs)]
             places = [self.pairs[place] for place in sorted(self.pairs)]
-            for wanted, at, in_order in zip(wanted_calls, places, sorted(places), strict=True):
+            for expected_call, at, in_order in zip(expected_calls, places, sorted(places), strict=True):
                 if at != in_order:
-                    return self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
-            for wanted, at in zip(wanted_calls, places, strict=True):
+                    return self._diverge(FailureClass.WRONG_ORDER, expected_call, self.made[at])
+            for expected_call, at in zip(expected_calls, places, strict=True):
                 # By repr, because 3 equals 3.0, but its result is another text, which official code compares.
-                if repr(wanted.call) != repr(self.made[at].call):
-                    return self._blame_argument(wanted, self.made[at])
+                if repr(expected_call.call) != repr(self.made[at].call):
+                    return self._blame_argument(expected_call, self.made[at])
             return None
         changes = [call for call in self.made if call.is_change]
         if not changes and not is_blamed:
@@ -202,10 +207,10 @@ class _ComparedTurn:
         failure = FailureClass.ACTED_WITHOUT_FUNCTION if without else FailureClass.ACTED_TOO_SOON
         return self._diverge(failure, None, next(iter(changes or self.made), None))
 
-    def _list_attempts(self, wanted: CallMade) -> list[CallMade]:
+    def _list_attempts(self, expected_call: CallMade) -> list[CallMade]:
         """List the extra calls of a function that are not equal to another call of the truth."""
-        others = [call for call in self.truth if not call.is_equal(wanted)]
-        same_name = (call for call in self.extra if call.call.name == wanted.call.name)
+        others = [call for call in self.truth if not call.is_equal(expected_call)]
+        same_name = (call for call in self.extra if call.call.name == expected_call.call.name)
         return [call for call in same_name if not any(map(call.is_equal, others))]
 
     def _explain_missing_calls(
@@ -213,8 +218,8 @@ class _ComparedTurn:
     ) -> Iterator[Divergence]:
         """Yield the classes that apply to calls that are missing, in the order of ``FailureClass``."""
         first = missing[0]
-        earlier = [made for turn in turns[: self.number - 1] for made in turn.extra]
-        later = [made for turn in turns[self.number :] for made in turn.extra]
+        earlier = [extra_call for turn in turns[: self.number - 1] for extra_call in turn.extra]
+        later = [extra_call for turn in turns[self.number :] for extra_call in turn.extra]
         if self.is_unreadable:
             yield self._diverge(FailureClass.UNREADABLE_CALL, first)
         for call in missing:
@@ -229,8 +234,8 @@ class _ComparedTurn:
     def _blame_own_calls(self, missing: Sequence[CallMade]) -> Iterator[Divergence]:
         """Yield the classes in which a call of this turn stands where one is missing, in their order."""
         extra, first = self.extra, missing[0]
-        new, offered = ({doc.name for doc in docs} for docs in (self.new, self.offered))
-        known = {call.call.name for call in self.truth}
+        new, offered_names = ({doc.name for doc in docs} for docs in (self.new, self.offered))
+        truth_names = {call.call.name for call in self.truth}
         for place, call in enumerate(extra):
             again = (other for other in extra[place + 1 :] if other.result == call.result)
             if call.has_failed and any(map(call.is_equal, again)):
@@ -240,50 +245,56 @@ class _ComparedTurn:
             alike = self._list_attempts(call)
             if alike and not any(map(call.is_equal, alike)):
                 yield self._blame_argument(call, max(alike, key=call.count_same_arguments))
-        unused = (call for call in missing if call.call.name in new and not self._list_attempts(call))
-        yield from (self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call) for call in unused)
+        unused_calls = (call for call in missing if call.call.name in new and not self._list_attempts(call))
+        yield from (self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call) for call in unused_calls)
         for call in extra:
             after = self.made[self.made.index(call) + 1 :]
-            if call.call.name not in offered and not any(map(call.is_made_good_by, after)):
+            if call.call.name not in offered_names and not any(map(call.is_made_good_by, after)):
                 yield self._diverge(FailureClass.UNKNOWN_FUNCTION, first, call)
         yield from (self._diverge(FailureClass.UNRESOLVED_ERROR, call, other) for call, other in attempts)
         if extra and extra[-1] is self.made[-1] and extra[-1].has_failed:
             yield self._diverge(FailureClass.UNRESOLVED_ERROR, first, extra[-1])
         for call in extra:
             has_same_end = call.is_change == first.is_change and not call.has_failed
-            if has_same_end and call.call.name not in known:
+            if has_same_end and call.call.name not in truth_names:
                 yield self._diverge(FailureClass.WRONG_FUNCTION, first, call)
 
-    def _blame_argument(self, expected: CallMade, found: CallMade) -> Divergence:
-        wanted, given = expected.call.arguments, found.call.arguments
+    def _blame_argument(self, expected_call: CallMade, made_call: CallMade) -> Divergence:
+        expected_arguments, made_arguments = expected_call.call.arguments, made_call.call.arguments
         # By repr, so that 3 for 3.0 is found.
-        differing = (name for name in {**wanted, **given} if repr(wanted.get(name)) != repr(given.get(name)))
-        return self._diverge(FailureClass.WRONG_ARGUMENT, expected, found, next(differing, None))
+        differing = (
+            name
+            for name in {**expected_arguments, **made_arguments}
+            if repr(expected_arguments.get(name)) != repr(made_arguments.get(name))
+        )
+        return self._diverge(FailureClass.WRONG_ARGUMENT, expected_call, made_call, next(differing, None))
 
     def _diverge(
         self,
         failure: FailureClass,
-        expected: CallMade | None,
-        found: CallMade | None = None,
+        expected_call: CallMade | None,
+        made_call: CallMade | None = None,
         parameter: str | None = None,
     ) -> Divergence:
-        wanted, given = (call.text if call else None for call in (expected, found))
-        return Divergence(failure, self.number, wanted, given, parameter)
+        expected_text, made_text = (call.text if call else None for call in (expected_call, made_call))
+        return Divergence(failure, self.number, expected_text, made_text, parameter)
 
 
 def _compare_turns(failure: FailedEntry, sides: Sides) -> list[_ComparedTurn]:
     entry, transcript = failure.entry, failure.transcript
     late = entry.scene.withheld if entry.scene else {}
     turns = []
-    for at, (steps, (made, wanted)) in enumerate(zip(transcript.turns, sides, strict=False)):
+    for at, (steps, (made_calls, expected_calls)) in enumerate(zip(transcript.turns, sides, strict=False)):
         offer = OfferedFunctions(list_offered_docs(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         # Calls that only the corrected reading sees were not carried out either.
         is_unreadable = not last.calls and isinstance(reading, (Unreadable, Calls)) and reading != Calls(())
-        pairs, new = _pair_calls(wanted, made), tuple(late.get(at, ()))
+        pairs, new = _pair_calls(expected_calls, made_calls), tuple(late.get(at, ()))
         turns.append(
-            _ComparedTurn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, is_unreadable)
+            _ComparedTurn(
+                at + 1, expected_calls, made_calls, pairs, offer.functions, new, at + 1 in late, is_unreadable
+            )
         )
     return turns
 
@@ -300,16 +311,16 @@ def carry_out_calls(fresh: Fresh, failure: FailedEntry) -> Sides:
     return [
         (
             _carry_out_texts(chain.from_iterable(step.calls for step in steps), model, everything),
-            _carry_out_texts(wanted, right, everything),
+            _carry_out_texts(expected_calls, right, everything),
         )
-        for steps, wanted in zip(failure.transcript.turns, truth, strict=False)
+        for steps, expected_calls in zip(failure.transcript.turns, truth, strict=False)
     ]
 
 
 def _carry_out_texts(
     texts: Iterable[str], environments: Environments, offer: OfferedFunctions
 ) -> tuple[CallMade, ...]:
-    made = []
+    made_calls = []
     before = environments.copy_state()
     for text in texts:
         (result,) = environments.perform_calls([text])
@@ -318,9 +329,9 @@ def _carry_out_texts(
             is_change = before != after
         except RecursionError:  # a model can put a ticket into itself
             is_change = True
-        made.append(CallMade(text, _read_call(text, offer), result, is_change))
+        made_calls.append(CallMade(text, _read_call(text, offer), result, is_change))
         before = after
-    return tuple(made)
+    return tuple(made_calls)
 
 
 def _read_call(text: str, offer: OfferedFunctions) -> Call:
@@ -347,16 +358,16 @@ def drop_defaults(call: Call, offer: OfferedFunctions) -> Call:
     return Call(call.name, arguments, call.positional)
 
 
-def _pair_calls(truth: Sequence[CallMade], made: Sequence[CallMade]) -> dict[int, int]:
+def _pair_calls(truth: Sequence[CallMade], made_calls: Sequence[CallMade]) -> dict[int, int]:
     """Pair the same calls: as many as possible in the same order, then those left in any."""
     pairs: dict[int, int] = {}
     # Equal calls first, so that a call with the same effect does not take the place of an equal one.
     for is_same in (CallMade.is_made_by, CallMade.has_same_effect):
-        left = [place for place in range(len(truth)) if place not in pairs]
-        free = [place for place in range(len(made)) if place not in pairs.values()]
-        table = [[is_same(truth[one], made[other]) for other in free] for one in left]
-        pairs |= {left[one]: free[other] for one, other in _find_longest_subsequence(table)}
-        for row, one in enumerate(left):
+        open_places = [place for place in range(len(truth)) if place not in pairs]
+        free = [place for place in range(len(made_calls)) if place not in pairs.values()]
+        table = [[is_same(truth[one], made_calls[other]) for other in free] for one in open_places]
+        pairs |= {open_places[one]: free[other] for one, other in _find_longest_subsequence(table)}
+        for row, one in enumerate(open_places):
             for column, other in enumerate(free):
                 if one not in pairs and other not in pairs.values() and table[row][column]:
                     pairs[one] = other

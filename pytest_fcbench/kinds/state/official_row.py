@@ -23,9 +23,9 @@ def describe_wrong_conversation(answer: AnsweredEntry, fresh: Fresh) -> Official
     if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
         error["error_message"] = [verdict.reason]
     else:
-        made = state.list_calls(transcript)
-        results = {"model_result_raw": answer.result, "model_result_decoded": made}
-        error |= _describe_turn(verdict, entry, made, fresh)
+        made_calls = state.list_calls(transcript)
+        results = {"model_result_raw": answer.result, "model_result_decoded": made_calls}
+        error |= _describe_turn(verdict, entry, made_calls, fresh)
     return {
         "error": error,
         "prompt": answer.prompt,
@@ -35,13 +35,15 @@ def describe_wrong_conversation(answer: AnsweredEntry, fresh: Fresh) -> Official
     }
 
 
-def _describe_turn(verdict: Failed, entry: Entry, made: state.Made, fresh: Fresh) -> dict[str, object]:
+def _describe_turn(verdict: Failed, entry: Entry, made_calls: state.Made, fresh: Fresh) -> dict[str, object]:
     """Describe the error in a turn, and the results of all calls up to it."""
     assert isinstance(entry.expectation, Trajectory)
-    executed: list[dict[str, object]] = []
+    executed_turns: list[dict[str, object]] = []
     so_far: list[str] = []
-    for turn in state.play_turns(entry.expectation, made, lambda: fresh(entry), Profile.OFFICIAL):
-        executed.append({"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)})
+    for turn in state.play_turns(entry.expectation, made_calls, lambda: fresh(entry), Profile.OFFICIAL):
+        executed_turns.append(
+            {"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)}
+        )
         so_far += [text for step in turn.results for text in step]
         # The official checker stops at the first turn that fails.
         if turn.number == verdict.details["turn"]:
@@ -51,26 +53,26 @@ def _describe_turn(verdict: Failed, entry: Entry, made: state.Made, fresh: Fresh
             # Only the first environment that differs is described.
             pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
             model, right = next((found, right) for found, right in pairs if found.state() != right.state())
-            found, expected = _list_attributes(model), _list_attributes(right)
+            found, right_attributes = _list_attributes(model), _list_attributes(right)
             differences = {
-                name: {"model": found[name], "ground_truth": expected[name]}
-                for name in expected
+                name: {"model": found[name], "ground_truth": right_attributes[name]}
+                for name in right_attributes
                 if model.state()[name] != right.state()[name]
             }
             return {
                 "details": {
                     "differences": differences,
                     "model_instance_state": found,
-                    "ground_truth_instance_state": expected,
+                    "ground_truth_instance_state": right_attributes,
                 },
-                "execution_result": executed,
+                "execution_result": executed_turns,
             }
         case "execution_response_mismatch":
             # Results count as often as they occur, as in the official checker.
-            left, missing = list(so_far), []
+            remaining_results, missing = list(so_far), []
             for text in turn.returned:
-                if text in left:
-                    left.remove(text)
+                if text in remaining_results:
+                    remaining_results.remove(text)
                 else:
                     missing.append(text)
             return {
@@ -80,7 +82,7 @@ def _describe_turn(verdict: Failed, entry: Entry, made: state.Made, fresh: Fresh
                     "ground_truth_response (only the current turn)": list(turn.returned),
                 }
             }
-    return {"details": {"execution_result": executed}}
+    return {"details": {"execution_result": executed_turns}}
 
 
 def _list_attributes(environment: Environment) -> dict[str, object]:

@@ -111,18 +111,18 @@ class _Clues:
 
     @classmethod
     def of(cls, text: str) -> _Clues:
-        quoted = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
+        quotations = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
         # Spaces of the same length, so that the places in the text stay the same.
-        plain = _QUOTED.sub(lambda found: " " * len(found.group()), text)
+        plain = _QUOTED.sub(lambda match: " " * len(match.group()), text)
         numbers = [
             (m.start(), float(digits) if "." in (digits := m.group().replace(",", "")) else int(digits))
             for m in _NUMBER.finditer(plain)
         ]
         words = [(m.start(), m.group().lower()) for m in _WORD.finditer(plain)]
         numbers += [(at, _NUMBER_WORDS.index(word)) for at, word in words if word in _NUMBER_WORDS]
-        capitalised = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
+        proper_names = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
         after = [(m.start(1), m.group(1)) for m in _AFTER_PREPOSITION.finditer(plain)]
-        return cls(text, sorted(numbers), list(dict.fromkeys([*quoted, *capitalised, *after])))
+        return cls(text, sorted(numbers), list(dict.fromkeys([*quotations, *proper_names, *after])))
 
     def take(self, clues: list[tuple[int, T]], name: str) -> T | None:
         """Remove and return the first clue after a word of the parameter's name, else the first."""
@@ -130,7 +130,7 @@ class _Clues:
             return None
         lower = self.text.lower()
         places = [
-            found.start() for stem in _find_stems(name) for found in re.finditer(re.escape(stem), lower)
+            match.start() for stem in _find_stems(name) for match in re.finditer(re.escape(stem), lower)
         ]
         behind = [clue for clue in clues if places and clue[0] > min(places)]
         best = (behind or clues)[0]
@@ -143,11 +143,11 @@ def _fill_parameters(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[st
     clues = _Clues.of(text)
     arguments: dict[str, object] = {}
     # Required parameters choose first, because each clue is used once.
-    ordered = sorted(doc.properties.items(), key=lambda item: item[0] not in doc.required)
-    for name, schema in ordered:
-        required = name in doc.required
-        value = _find_value(name, schema, clues, required=required)
-        if value is None and required and not leave_out:
+    sorted_properties = sorted(doc.properties.items(), key=lambda item: item[0] not in doc.required)
+    for name, schema in sorted_properties:
+        is_required = name in doc.required
+        value = _find_value(name, schema, clues, required=is_required)
+        if value is None and is_required and not leave_out:
             value = _make_stand_in(schema, text)
         if value is not None:
             arguments[name] = value
@@ -163,8 +163,8 @@ def _find_value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> 
         number = clues.take(clues.numbers, name)
         return number if number is None else int(number) if kind in _WHOLE_NUMBERS else float(number)
     if kind == "boolean":
-        mentioned = any(_mentions(clues.text, word) for word in _find_stems(name))
-        return not _NO.search(clues.text) if mentioned or required else None
+        is_mentioned = any(_mentions(clues.text, word) for word in _find_stems(name))
+        return not _NO.search(clues.text) if is_mentioned or required else None
     if kind in ("string", "any", "char") and required:
         return clues.take(clues.names, name)
     if kind not in _LISTS or not required:

@@ -85,8 +85,8 @@ def _read_step(row: Mapping[str, object]) -> Completion:
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
-            told = Fault.OVERFLOW if _OVERFLOW.search(text) else diagnose_failure(200, text).fault
-            fault = told or Fault.INFERENCE_ERROR
+            known_fault = Fault.OVERFLOW if _OVERFLOW.search(text) else diagnose_failure(200, text).fault
+            fault = known_fault or Fault.INFERENCE_ERROR
     elif result is not None:
         text = json.dumps(result)
     reasoning = row.get("reasoning_content")
@@ -136,14 +136,14 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
             )
     row: dict[str, object] = {"id": entry.id}
     for name in _PER_STEP:
-        values = [[step[name] for step in written] for written in steps]
+        values = [[step[name] for step in turn_steps] for turn_steps in steps]
         if entry.category.single_turn or (turns[-1] and turns[-1][-1].fault):
             value = values[-1][-1]
-            known = value is not None or name == "result"
+            is_known = value is not None or name == "result"
         else:
             value = [_join_text(turn, parts) for turn, parts in zip(turns, values, strict=True)]
-            known = name == "result" or any(part is not None for parts in values for part in parts)
-        if known:
+            is_known = name == "result" or any(part is not None for parts in values for part in parts)
+        if is_known:
             row[name] = value
     return row
 

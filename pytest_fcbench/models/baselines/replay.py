@@ -68,21 +68,21 @@ class ReplayModel:
             raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")
         return turns[request.turn][request.step]
 
-    def _end_turn_as_officially(self, turns: Turns, request: AskModel, expected: int) -> Completion:
+    def _end_turn_as_officially(self, turns: Turns, request: AskModel, turn_count: int) -> Completion:
         """Return the recorded completion, or one that ends a turn or conversation where the recording does.
 
         Official: a turn is over behind its last step, be that a call; a result with another number of turns
         than the truth was ended by force (``multi_turn_checker``).
         """
         steps = turns[request.turn] if request.turn < len(turns) else ()
-        found = steps[request.step] if request.step < len(steps) else Completion(text="")
-        if len(turns) == expected or request.turn < min(len(turns), expected - 1) or found.fault:
-            return found
+        completion = steps[request.step] if request.step < len(steps) else Completion(text="")
+        if len(turns) == turn_count or request.turn < min(len(turns), turn_count - 1) or completion.fault:
+            return completion
         # Only the step that ends the turn says so, so that all steps are in the record.
         goes_on = request.step < len(steps) - 1 and list_calls_to_make(
-            found, self.recorded.syntax or "python"
+            completion, self.recorded.syntax or "python"
         )
-        return found if goes_on else replace(found, fault=Fault.OTHER_TURNS)
+        return completion if goes_on else replace(completion, fault=Fault.OTHER_TURNS)
 
 
 _NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
@@ -93,16 +93,16 @@ def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
         return _load_scorecard(path)
-    found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
-    if not found:
+    files = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
+    if not files:
         raise UsageError(
             f"replay:{path}: there is no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
-    repeated: list[str] = []
-    for file in found:
+    repeats: list[str] = []
+    for file in files:
         for number, line in enumerate(file.read_bytes().splitlines(), 1):
             if not line.strip():
                 continue
@@ -115,20 +115,20 @@ def load(path: Path) -> ReplayModel:
                 raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
             key = f"bfcl:{_rename_to_today(row['id'])}"
             if origin.get(key) == file:
-                repeated.append(key)
+                repeats.append(key)
             elif key in answers:
                 raise UsageError(
                     f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
                 )
             answers[key], origin[key] = read_turns(row), file
-    recorded, recognised = _recognise_manner(path, answers)
-    notes = list(recognised)
-    if repeated:
+    recorded_settings, reading_notes = _recognise_manner(path, answers)
+    notes = list(reading_notes)
+    if repeats:
         notes.append(
             "entries with more than one result in a file, of which the last one counts: "
-            f"{len(repeated):,} ({', '.join(repeated[:3])}{', ...' if len(repeated) > 3 else ''})"
+            f"{len(repeats):,} ({', '.join(repeats[:3])}{', ...' if len(repeats) > 3 else ''})"
         )
-    return ReplayModel(path, answers, recorded, notes=tuple(notes), from_results=True)
+    return ReplayModel(path, answers, recorded_settings, notes=tuple(notes), from_results=True)
 
 
 _DOTTED_SHARE = 0.02
@@ -138,13 +138,13 @@ them, 12 to 42 % of calls have one, of the others 0.1 % at most."""
 
 def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[RecordedSettings, list[str]]:
     """Recognise mode, syntax and names of answers: by the folder's name, else by their look; with notes."""
-    if found := find_folder_family(path.name):
-        model, family = found
-        told = [f"answers are read as those of {model} ({family.syntax}, {family.names} names)"]
+    if folder_family := find_folder_family(path.name):
+        model, family = folder_family
+        family_notes = [f"answers are read as those of {model} ({family.syntax}, {family.names} names)"]
         plain = family.syntax in DEFAULT_SYNTAX.values()
         return RecordedSettings(
             answers.keys(), family.mode, family.syntax, family.names
-        ), [] if plain else told
+        ), [] if plain else family_notes
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax, names = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT], None
     # A single tool call settles it: a row of prompting mode has text only.
@@ -156,8 +156,8 @@ def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorde
     if mode is Mode.FC:
         readings = (read_official(step, syntax, Language.PYTHON) for step in steps)
         calls = [call for reading in readings if isinstance(reading, Calls) for call in reading.calls]
-        dotted = sum("." in call.name for call in calls)
-        names = Names.DOTTED if dotted > _DOTTED_SHARE * len(calls) else Names.UNDERSCORED
+        dotted_count = sum("." in call.name for call in calls)
+        names = Names.DOTTED if dotted_count > _DOTTED_SHARE * len(calls) else Names.UNDERSCORED
     notes = []
     if syntax not in DEFAULT_SYNTAX.values() or names is Names.DOTTED:
         notes.append(
@@ -211,8 +211,8 @@ def _load_scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     facts = card.facts
-    recorded = RecordedSettings(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
-    return ReplayModel(path, answers, recorded, asides=asides)
+    recorded_settings = RecordedSettings(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
+    return ReplayModel(path, answers, recorded_settings, asides=asides)
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:

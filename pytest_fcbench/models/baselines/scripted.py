@@ -68,24 +68,24 @@ class ScriptedModel:
             Call(name, {key: each.value for key, each in field.members().items()} if text is None else {})
             for (name, field), text in zip(calls, texts, strict=True)
         ]
-        made = render_completion(read, entry, self.prompting, request.tools)
+        completion = render_completion(read, entry, self.prompting, request.tools)
         if all(text is None for text in texts):
-            return made
+            return completion
         if self.prompting.mode is Mode.FC:
-            pairs = zip(select_tool_calls(made), texts, strict=True)
+            pairs = zip(select_tool_calls(completion), texts, strict=True)
             return Completion(
                 tool_calls=tuple(
                     call if text is None else replace(call, arguments=text) for call, text in pairs
                 )
             )
         plain = replace(entry, variation=None)
-        written = [
+        call_texts = [
             str(render_completion([call], plain, self.prompting).text)[1:-1]
             if text is None
             else f"{find_shown_name(call.name, entry, self.prompting)}({text})"
             for call, text in zip(read, texts, strict=True)
         ]
-        return Completion(text=f"[{', '.join(written)}]")
+        return Completion(text=f"[{', '.join(call_texts)}]")
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:

@@ -64,7 +64,7 @@ class BookingModel:
             raise CallError("not_found", f"the API has no function {name[:100]}")
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
             raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         reply = await http.request_json(
             self.connections,
             "GET",
@@ -79,7 +79,7 @@ class BookingModel:
             all_well = reply.get("status") is True and "data" in reply
             reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
         text = mask_secrets(json.dumps(reply, ensure_ascii=False), list_long_secrets(self.key))
-        return Completion(text=text, latency_s=time.perf_counter() - started)
+        return Completion(text=text, latency_s=time.perf_counter() - start_time)
 
 
 def from_environment(base: str = API) -> BookingModel:

@@ -39,10 +39,10 @@ def mend_broken_calls(request: AskModel) -> AskModel | None:
         is_whole = all(map(operator.is_, messages, request.messages))
         return None if is_whole else replace(request, messages=messages)
     body = request.wire.body
-    mended = {name: _mend_part(body[name], _DEEPEST) for name in ("messages", "input") if name in body}
-    if all(part is body[name] for name, part in mended.items()):
+    mended_parts = {name: _mend_part(body[name], _DEEPEST) for name in ("messages", "input") if name in body}
+    if all(part is body[name] for name, part in mended_parts.items()):
         return None
-    return replace(request, wire=replace(request.wire, body={**body, **mended}))
+    return replace(request, wire=replace(request.wire, body={**body, **mended_parts}))
 
 
 def _mend_part(part: object, depth: int) -> object:
@@ -52,10 +52,10 @@ def _mend_part(part: object, depth: int) -> object:
     if not isinstance(part, Mapping):
         parts = [_mend_part(each, depth - 1) for each in part]
         return part if all(map(operator.is_, parts, part)) else parts
-    mended = {name: _mend_part(value, depth - 1) for name, value in part.items()}
+    mended_members = {name: _mend_part(value, depth - 1) for name, value in part.items()}
     if {"name", "arguments"} <= part.keys() and not _is_object(part["arguments"]):
-        mended["arguments"] = "{}"
-    return part if all(mended[name] is value for name, value in part.items()) else mended
+        mended_members["arguments"] = "{}"
+    return part if all(mended_members[name] is value for name, value in part.items()) else mended_members
 
 
 def _is_object(arguments: object) -> bool:

@@ -113,8 +113,8 @@ class EndpointModel(ABC):
         """Tell whether a request failed because calls in its history are broken: the model's own failure."""
         if self.answers_every_call:
             request = answer_unreadable_calls(request)
-        mended = mend_broken_calls(request)
-        if mended is None or error.cause not in _UNCLEAR:
+        mended_request = mend_broken_calls(request)
+        if mended_request is None or error.cause not in _UNCLEAR:
             return False
         # The id of a model may hold such words.
         if ABOUT_ARGUMENTS.search(error.reason.removeprefix(f"{self.id}: ")):
@@ -122,7 +122,7 @@ class EndpointModel(ABC):
         # Servers that say nothing more than that they failed.
         parameters = self.choose_parameters(request)
         try:
-            await self.send_request(entry, mended, parameters)
+            await self.send_request(entry, mended_request, parameters)
         except CallError:
             return False
         if error.cause == "bad_request":
@@ -136,42 +136,54 @@ class EndpointModel(ABC):
     async def ask_endpoint(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint, without what it turns out to refuse. Raises ``CallError``."""
         parameters = self.choose_parameters(request)
-        sent = dict(parameters)
-        answered = answer_unreadable_calls(request)
-        asked = answered if self.answers_every_call else request
+        current_parameters = dict(parameters)
+        answered_request = answer_unreadable_calls(request)
+        current_request = answered_request if self.answers_every_call else request
         while True:
             try:
-                completion = await self.send_request(entry, asked, sent)
+                completion = await self.send_request(entry, current_request, current_parameters)
             except RequestRefusedError as error:
-                named = {name for name in sent if re.search(rf"\b{re.escape(name)}\b", error.message)}
+                refused_names = {
+                    name for name in current_parameters if re.search(rf"\b{re.escape(name)}\b", error.message)
+                }
                 # An answer that is not streamed would be another one than was asked for.
-                named.discard("stream")
-                if not named and asked is not answered and _ABOUT_CALLS.search(error.message):
-                    asked = answered
+                refused_names.discard("stream")
+                if (
+                    not refused_names
+                    and current_request is not answered_request
+                    and _ABOUT_CALLS.search(error.message)
+                ):
+                    current_request = answered_request
                     continue
-                if not named:
+                if not refused_names:
                     raise
-                sent = {name: value for name, value in sent.items() if name not in named}
+                current_parameters = {
+                    name: value for name, value in current_parameters.items() if name not in refused_names
+                }
                 continue
             # Only a request that works without a parameter shows that the parameter was refused.
-            for name in parameters.keys() - sent.keys():
+            for name in parameters.keys() - current_parameters.keys():
                 self.parameters.pop(name, None)
                 self.dropped.setdefault(name, f"{self.id} rejected it")
-            if asked is not request:
+            if current_request is not request:
                 self.answers_every_call = True
             return completion
 
     def choose_parameters(self, request: AskModel) -> dict[str, object]:
         """Return the user's parameters, then the defaults of the request, then the usual ones."""
-        settled = {*self.chosen, *self.dropped}
+        fixed_names = {*self.chosen, *self.dropped}
         # Endpoints take the limit of output tokens under either of two names.
         if "max_completion_tokens" in self.parameters:
-            settled.add("max_tokens")
+            fixed_names.add("max_tokens")
         # Streams tell the token usage only to who asks for it.
         usage = STREAM_OPTIONS if self.parameters.get("stream") else {}
         return {
             **self.parameters,
-            **{name: value for name, value in {**usage, **request.defaults}.items() if name not in settled},
+            **{
+                name: value
+                for name, value in {**usage, **request.defaults}.items()
+                if name not in fixed_names
+            },
         }
 
     @abstractmethod
@@ -189,24 +201,26 @@ class EndpointModel(ABC):
 
     def mask_parts(self, parts: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parts of a request without secrets; what the user puts into headers is taken for one."""
-        masked = {name: mask_secrets_within(value, self.secrets) for name, value in parts.items()}
+        masked_parts = {name: mask_secrets_within(value, self.secrets) for name, value in parts.items()}
         for name in parts.keys() & {"headers", "extra_headers"}:
-            given = self.parameters.get("extra_headers")
-            secret = {*_KEY_HEADERS, *(given if isinstance(given, Mapping) else ())}
-            headers = masked[name]
+            extra_headers = self.parameters.get("extra_headers")
+            secret = {*_KEY_HEADERS, *(extra_headers if isinstance(extra_headers, Mapping) else ())}
+            headers = masked_parts[name]
             assert isinstance(headers, Mapping)
-            masked[name] = {each: "***" if each in secret else value for each, value in headers.items()}
-        if "api_key" in masked:
-            masked["api_key"] = "***"
+            masked_parts[name] = {each: "***" if each in secret else value for each, value in headers.items()}
+        if "api_key" in masked_parts:
+            masked_parts["api_key"] = "***"
         for name in ("url", "api_base"):
-            if isinstance(address := masked.get(name), str):
-                masked[name] = redact_secrets(address)
-        return masked
+            if isinstance(address := masked_parts.get(name), str):
+                masked_parts[name] = redact_secrets(address)
+        return masked_parts
 
     def build_headers(self, entry: Entry) -> Mapping[str, str]:
         """Return the headers that the user wants beside those of the interface."""
-        given = self.parameters.get("extra_headers")
-        headers = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
+        extra_headers = self.parameters.get("extra_headers")
+        headers = (
+            {str(k): str(v) for k, v in extra_headers.items()} if isinstance(extra_headers, Mapping) else {}
+        )
         return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
 
     def build_reason(self, message: str) -> str:

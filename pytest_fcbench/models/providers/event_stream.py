@@ -92,9 +92,9 @@ def join_events(body: bytes, longest: int = LONGEST_BODY) -> JoinedStream:
 
 def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
     """Join chunks that a client library has read. Raises ``CallError`` where the stream is cut."""
-    joined = _join_chunks(map(_check_value, chunks), set(), StreamRoom())
+    stream = _join_chunks(map(_check_value, chunks), set(), StreamRoom())
     # Client libraries end at ``[DONE]`` and keep it to themselves.
-    return JoinedStream(joined.reply, tuple(note for note in joined.notes if note != ProtocolNote.NO_DONE))
+    return JoinedStream(stream.reply, tuple(note for note in stream.notes if note != ProtocolNote.NO_DONE))
 
 
 def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: StreamRoom) -> JoinedStream:
@@ -106,10 +106,10 @@ def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: Strea
             is_done |= chunk is _DONE
             continue
         choice_list = chunk.get("choices")
-        listed = choice_list if isinstance(choice_list, list) else []
+        chunk_choices = choice_list if isinstance(choice_list, list) else []
         if usage := find_usage(chunk):
             reply["usage"] = usage
-        for choice in listed:
+        for choice in chunk_choices:
             if isinstance(choice, dict):
                 number = index if isinstance(index := choice.get("index"), int) else 0
                 # Of several answers (``n``) the first counts.
@@ -117,18 +117,18 @@ def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: Strea
                     choices = {number: _GrowingChoice(replace(room), replace(room))}
                 if number in choices:
                     choices[number].add_chunk(choice)
-    chosen = choices.get(0) or next(iter(choices.values()), None)
-    if chosen is None:
+    first_choice = choices.get(0) or next(iter(choices.values()), None)
+    if first_choice is None:
         return JoinedStream(reply, merge_notes(notes))
-    if chosen.reason is None:
-        if not is_done or chosen.calls.is_cut:
+    if first_choice.reason is None:
+        if not is_done or first_choice.calls.is_cut:
             reason = "the stream ended without finish_reason and [DONE], so the answer is cut"
             raise CallError(ProtocolNote.CUT_STREAM, reason, transient=True)
         notes.add(ProtocolNote.NO_FINISH_REASON)
     if not is_done:
         notes.add(ProtocolNote.NO_DONE)
-    reply["choices"] = [chosen.join()]
-    return JoinedStream(reply, merge_notes(notes, chosen.notes))
+    reply["choices"] = [first_choice.join()]
+    return JoinedStream(reply, merge_notes(notes, first_choice.notes))
 
 
 def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[object]:
@@ -142,16 +142,18 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[object]:
         if has_many_signs or len(text) > _MOST_SIGNS:
             all_signs += (signs := count_signs(text))
             if signs > _MOST_SIGNS or all_signs > _MOST_SIGNS_OF_ALL:
-                told = f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
-                raise CallError("too_large", f"{told} lists, objects and members")
+                excess = (
+                    f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
+                )
+                raise CallError("too_large", f"{excess} lists, objects and members")
         # A letter may be cut in two.
-        said = text.decode("utf-8", "replace").removeprefix("\ufeff")
+        event_text = text.decode("utf-8", "replace").removeprefix("\ufeff")
         if text == _DONE:
             yield _DONE
         elif text[:1] == b"{" or not (_KEEP_ALIVE.fullmatch(text) or (is_error and text[:1] != b"[")):
-            yield _check_value(parse_json(said, "an event"), is_error)
+            yield _check_value(parse_json(event_text, "an event"), is_error)
         elif is_error:
-            _check_value(said, is_error)
+            _check_value(event_text, is_error)
 
 
 def _find_texts(body: bytes, notes: set[ProtocolNote]) -> Iterator[tuple[bytes, bool]]:
@@ -255,9 +257,9 @@ class _GrowingChoice:
                     if isinstance(piece, dict):
                         self.calls.add_piece(piece)
             elif name == "function_call" and isinstance(value, Mapping):
-                for part, said in value.items():
+                for part, part_value in value.items():
                     room = self.other_room if part in ("name", "arguments") else None
-                    self._add_member(self.legacy_call, part, said, room, goes_on=part != "name")
+                    self._add_member(self.legacy_call, part, part_value, room, goes_on=part != "name")
             else:
                 room = self.room if name in _TEXTS else None
                 self._add_member(self.members, name, value, room, goes_on=name != "role")

@@ -120,10 +120,10 @@ def diagnose_failure(status: int, message: str) -> Failure:
     for row in load_failure_causes():
         if (row.statuses and status not in row.statuses) or status in _NEVER.get(row.cause, ()):
             continue
-        found = row.pattern.search(message) if row.pattern else None
-        if row.pattern is None or found:
-            told = found.groupdict() if found else {}
-            counts = {name: int(n.replace(",", "")[:_MOST_DIGITS]) for name, n in told.items() if n}
+        match = row.pattern.search(message) if row.pattern else None
+        if row.pattern is None or match:
+            groups = match.groupdict() if match else {}
+            counts = {name: int(n.replace(",", "")[:_MOST_DIGITS]) for name, n in groups.items() if n}
             return _compare_counts(row, counts)
     return Failure("endpoint", status >= 500 or status < 400)
 
@@ -131,8 +131,8 @@ def diagnose_failure(status: int, message: str) -> Failure:
 def _compare_counts(row: FailureCause, counts: Mapping[str, int]) -> Failure:
     """Make the failure of a row from the counts of tokens that were told."""
     failure = Failure(row.cause, row.transient, row.advice)
-    asked, limit = counts.get("asked", 0), counts.get("limit")
-    if row.cause == "rate_limit" and limit is not None and asked > limit:
+    asked_tokens, limit = counts.get("asked", 0), counts.get("limit")
+    if row.cause == "rate_limit" and limit is not None and asked_tokens > limit:
         advice = (
             "the request alone exceeds this limit, so waiting does not help; raise the limit of the account, "
             "or ask for shorter answers (max_tokens)"
@@ -147,7 +147,7 @@ def _compare_counts(row: FailureCause, counts: Mapping[str, int]) -> Failure:
     if prompt >= limit:
         return Failure("context_overflow", transient=False)
     # vLLM stops counting a prompt at one token too many.
-    is_unknown = prompt == 0 or prompt + asked == limit + 1
+    is_unknown = prompt == 0 or prompt + asked_tokens == limit + 1
     advice = _advise_tokens(limit - max(prompt, 1))
     return replace(failure, advice=advice, context=limit if is_unknown else None)
 
@@ -208,16 +208,16 @@ def read_error_message(body: bytes) -> str:
         return text
     words: list[str] = []
     codes: list[str] = []
-    for is_code, told in islice(_collect_words(value), _MOST_WORDS):
+    for is_code, phrase in islice(_collect_words(value), _MOST_WORDS):
         if is_code:
-            codes.append(told)
-        elif not any(told in known for known in words):
-            words.append(told)
+            codes.append(phrase)
+        elif not any(phrase in earlier_phrase for earlier_phrase in words):
+            words.append(phrase)
     if not words:
         return text
-    said = " ".join(words)[:_LONGEST_MESSAGE]
+    message = " ".join(words)[:_LONGEST_MESSAGE]
     # Only the code says that an account is empty, or that a prompt is too long, in words that are no prose.
-    return " ".join([said, *(f"({code})" for code in dict.fromkeys(codes) if code not in said)])
+    return " ".join([message, *(f"({code})" for code in dict.fromkeys(codes) if code not in message)])
 
 
 def _collect_words(value: object, depth: int = 0) -> Iterator[tuple[bool, str]]:
@@ -269,15 +269,15 @@ def write_in_one_line(message: str, secrets: Iterable[str] = ()) -> str:
     return shorten_middle(redact_secrets(" ".join(message.split()), *secrets), _LONGEST_REASON)
 
 
-def parse_retry_after(value: str, sent: str | None = None) -> float | None:
+def parse_retry_after(value: str, date_header: str | None = None) -> float | None:
     """Return the seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), given as a number or as a date.
 
-    A date is by the endpoint's clock, whose time its ``Date`` header says (``sent``): ours may be wrong.
+    A date is by the endpoint's clock, whose time ``date_header`` says: ours may be wrong.
     """
     # Bounded: a longer number would be a wait of decades.
     if re.fullmatch(r"-?\d{1,9}(\.\d*)?", value.strip()):
         return max(0.0, float(value))
-    until, now = _parse_date(value), None if sent is None else _parse_date(sent)
+    until, now = _parse_date(value), None if date_header is None else _parse_date(date_header)
     return None if until is None else max(0.0, until - (time.time() if now is None else now))
 
 

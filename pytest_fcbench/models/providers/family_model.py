@@ -81,22 +81,22 @@ def choose_member(settings: Settings) -> FamilyMember | None:
 
     None where it is asked in the form that every server takes. Raises ``UsageError``.
     """
-    chosen = settings.read_as
-    if chosen == CHAT:
+    requested_id = settings.read_as
+    if requested_id == CHAT:
         return None
-    official = chosen or find_official_id(settings.model, settings.mode)
+    official = requested_id or find_official_id(settings.model, settings.mode)
     if official is None:
         return None
     family = find_family(official, repaired=settings.repair)
-    given = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
+    options = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
     other = {
-        name: value for name, value in given.items() if value is not None and value != getattr(family, name)
+        name: value for name, value in options.items() if value is not None and value != getattr(family, name)
     }
     # What only the form for every server knows is a wish for that form.
-    if other and chosen is None:
+    if other and requested_id is None:
         return None
     if family.handler in UNASKED and not (settings.repair and family.handler in ASKED):
-        if chosen is None:
+        if requested_id is None:
             return None
         reason = UNASKED[family.handler]
         raise UsageError(f"--fcbench-as={official}: {reason}; use --fcbench-as={CHAT}")
@@ -108,8 +108,8 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     is_own_id = find_official_id(settings.model, family.mode) == official or settings.model == official
     _, _, behind_prefix = settings.model.partition("/")
     endpoint = find_endpoint(settings)
-    known = endpoint.model if endpoint else behind_prefix or settings.model
-    name = name_at_server(official) if is_own_id else known
+    server_name = endpoint.model if endpoint else behind_prefix or settings.model
+    name = name_at_server(official) if is_own_id else server_name
     return FamilyMember(official, family.handler, name, settings.repair)
 
 
@@ -159,27 +159,27 @@ class FamilyModel(OpenAICompatibleModel):
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
                 body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
             url, headers = self._address_request(entry, wire.api)
-            written = json.dumps(body)
+            body_text = json.dumps(body)
             if self.signer:
-                headers = await asyncio.to_thread(self.signer.sign_headers, url, headers, written)
-            started = time.perf_counter()
+                headers = await asyncio.to_thread(self.signer.sign_headers, url, headers, body_text)
+            start_time = time.perf_counter()
             reply = await self.connections.send_request(
-                "POST", url, headers=headers, body=written, timeout_s=self.timeout_s
+                "POST", url, headers=headers, body=body_text, timeout_s=self.timeout_s
             )
-            latency_s = time.perf_counter() - started
+            latency_s = time.perf_counter() - start_time
             if reply.status != 200:
                 return await self._read_failure(reply)
             try:
                 kind, wants_stream = reply.headers.get("Content-Type", ""), bool(body.get("stream"))
                 longest = self.connections.longest_body
-                joined = read_value(reply.body, kind, wants_stream=wants_stream, longest=longest)
-                value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))
+                stream = read_value(reply.body, kind, wants_stream=wants_stream, longest=longest)
+                value = cast("Mapping[str, object]", mask_secrets_within(stream.reply, self.secrets))
                 completion = read_family_reply(wire.api, value)
             except ReportedError as error:
                 return await self.read_reported_error(reply, error)
             except RecursionError:
                 raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
-            protocol = merge_notes(completion.protocol, joined.notes)
+            protocol = merge_notes(completion.protocol, stream.notes)
             return replace(completion, latency_s=latency_s, protocol=protocol)
         except CallError as error:
             if error.reason.startswith(f"{self.id}: "):
@@ -220,8 +220,8 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def _ask_context_length(self) -> int | None:
         """Ask the server's list of models how long a context may be (vLLM and SGLang say)."""
-        listed = await self._ask_for_object("GET", "models", None)
-        rows = listed.get("data")
+        model_list = await self._ask_for_object("GET", "models", None)
+        rows = model_list.get("data")
         for row in rows if isinstance(rows, list) else ():
             length = row.get("max_model_len") if isinstance(row, Mapping) else None
             if isinstance(length, int) and isinstance(row, Mapping) and row.get("id") == self.name:
@@ -230,8 +230,8 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def _count_tokens(self, prompt: str) -> int:
         """Ask the server how many tokens a prompt has; a quarter of its signs where it does not say."""
-        counted = await self._ask_for_object("POST", "../tokenize", {"model": self.name, "prompt": prompt})
-        count = counted.get("count")
+        reply = await self._ask_for_object("POST", "../tokenize", {"model": self.name, "prompt": prompt})
+        count = reply.get("count")
         return count if isinstance(count, int) else len(prompt) // 4
 
     async def _ask_for_object(
@@ -266,22 +266,22 @@ def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
     return min(MOST_ANSWER_TOKENS, context_length - prompt_tokens - _KEPT_TOKENS)
 
 
-def add_parameters(wire: WireRequest, chosen: Mapping[str, object]) -> dict[str, object]:
+def add_parameters(wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the body of a request with the parameters that the user chose, where the API has them."""
-    extra = chosen.get("extra_body")
-    wanted = {name: value for name, value in chosen.items() if name not in CONTROLS}
+    extra = parameters.get("extra_body")
+    body_parameters = {name: value for name, value in parameters.items() if name not in CONTROLS}
     body = dict(wire.body)
-    if nested := _NESTED.get(wire.api):
-        member, names = nested
-        held = body.get(member)
-        inside = {names[name]: wanted.pop(name) for name in list(wanted) if name in names}
+    if nesting := _NESTED.get(wire.api):
+        member, names = nesting
+        current_member = body.get(member)
+        inside = {names[name]: body_parameters.pop(name) for name in list(body_parameters) if name in names}
         if inside:
-            body[member] = {**(held if isinstance(held, Mapping) else {}), **inside}
+            body[member] = {**(current_member if isinstance(current_member, Mapping) else {}), **inside}
     names = _RENAMED.get(wire.api, {})
-    body.update({names.get(name, name): value for name, value in wanted.items()})
+    body.update({names.get(name, name): value for name, value in body_parameters.items()})
     if body.get("stream") and wire.api in _STREAMED:
         body = STREAM_OPTIONS | body
-    elif "stream" in chosen:
+    elif "stream" in parameters:
         body.pop("stream_options", None)
     return {**body, **(extra if isinstance(extra, Mapping) else {})}
 
@@ -289,8 +289,8 @@ def add_parameters(wire: WireRequest, chosen: Mapping[str, object]) -> dict[str,
 def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, str | None]:
     """Find address and key of a family's endpoint: by options, else in the environment, else the usual."""
     vendor, endpoint = find_vendor(member.handler), find_endpoint(settings)
-    given = settings.parameters.get("api_key")
-    key = settings.api_key or (given if isinstance(given, str) else None)
+    key_parameter = settings.parameters.get("api_key")
+    key = settings.api_key or (key_parameter if isinstance(key_parameter, str) else None)
     if endpoint:
         return endpoint.api_base, key or endpoint.api_key or vendor.find_key()
     return settings.api_base or vendor.find_base(), key or vendor.find_key()

@@ -95,10 +95,10 @@ class ConnectionPool:
         from yarl import URL
 
         session = await self.open_session()
-        found = (name for name in (*_OPENSSL_VARIABLES, *_CA_VARIABLES) if os.environ.get(name))
-        first = next(found, None)
-        named = os.environ[first] if first in _CA_VARIABLES else None
-        certificates = _load_certificates(named) if url.startswith("https:") else True
+        variables = (name for name in (*_OPENSSL_VARIABLES, *_CA_VARIABLES) if os.environ.get(name))
+        first = next(variables, None)
+        certificate_path = os.environ[first] if first in _CA_VARIABLES else None
+        certificates = _load_certificates(certificate_path) if url.startswith("https:") else True
         origin = "://".join(urlsplit(url)[:2])
         if origin not in self._proxies:
             self._proxies[origin] = find_proxy(url)
@@ -167,12 +167,12 @@ class ConnectionPool:
 
         # How many requests are out at once is decided by the dispatcher.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S)
-        named = {"User-Agent": "pytest-fcbench", "Accept-Encoding": ACCEPTED_ENCODINGS}
+        default_headers = {"User-Agent": "pytest-fcbench", "Accept-Encoding": ACCEPTED_ENCODINGS}
         # Not ``trust_env``: aiohttp would look for a proxy and read ~/.netrc again for each request, in other
         # threads, at twice the cost of the request; and a password of that file is no key of a model.
         # aiohttp would decompress up to 32 MiB at once.
         async with aiohttp.ClientSession(
-            connector=connector, headers=named, auto_decompress=False
+            connector=connector, headers=default_headers, auto_decompress=False
         ) as session:
             self._sessions[loop] = session
             try:
@@ -250,16 +250,20 @@ def _explain_failure(error: aiohttp.ClientError | OSError) -> str:
     """Describe a broken connection, with the way out where only one of both sides speaks TLS."""
     import aiohttp
 
-    told = str(error)
+    explanation = str(error)
     if isinstance(error, aiohttp.ClientSSLError):
-        if "WRONG_VERSION_NUMBER" in told or "RECORD_LAYER_FAILURE" in told or "record layer failure" in told:
-            return f"{told}; the server seems to speak plain HTTP: begin the address with http://"
-        return f"{told}; name your certificate authority with SSL_CERT_FILE"
-    told = f"{type(error).__name__}: {told}"
+        if (
+            "WRONG_VERSION_NUMBER" in explanation
+            or "RECORD_LAYER_FAILURE" in explanation
+            or "record layer failure" in explanation
+        ):
+            return f"{explanation}; the server seems to speak plain HTTP: begin the address with http://"
+        return f"{explanation}; name your certificate authority with SSL_CERT_FILE"
+    explanation = f"{type(error).__name__}: {explanation}"
     # The first bytes of a TLS alert, which a TLS server answers to plain HTTP; as aiohttp quotes them.
-    if re.search(r"\\+x15\\+x03", told):
-        return f"{told}; the server seems to want TLS: begin the address with https://"
-    return told
+    if re.search(r"\\+x15\\+x03", explanation):
+        return f"{explanation}; the server seems to want TLS: begin the address with https://"
+    return explanation
 
 
 async def request_json(

@@ -103,8 +103,8 @@ async def _follow_redirects(send: Callable[[_Request], Awaitable[_Response]], re
         if response.next_request is None:
             return response
         await response.aclose()
-        target, asked = response.next_request.url, request.url
-        same_origin = (target.scheme, target.host, target.port) == (asked.scheme, asked.host, asked.port)
+        target, source = response.next_request.url, request.url
+        same_origin = (target.scheme, target.host, target.port) == (source.scheme, source.host, source.port)
         # Only 307 and 308 keep the method and the body of a request.
         if response.status_code not in (307, 308) or not same_origin:
             raise CallError(

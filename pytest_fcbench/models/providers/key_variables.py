@@ -65,10 +65,10 @@ def find_variable(names: Iterable[str]) -> str | None:
 
 def describe_key(model: str, variables: Sequence[str]) -> str:
     """Say which of these variables a model's key came from, or that none of them holds one."""
-    if found := find_variable(variables):
-        return f"the key came from {found}"
-    told = f"no API key is set in {' or '.join(variables)}"
+    if variable := find_variable(variables):
+        return f"the key came from {variable}"
+    explanation = f"no API key is set in {' or '.join(variables)}"
     # The key that most people have set, and expect to be read for any server of OpenAI's interface.
     if other := find_variable(set(_OPENAI) - set(variables)):
-        told += f" ({other} is set, but not read for {model})"
-    return told
+        explanation += f" ({other} is set, but not read for {model})"
+    return explanation

@@ -62,17 +62,17 @@ def import_litellm() -> ModuleType:
 
 def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str | None) -> dict[str, object]:
     """Build the arguments that all calls of litellm have."""
-    asked: dict[str, object] = {
+    arguments: dict[str, object] = {
         "model": model,
         "timeout": timeout_s,
         # Only the dispatcher repeats calls: it knows the limits of the whole run.
         "max_retries": 0,
     }
     if api_base:
-        asked["api_base"] = api_base
+        arguments["api_base"] = api_base
     if api_key:
-        asked["api_key"] = api_key
-    return asked
+        arguments["api_key"] = api_key
+    return arguments
 
 
 class LitellmModel(EndpointModel):
@@ -107,44 +107,44 @@ class LitellmModel(EndpointModel):
             if isinstance(original := details.get("original_response"), str):
                 originals.append(original)
 
-        asked = {
+        arguments = {
             **self._build_arguments(entry, request, parameters),
             **build_call(self.id, self.timeout_s, self.api_base, self.api_key),
             "logger_fn": keep_original,
         }
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         try:
             with bound_replies(litellm.httpx, self.longest_body):
-                reply = await litellm.acompletion(**asked)
+                reply = await litellm.acompletion(**arguments)
                 if parameters.get("stream"):
                     chunks = [chunk.model_dump(exclude_unset=True) async for chunk in reply]
                     # Joined by the rules for all streams, not by litellm's.
                     completion = read_answer(join_chunks(iter(chunks)), self.secrets)
-                    return replace(completion, latency_s=time.perf_counter() - started)
+                    return replace(completion, latency_s=time.perf_counter() - start_time)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
-                told = describe_failure(self.id, error, self.secrets)
-                if fault := find_own_fault(told.cause):
-                    return Completion(text=told.reason, fault=fault)
-                if told.cause == "bad_request":
-                    told = RequestRefusedError(told.reason, str(error))
-                raise told from None
+                call_error = describe_failure(self.id, error, self.secrets)
+                if fault := find_own_fault(call_error.cause):
+                    return Completion(text=call_error.reason, fault=fault)
+                if call_error.cause == "bad_request":
+                    call_error = RequestRefusedError(call_error.reason, str(error))
+                raise call_error from None
             choice, usage = original
             completion = read_choice(choice, usage, self.secrets)
-            return replace(completion, latency_s=time.perf_counter() - started)
-        return _read_completion(reply, originals, time.perf_counter() - started, self.secrets)
+            return replace(completion, latency_s=time.perf_counter() - start_time)
+        return _read_completion(reply, originals, time.perf_counter() - start_time, self.secrets)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return what litellm is asked to send; the body that it makes of that is its own."""
-        asked = self._build_arguments(entry, request, self.choose_parameters(request))
-        return {"litellm": self.mask_parts({"model": self.id, "api_base": self.api_base, **asked})}
+        arguments = self._build_arguments(entry, request, self.choose_parameters(request))
+        return {"litellm": self.mask_parts({"model": self.id, "api_base": self.api_base, **arguments})}
 
     def _build_arguments(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> dict[str, object]:
         """Build the arguments of litellm that are those of one request."""
-        asked: dict[str, object] = {
+        arguments: dict[str, object] = {
             **parameters,
             # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
             # and the next request begins with the same messages and tools.
@@ -152,10 +152,10 @@ class LitellmModel(EndpointModel):
         }
         # As officially, empty ``tools`` are left out.
         if request.tools:
-            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
+            arguments["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
         if headers := self.build_headers(entry):
-            asked["extra_headers"] = headers
-        return asked
+            arguments["extra_headers"] = headers
+        return arguments
 
 
 def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> CallError:
@@ -185,8 +185,8 @@ def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> Ca
     headers = getattr(error, "litellm_response_headers", None)
     wait_s = None
     if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
-        sent = headers.get("date")
-        wait_s = parse_retry_after(value, sent if isinstance(sent, str) else None)
+        date_header = headers.get("date")
+        wait_s = parse_retry_after(value, date_header if isinstance(date_header, str) else None)
     return failure.make_error(f"{model}: {_shorten(error, secrets)}", wait_s)
 
 
@@ -254,15 +254,15 @@ def _drop_nulls(message: object) -> object:
     """
     if not isinstance(message, Mapping):
         return message
-    kept = {name: value for name, value in message.items() if value is not None or name == "content"}
-    if isinstance(calls := kept.get("tool_calls"), list):
-        kept["tool_calls"] = [
+    members = {name: value for name, value in message.items() if value is not None or name == "content"}
+    if isinstance(calls := members.get("tool_calls"), list):
+        members["tool_calls"] = [
             {name: value for name, value in call.items() if value is not None}
             if isinstance(call, Mapping)
             else call
             for call in calls
         ]
-    return kept
+    return members
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:
@@ -299,8 +299,8 @@ def find_provider_name(model: str) -> str | None:
     name, slash, _ = model.partition("/")
     if slash and name in litellm_providers():
         return name
-    known = litellm_models().get(model, {}).get("litellm_provider")
-    return known if isinstance(known, str) else None
+    provider_name = litellm_models().get(model, {}).get("litellm_provider")
+    return provider_name if isinstance(provider_name, str) else None
 
 
 def identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]:
@@ -311,8 +311,8 @@ def identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]
     """
     provider = find_provider_name(argument) or "openai"
     patterns = [_PLACE] if settings.api_base else [_PLACE, _ADDRESS]
-    named = _read_variables(provider, patterns)
-    return {"environment": named} if named else {}
+    variables = _read_variables(provider, patterns)
+    return {"environment": variables} if variables else {}
 
 
 def _read_variables(provider: str, patterns: Sequence[re.Pattern[str]]) -> Mapping[str, str]:
@@ -371,9 +371,9 @@ def require_key(
 def _is_set_otherwise(provider: str, variables: Sequence[str]) -> bool:
     """Tell whether litellm may have a key that is not in the environment: in a file or in Python."""
     # Somebody may have imported it and given it one.
-    held = sys.modules.get("litellm")
+    litellm_module = sys.modules.get("litellm")
     names = ("api_key", "api_base", f"{provider}_key", "secret_manager_client")
-    if any(getattr(held, name, None) for name in names):
+    if any(getattr(litellm_module, name, None) for name in names):
         return True
     spec = find_spec("litellm")
     folders = Path(spec.origin).parents if spec and spec.origin else ()

@@ -137,8 +137,12 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
             return None
     if not api_base or not model:
         return None
-    given = settings.parameters.get("api_key")
-    key = settings.api_key or (given if isinstance(given, str) else None) or os.environ.get(prefix.key)
+    key_parameter = settings.parameters.get("api_key")
+    key = (
+        settings.api_key
+        or (key_parameter if isinstance(key_parameter, str) else None)
+        or os.environ.get(prefix.key)
+    )
     return Endpoint(model, api_base, key, settings.api_key_env or prefix.key)
 
 
@@ -160,7 +164,7 @@ class OpenAICompatibleModel(EndpointModel):
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
         headers = self.build_all_headers(entry, self._build_key_header())
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         try:
             reply = await self.connections.send_request(
                 "POST",
@@ -169,7 +173,7 @@ class OpenAICompatibleModel(EndpointModel):
                 body=build_body(self.name, request, parameters),
                 timeout_s=self.timeout_s,
             )
-            latency_s = time.perf_counter() - started
+            latency_s = time.perf_counter() - start_time
             if reply.status != 200:
                 return await self._read_failure(reply)
             try:
@@ -212,10 +216,10 @@ class OpenAICompatibleModel(EndpointModel):
                     headers=self._build_key_header(),
                     timeout_s=min(self.timeout_s, _LIST_S),
                 )
-                listed = parse_json(reply.body)
+                model_list = parse_json(reply.body)
             except CallError:
-                listed = None
-            rows = listed.get("data") if isinstance(listed, Mapping) else None
+                model_list = None
+            rows = model_list.get("data") if isinstance(model_list, Mapping) else None
             self.offered = tuple(
                 str(row["id"])
                 for row in (rows if isinstance(rows, list) else ())
@@ -229,8 +233,8 @@ class OpenAICompatibleModel(EndpointModel):
         Returns and raises what ``_read_failure`` does.
         """
         try:
-            failed = replace(reply, status=error.status, body=error.body)
-            return await self._read_failure(failed, "an error with status 200")
+            failed_reply = replace(reply, status=error.status, body=error.body)
+            return await self._read_failure(failed_reply, "an error with status 200")
         except CallError as failure:
             # Where nothing more is known, the cause is what the server did.
             raise error.with_reason(failure.reason) if failure.cause == "endpoint" else failure from None
@@ -247,8 +251,8 @@ class OpenAICompatibleModel(EndpointModel):
         reason = f"{place or f'HTTP {reply.status}'}: {message}"
         if failure.cause == "bad_request":
             raise RequestRefusedError(self.build_reason(reason), message)
-        if failure.cause == "not_found" and (offered := await self.list_offered_models()):
-            reason += f"; the server offers {list_names(offered)}"
+        if failure.cause == "not_found" and (model_names := await self.list_offered_models()):
+            reason += f"; the server offers {list_names(model_names)}"
         elif failure.cause == "not_found" and not re.search(r"/v1/?(?:\?|$)", self.api_base or ""):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
         raise failure.make_error(reason, reply.retry_after_s)
@@ -291,20 +295,20 @@ def read_reply(
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    joined = read_value(body, content_type, wants_stream=wants_stream, longest=longest)
-    return replace(read_answer(joined, secrets), latency_s=latency_s)
+    stream = read_value(body, content_type, wants_stream=wants_stream, longest=longest)
+    return replace(read_answer(stream, secrets), latency_s=latency_s)
 
 
-def read_answer(joined: JoinedStream, secrets: Sequence[str]) -> Completion:
+def read_answer(stream: JoinedStream, secrets: Sequence[str]) -> Completion:
     """Read the first choice of a reply, without secrets. Raises ``CallError``."""
-    choices = joined.reply.get("choices")
+    choices = stream.reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
     try:
-        completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
+        completion = read_choice(choices[0], stream.reply.get("usage"), secrets)
     except RecursionError:
         raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
-    return replace(completion, protocol=merge_notes(completion.protocol, joined.notes))
+    return replace(completion, protocol=merge_notes(completion.protocol, stream.notes))
 
 
 def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:

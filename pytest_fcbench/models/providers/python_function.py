@@ -52,7 +52,7 @@ class PythonModel:
         # The function may change its arguments, and the next request begins with the same messages.
         messages: list[object] = [deepcopy(dict(message)) for message in request.messages]
         tools: list[object] = [deepcopy(dict(tool)) for tool in request.tools]
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         try:
             if inspect.iscoroutinefunction(self.function):
                 value = await self.function(messages, tools)
@@ -61,11 +61,13 @@ class PythonModel:
                 # A lambda or an object can return a coroutine without being a coroutine function.
                 value = await value if inspect.isawaitable(value) else value
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
-            failed = error.error if isinstance(error, _FailedError) else error
-            reason = f"{self.name} raised {type(failed).__name__}: {' '.join(str(failed).split())}"
+            original_error = error.error if isinstance(error, _FailedError) else error
+            reason = (
+                f"{self.name} raised {type(original_error).__name__}: {' '.join(str(original_error).split())}"
+            )
             raise CallError(RAISED, redact_secrets(reason)[:300]) from None
         try:
-            return read_completion(value, time.perf_counter() - started)
+            return read_completion(value, time.perf_counter() - start_time)
         except ValueError as error:
             raise CallError(NO_ANSWER, f"{self.name} returned {error}") from None
 
@@ -80,17 +82,17 @@ class _FailedError(Exception):
 
 def _run_in_thread(function: Function, messages: list[object], tools: list[object]) -> Future[object]:
     """Call the function in a new thread, which does not hold up the end of an aborted run."""
-    done: Future[object] = Future()
-    done.set_running_or_notify_cancel()
+    future: Future[object] = Future()
+    future.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
-            done.set_result(function(messages, tools))
+            future.set_result(function(messages, tools))
         except BaseException as error:  # noqa: BLE001 - whatever it is, the conversation waits for it
-            done.set_exception(_FailedError(error))
+            future.set_exception(_FailedError(error))
 
     Thread(target=work, name="fcbench-function", daemon=True).start()
-    return done
+    return future
 
 
 def read_completion(value: object, latency_s: float | None = None) -> Completion:
@@ -111,20 +113,20 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
     if text is None and calls is None:
         raise ValueError(f"a message with neither content nor tool_calls: {_shorten(value)}")
     read = []
-    for given in calls or ():
-        call = given.get("function", given) if isinstance(given, Mapping) else None
+    for raw_call in calls or ():
+        call = raw_call.get("function", raw_call) if isinstance(raw_call, Mapping) else None
         call = call if isinstance(call, Mapping) else {}
         name, arguments = call.get("name"), call.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, str | dict):
             raise ValueError(
                 f"a tool call without a name, or with arguments that are neither text nor a dict: "
-                f"{_shorten(given)}"
+                f"{_shorten(raw_call)}"
             )
         try:
             read.append(ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments)))
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(
-                f"arguments that cannot be written as JSON ({error}): {_shorten(given)}"
+                f"arguments that cannot be written as JSON ({error}): {_shorten(raw_call)}"
             ) from None
     return Completion(
         text=text,
@@ -164,12 +166,12 @@ def _find_function(argument: str, settings: Settings) -> Function:
     if not (colon and module and function):
         raise refuse_model(settings, "a function is missing; use python:MODULE:FUNCTION")
     try:
-        found: object = getattr(import_module(module, settings.project.resolve()), function, None)
+        target: object = getattr(import_module(module, settings.project.resolve()), function, None)
     except UsageError as error:
         raise refuse_model(settings, str(error)) from None
-    if not callable(found):
+    if not callable(target):
         raise refuse_model(settings, f"{module} has no function {function!r}; name one that it defines")
-    return found
+    return target
 
 
 PROVIDER = Provider(

@@ -90,19 +90,19 @@ async def decompress_parts(
         case other:
             raise CallError("garbled", f"the reply is compressed as {other:.50}, which was not asked for")
     # Compressed bytes count too: blocks without content can go on for ever.
-    compressed = length = signs = 0
+    compressed_length = length = signs = 0
     async for part in parts:
-        compressed += len(part)
+        compressed_length += len(part)
         for piece in decompress.decompress(part) if decompress else (part,):
             length += len(piece)
             signs += count_signs(piece)
             if signs > limits.most_signs:
-                told = f"more than {limits.most_signs:,} lists, objects and members"
-                raise CallError("too_large", f"the reply has {told}; {_WAY_OUT}")
-            if max(length, compressed) > limits.longest:
+                excess = f"more than {limits.most_signs:,} lists, objects and members"
+                raise CallError("too_large", f"the reply has {excess}; {_WAY_OUT}")
+            if max(length, compressed_length) > limits.longest:
                 raise _make_too_long_error(limits.longest)
             yield piece
-        if compressed > limits.longest:
+        if compressed_length > limits.longest:
             raise _make_too_long_error(limits.longest)
     if decompress and not decompress.is_complete:
         raise CallError("garbled", "the compressed reply ends too early", transient=True)
@@ -178,9 +178,9 @@ class StreamRoom:
 
     def take_text(self, text: str) -> str:
         """Return a piece of the answer as far as there is room for it."""
-        kept = text[: self.characters]
-        self.characters -= len(kept)
-        return kept
+        piece = text[: self.characters]
+        self.characters -= len(piece)
+        return piece
 
     def takes(self, value: object) -> bool:
         """Tell whether there is room for a JSON value, and take it."""
@@ -204,11 +204,11 @@ def parse_json(body: bytes | str, what: str = _REPLY, content_type: str = "") ->
         return read_reply_text(body)
     except ValueError:
         body = body.encode() if isinstance(body, str) else body
-        said = f"{body[:200]!r}"
+        beginning = f"{body[:200]!r}"
         if what == _REPLY and (_PAGE.match(body) or content_type.strip().lower().startswith("text/html")):
-            reason = f"the reply is a web page, not that of an API, so the address may be wrong: {said}"
+            reason = f"the reply is a web page, not that of an API, so the address may be wrong: {beginning}"
             raise CallError("web_page", reason, transient=True) from None
-        raise CallError("garbled", f"{what} is not JSON: {said}", transient=True) from None
+        raise CallError("garbled", f"{what} is not JSON: {beginning}", transient=True) from None
 
 
 class ReportedError(CallError):

@@ -28,8 +28,8 @@ class Vendor:
 
     def find_key(self) -> str | None:
         """Return the key that the environment holds."""
-        found = find_variable(self.keys)
-        return os.environ[found].strip() if found else None
+        variable = find_variable(self.keys)
+        return os.environ[variable].strip() if variable else None
 
     def find_base(self) -> str | None:
         """Return the address that the environment names, or else the usual one."""

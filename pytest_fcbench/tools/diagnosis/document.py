@@ -74,17 +74,17 @@ class Labels:
 
 def read_labels(path: Path) -> Labels:
     """Read the labels of a file; entries without a root cause are skipped. Raises ``UsageError``."""
-    found = parse_file(path)
+    document = parse_file(path)
     if (
-        not isinstance(found, dict)
-        or found.get("schema") != SCHEMA
-        or not isinstance(found.get("entries"), list)
+        not isinstance(document, dict)
+        or document.get("schema") != SCHEMA
+        or not isinstance(document.get("entries"), list)
     ):
         raise UsageError(
             f"{path}: not a file of diagnoses: it must have 'schema': {SCHEMA!r} and a list 'entries'"
         )
     by_entry: dict[str, str] = {}
-    for number, row in enumerate(found["entries"], 1):
+    for number, row in enumerate(document["entries"], 1):
         name, cause = (row.get("entry"), row.get("root_cause")) if isinstance(row, dict) else (None, None)
         if not isinstance(name, str) or name in by_entry:
             raise UsageError(f"{path}: entry {number} must have a name under 'entry' that no other entry has")
@@ -96,5 +96,5 @@ def read_labels(path: Path) -> Labels:
         by_entry[name] = str(label)
     if not by_entry:
         raise UsageError(f"{path}: no entry has a root cause; add the diagnoses of a judge or a person")
-    model = found.get("model")
+    model = document.get("model")
     return Labels(path, model if isinstance(model, str) else None, by_entry)

@@ -76,11 +76,11 @@ def build_question(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
 ) -> JudgeQuestion[Diagnosis]:
     """Ask why a conversation failed; ``fresh`` are its environments in their initial state."""
-    shown: Mapping[str, object] = {}
+    material: Mapping[str, object] = {}
     # Every turn can hold the cause, so all are shortened evenly and none is left out.
     for longest in LENGTHS:
-        shown = _build_material(entry, transcript, verdict, fresh, longest)
-        if len(repr(shown)) <= LONGEST:
+        material = _build_material(entry, transcript, verdict, fresh, longest)
+        if len(repr(material)) <= LONGEST:
             break
 
     def read(reply: Mapping[str, object]) -> Diagnosis:
@@ -98,7 +98,7 @@ def build_question(
             raise Unfit("must have as explanation a text")
         return Diagnosis(RootCause(str(cause)), Misunderstanding(str(subject)), turn, explanation.strip())
 
-    return JudgeQuestion(entry, TASK, shown, read)
+    return JudgeQuestion(entry, TASK, material, read)
 
 
 def _build_material(
@@ -107,12 +107,14 @@ def _build_material(
     truth = find_kind(entry).describe_truth(entry).turns
     late = entry.scene.withheld if entry.scene else {}
     turns: list[Mapping[str, object]] = []
-    for at, said in enumerate(entry.turns):
+    for at, messages in enumerate(entry.turns):
         steps = transcript.turns[at] if at < len(transcript.turns) else ()
         turns.append(
             {
                 "turn": at + 1,
-                "messages": [f"{message.role}: {cut_counting(message.content, _SAID)}" for message in said],
+                "messages": [
+                    f"{message.role}: {cut_counting(message.content, _SAID)}" for message in messages
+                ],
                 **({"functions from now on": _describe_functions(late[at])} if at in late else {}),
                 "what the model did": list(_show_actions(steps, longest)) or "the conversation was over",
                 "right calls": [cut_counting(call, longest) for call in truth[at]] if at < len(truth) else [],

@@ -73,14 +73,14 @@ def build_score_row(answer: AnsweredEntry, model: str, resources: Resources) -> 
 
 def write_line(row: Mapping[str, object]) -> str:
     """Write a line of the file in ASCII; values that JSON lacks are written as their text, as officially."""
-    converted: dict[str, object] = {}
+    json_row: dict[str, object] = {}
     # Field by field, so that one that is nested too deeply does not lose the others.
     for name, value in row.items():
         try:
-            converted[name] = _convert_to_json(value)
+            json_row[name] = _convert_to_json(value)
         except RecursionError:
-            converted[name] = "(nested too deeply)"
-    return json.dumps(converted)
+            json_row[name] = "(nested too deeply)"
+    return json.dumps(json_row)
 
 
 def _convert_to_json(value: object) -> object:

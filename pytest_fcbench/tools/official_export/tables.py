@@ -89,8 +89,8 @@ def _usage(name: str) -> _Value:
     """Make the cell of dollars or seconds."""
 
     def value(model: ModelRow, size_of: SizeOf) -> str | None:
-        found: float | None = getattr(model.usage, name)
-        return None if found is None else str(round(found, 2))
+        amount: float | None = getattr(model.usage, name)
+        return None if amount is None else str(round(amount, 2))
 
     return value
 

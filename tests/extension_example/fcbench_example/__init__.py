@@ -1,4 +1,4 @@
-"""A distribution that adds a suite, a model, a kind of entry, a call syntax and a model family to pytest-fcbench.
+"""A distribution that adds a suite, a model, a kind of entry, a call syntax and a model family.
 
 pytest --fcbench-suite=example --fcbench-model=example:please --fcbench-syntax=arrow
 pytest --fcbench-suite=example --fcbench-model=mine --fcbench-api-base=URL --fcbench-as=bell

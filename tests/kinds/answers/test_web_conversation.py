@@ -31,7 +31,7 @@ from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
-from pytest_fcbench.web import search
+from pytest_fcbench.web import searcher
 from pytest_fcbench.web.search import Hit
 from tests.factories import tool_calls
 from tests.kinds.golden_path.talking import FC
@@ -165,7 +165,7 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Replace the search engine that ``serpapi`` opens."""
     engine = Engine()
-    monkeypatch.setattr(search, "open_serpapi", lambda: engine)
+    monkeypatch.setattr(searcher, "open_serpapi", lambda: engine)
     return engine
 
 
