@@ -45,7 +45,7 @@ LIMITS: Mapping[str, tuple[float, float]] = {
     NAMED_ONCE: (0, 12),
     BINDINGS: (0, 3.5),
     NOT_IMPERATIVE: (0, 1),
-    COMMENTS: (3.3, 7),
+    COMMENTS: (3.0, 7),
 }
 """The lowest and the highest value that each figure of the package may have."""
 

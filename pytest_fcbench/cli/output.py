@@ -53,13 +53,11 @@ def require_other_file(to: Path, sources: Iterable[Path]) -> None:
         raise UsageError(f"--output={to}: this scorecard is also an input; name another file")
 
 
-def require_known_endings(option: str, files: Iterable[Path], known_endings: Collection[str]) -> None:
+def require_known_endings(option: str, files: Iterable[Path], endings: Collection[str]) -> None:
     """Raise ``UsageError`` for a file with another ending."""
     for file in files:
-        if file.suffix not in known_endings:
-            raise UsageError(
-                f"{option}={file}: {describe_unknown_name('ending', file.suffix, known_endings)}"
-            )
+        if file.suffix not in endings:
+            raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, endings)}")
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:

@@ -43,22 +43,20 @@ def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int,
 
 def _make_walk_question(number: int, walk: Walk) -> JudgeQuestion[Sequence[str]]:
     """Ask for the messages of a walk; a reply must mention what the calls of each turn need."""
-    mentions_by_turn = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
+    turn_mentions = [walk.list_mentions(turn) for turn in range(len(walk.turns))]
     names = {call.name for calls in walk.turns for call in calls}
     turns = [
         {"calls": [{"call": call.text, "returns": call.result[:1000]} for call in calls], "mention": mentions}
-        for calls, mentions in zip(walk.turns, mentions_by_turn, strict=True)
+        for calls, mentions in zip(walk.turns, turn_mentions, strict=True)
     ]
 
     def read(reply: Mapping[str, object]) -> Sequence[str]:
         messages = reply.get("messages")
         if not isinstance(messages, list) or not all(isinstance(text, str) and text for text in messages):
             raise Unfit('must have "messages", a list of texts')
-        if len(messages) != len(mentions_by_turn):
-            raise Unfit(
-                f"must have {len(mentions_by_turn)} messages, one for each turn, it has {len(messages)}"
-            )
-        for turn, (text, mentions) in enumerate(zip(messages, mentions_by_turn, strict=True)):
+        if len(messages) != len(turn_mentions):
+            raise Unfit(f"must have {len(turn_mentions)} messages, one for each turn, it has {len(messages)}")
+        for turn, (text, mentions) in enumerate(zip(messages, turn_mentions, strict=True)):
             for value in mentions:
                 if phrase_value(value).casefold() not in text.casefold():
                     raise Unfit(f"does not mention {value!r} in message {turn}")

@@ -38,10 +38,8 @@ def open_replay(
     settings = load_settings(arguments, suites[0], f"replay:{card.path}")
     trials = count_trials(card.records)
     # The scorecard knows its own mode, names and syntax; today's options could contradict them.
-    replay_settings = replace(
-        settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials
-    )
-    with closing(Session(RunContext(replay_settings))) as session:
+    bare_settings = replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials)
+    with closing(Session(RunContext(bare_settings))) as session:
         yield session
 
 

@@ -61,12 +61,10 @@ def write_report(
     with ExitStack() as stack:
         cards = [scorecard_files.open_scorecard(path, stack) for path in paths]
         page_profile = Profile(profile or cards[0].facts.profile)
-        suite_knowledge = _SuiteKnowledge(cards, arguments, page_profile)
+        knowledge = _SuiteKnowledge(cards, arguments, page_profile)
         before = None if against is None else scorecard_files.load_outlines(against)
-        write_file(to, count_bytes(generate_report(cards, suite_knowledge, page_profile, before)))
-    return Written(
-        len({record.entry for card in cards for record in card.records}), size, suite_knowledge.notes
-    )
+        write_file(to, count_bytes(generate_report(cards, knowledge, page_profile, before)))
+    return Written(len({record.entry for card in cards for record in card.records}), size, knowledge.notes)
 
 
 class _SuiteKnowledge:

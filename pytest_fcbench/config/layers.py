@@ -80,14 +80,10 @@ class Layers:
             texts = [text for value in values for text in _split_names(option, str(value))]
             return [Given(option, kind(text), None) for text in texts]
         # Only the command line and the top level name a profile; its own "model" is the model's id.
-        file_field = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
-        if file_field is None:
+        member = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
+        if member is None:
             return []
-        items = (
-            list(file_field.elements())
-            if option.repeatable and isinstance(file_field.value, list)
-            else [file_field]
-        )
+        items = list(member.elements()) if option.repeatable and isinstance(member.value, list) else [member]
         if "on" in option.choices:
             # Without quotes these words are truth values in YAML.
             items = [
@@ -139,10 +135,8 @@ def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[st
     with raise_usage_errors():
         content = read_yaml(file)
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
-        profile_fields = top["models"].members() if "models" in top else {}
-        profiles = {
-            name: profile.members(("model",), _PROFILE_KEYS) for name, profile in profile_fields.items()
-        }
+        fields = top["models"].members() if "models" in top else {}
+        profiles = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in fields.items()}
         # Read for its errors only: a wrong date is a wrong file, also in a run that needs no dates.
         for profile in profiles.values():
             read_release_date(profile)

@@ -157,12 +157,10 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     plain_categories = tuple(c for c in CATEGORIES.values() if not c.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
         names = [text.partition(":")[2] for text in ids]
-        categories = [
-            c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)
-        ]
+        matches = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
         # An id that begins with no category can be of any.
-        all_known = all(any(name.startswith(f"{c.name}_") for c in categories) for name in names)
-        return tuple(categories) if all_known else plain_categories
+        all_known = all(any(name.startswith(f"{c.name}_") for c in matches) for name in names)
+        return tuple(matches) if all_known else plain_categories
     chosen_names: set[str] = set()
     option_layers = Layers(layers.command_line, {}, {}) if layers.pointed else layers
     for name in option_layers.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
@@ -219,15 +217,13 @@ def _read_shard(layers: Layers, option: Option) -> Shard | None:
 
 def _read_search(layers: Layers, option: Option) -> str:
     """Read who searches, by name, or the file of a recording."""
-    option_value = layers.find_first(option.key)
-    if option_value is None:
+    value = layers.find_first(option.key)
+    if value is None:
         return str(option.default)
-    kind, _, path = option_value.text.partition(":")
-    if not (kind == "recorded" and path) and option_value.text not in option.choices:
-        raise option_value.error(
-            describe_unknown_name("search", option_value.text, (*option.choices, "recorded:FILE"))
-        )
-    return option_value.text
+    kind, _, path = value.text.partition(":")
+    if not (kind == "recorded" and path) and value.text not in option.choices:
+        raise value.error(describe_unknown_name("search", value.text, (*option.choices, "recorded:FILE")))
+    return value.text
 
 
 _OWN_RATES = ("cached", "cache_write", "reasoning")

@@ -36,8 +36,8 @@ def name_cluster(suite: str, entry_id: str, entry_cluster: str | None = None) ->
         subject = parts[1]
     if match := _MULTI_TURN.fullmatch(subject):
         # Of our own entries only those made by code share a scenario; officially every number is one.
-        own = suite != _OFFICIAL and match[1] in ("miss_param", "composite")
-        return f"multi_turn_{'miss_param' if own else 'base'}_{match[2]}"
+        is_derived = suite != _OFFICIAL and match[1] in ("miss_param", "composite")
+        return f"multi_turn_{'miss_param' if is_derived else 'base'}_{match[2]}"
     if match := _MEMORY.fullmatch(subject):
         return f"memory_{match[1]}"
     if match := _WEB_SEARCH.fullmatch(subject):

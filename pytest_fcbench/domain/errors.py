@@ -79,13 +79,11 @@ _MOST_NAMES = 100
 def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
     """Describe an unknown name: the value, the nearest valid names, and all of them if they are few."""
     names = [str(name) for name in valid]
-    near = get_close_matches(value, names, n=2, cutoff=0.6)
-    guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    listing = (
-        f"Valid: {', '.join(names)}."
-        if len(names) <= _MOST_NAMES
-        else f"There are {len(names):,} valid names."
-    )
+    nearest_names = get_close_matches(value, names, n=2, cutoff=0.6)
+    guess = f" Did you mean {' or '.join(map(repr, nearest_names))}?" if nearest_names else ""
+    listing = f"Valid: {', '.join(names)}."
     if not names:
         listing = f"There is no {kind} that could be named; leave it out."
+    elif len(names) > _MOST_NAMES:
+        listing = f"There are {len(names):,} valid names."
     return f"unknown {kind} {value!r}.{guess} {listing}"

@@ -33,6 +33,6 @@ def require_extra(extra: str, by: str) -> None:
 
     Call it before anything is asked or written.
     """
-    if lacking := list_missing_packages(extra):
-        packages = f"package{'s' * (len(lacking) > 1)} {' and '.join(lacking)}"
+    if missing_packages := list_missing_packages(extra):
+        packages = f"package{'s' * (len(missing_packages) > 1)} {' and '.join(missing_packages)}"
         raise UsageError(f"{by} needs the {packages}: pip install 'pytest-fcbench[{extra}]'")

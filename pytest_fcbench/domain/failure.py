@@ -122,6 +122,6 @@ class Divergence:
     def __str__(self) -> str:
         where = f" in {self.parameter}" if self.parameter else ""
         calls = [("expected", self.expected), ("found", self.found)]
-        shown = "; ".join(f"{word} {make_printable(call):.160}" for word, call in calls if call is not None)
+        texts = "; ".join(f"{word} {make_printable(call):.160}" for word, call in calls if call is not None)
         turn = "" if self.turn is None else f"turn {self.turn}"
-        return f"{turn}{where}{': ' if turn and shown else ''}{shown}"
+        return f"{turn}{where}{': ' if turn and texts else ''}{texts}"

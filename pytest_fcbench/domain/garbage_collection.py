@@ -18,20 +18,20 @@ class CollectorSwitch:
     """
 
     def __init__(self) -> None:
-        self._before: tuple[int, int, int] | None = None
+        self._old_thresholds: tuple[int, int, int] | None = None
 
     def calm(self) -> None:
         """Collect rarely; a second call does nothing."""
-        if self._before is None:
-            self._before = gc.get_threshold()
+        if self._old_thresholds is None:
+            self._old_thresholds = gc.get_threshold()
             # No gc.freeze(): it hides objects from what asks who refers to them, as hypothesis does.
             gc.set_threshold(*_THRESHOLDS)
 
     def restore(self) -> None:
         """Collect as before ``calm``."""
-        if self._before is not None:
-            gc.set_threshold(*self._before)
-            self._before = None
+        if self._old_thresholds is not None:
+            gc.set_threshold(*self._old_thresholds)
+            self._old_thresholds = None
 
 
 @contextmanager

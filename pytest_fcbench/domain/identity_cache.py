@@ -1,4 +1,4 @@
-"""Values remembered by the object that they were made from, not by an equal one."""
+"""A cache of values by the object that they were made from, not by an equal one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class IdentityCache(Generic[Source, Value]):
     """
 
     def __init__(self, most: int) -> None:
-        """Remember so many values at most; with one more, all before it are forgotten."""
+        """Keep at most ``most`` values; with one more, all before it are forgotten."""
         self._most = most
-        self._known: dict[tuple[int, Hashable], tuple[Source, Value]] = {}
+        self._pairs: dict[tuple[int, Hashable], tuple[Source, Value]] = {}
         """By the address of the source, which stays its own while it is kept here, and what else counts."""
 
     def find_or_make(self, source: Source, make: Callable[[Source], Value], beside: Hashable = None) -> Value:
         """Return the value made from a source and from what counts beside it, making it the first time."""
         key = id(source), beside
-        pair = self._known.get(key)
+        pair = self._pairs.get(key)
         if pair is None:
-            if len(self._known) >= self._most:
-                self._known.clear()
-            pair = self._known[key] = source, make(source)
+            if len(self._pairs) >= self._most:
+                self._pairs.clear()
+            pair = self._pairs[key] = source, make(source)
         return pair[1]

@@ -23,13 +23,13 @@ EXTENDED = ConfigDict(json_schema_serialization_defaults_required=False)
 
 def is_larger(value: object, most: int) -> bool:
     """Tell whether a JSON value has more characters and values than ``most``, without a walk through all."""
-    signs, waiting = 0, [value]
-    while waiting and signs <= most:
-        each = waiting.pop()
-        signs += len(each) if isinstance(each, str) else 1
+    size, values = 0, [value]
+    while values and size <= most:
+        each = values.pop()
+        size += len(each) if isinstance(each, str) else 1
         if isinstance(each, (Mapping, list)):
-            waiting += each.values() if isinstance(each, Mapping) else each
-    return signs > most
+            values += each.values() if isinstance(each, Mapping) else each
+    return size > most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +84,8 @@ class StrictSchema(GenerateJsonSchema):
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Write the schema of a dataclass."""
-        strict = super().dataclass_schema(schema) | {"additionalProperties": False}
-        return _describe_properties(strict, schema["cls"])
+        closed_schema = super().dataclass_schema(schema) | {"additionalProperties": False}
+        return _describe_properties(closed_schema, schema["cls"])
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Write the schema of a model."""

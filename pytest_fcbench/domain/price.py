@@ -62,11 +62,8 @@ class Price:
     def compute_cost(self, consumption: Consumption, concurrency: int) -> float | None:
         """Return the dollars for one completion, or None where its tokens or its latency are unknown."""
         if self.hour is not None:
-            return (
-                None
-                if consumption.latency_s is None
-                else consumption.latency_s / 3600 * self.hour / concurrency
-            )
+            seconds = consumption.latency_s
+            return None if seconds is None else seconds / 3600 * self.hour / concurrency
         if consumption.input_tokens is None or consumption.output_tokens is None:
             return None
         if self.input is None or self.output is None:

@@ -61,12 +61,12 @@ class Prompting:
     @classmethod
     def make_default(cls, mode: Mode, names: Names | None = None) -> Prompting:
         """Return the prompting of a mode where nothing else is asked for."""
-        usual = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-        return cls(mode, names or usual, DEFAULT_SYNTAX[mode])
+        usual_names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
+        return cls(mode, names or usual_names, DEFAULT_SYNTAX[mode])
 
-    def use_format(self, chosen: PromptFormat) -> Prompting:
+    def use_format(self, prompt_format: PromptFormat) -> Prompting:
         """Return the same prompting in a prompt format, which also decides how calls are written."""
-        return replace(self, syntax=chosen.syntax, format=chosen)
+        return replace(self, syntax=prompt_format.syntax, format=prompt_format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ModelPresentation:
     """The official model as which it is asked; None where it is asked as any server is."""
 
     def leave_family(self) -> ModelPresentation:
-        """Return the manner in which every server is asked, in the same mode."""
+        """Return the presentation that every server takes, in the same mode."""
         if self.member is None:
             return self
         prompting = Prompting.make_default(self.prompting.mode, self.prompting.names)

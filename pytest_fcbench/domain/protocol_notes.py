@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class ProtocolNote(StrEnum):
-    """A way in which a reply breaks the interface, with the meaning that readers are told."""
+    """A way in which a reply breaks the interface, with the meaning that readers are shown."""
 
     meaning: str
 

@@ -21,7 +21,7 @@ class RecordedCall:
 
     @classmethod
     def with_reply(cls, name: str, arguments: Mapping[str, object], reply: object) -> RecordedCall:
-        """Make a path call from a JSON value. Raises RecursionError where it is nested too deeply."""
+        """Make a recorded call of a JSON reply. Raises RecursionError where it is nested too deeply."""
         return cls(name, arguments, write_reply(reply))
 
     @property

@@ -143,10 +143,10 @@ def mask_secrets(text: str, secrets: Sequence[str]) -> str:
     """Replace each of these secrets in a text by ``***``, also where it is broken into lines."""
     for secret in secrets:
         text = text.replace(secret, "***")
-    unbroken = "".join(text.split())
-    unbroken = _BREAK.sub("", unbroken) if "\\" in unbroken else unbroken
-    for secret in secrets if unbroken != text else ():
-        if secret in unbroken and _is_no_word(secret):
+    one_line = "".join(text.split())
+    one_line = _BREAK.sub("", one_line) if "\\" in one_line else one_line
+    for secret in secrets if one_line != text else ():
+        if secret in one_line and _is_no_word(secret):
             text = re.sub(rf"(?:\s|{_BREAK.pattern})*".join(map(re.escape, secret)), "***", text)
     return text
 
@@ -173,7 +173,7 @@ def redact_secrets(text: str, *secrets: str) -> str:
     # Shorter values, such as "test" or "1", occur in honest texts by chance.
     text = mask_secrets(text, [secret for secret in list_secrets(*secrets) if len(secret) >= _SHORTEST])
     for pattern in (_SECRET_IN_ADDRESS, _SECRET_TEXT):
-        text = pattern.sub(lambda found: f"{found.group(1) or ''}***", text)
+        text = pattern.sub(lambda match: f"{match[1] or ''}***", text)
     return text
 
 

@@ -30,8 +30,8 @@ class Registry(Mapping[str, T]):
         self._own = own
         self._loaded: dict[str, T] = {}
 
-    def _added(self) -> Mapping[str, EntryPoint]:
-        """Return the entry points of other distributions by name. Raises ``UsageError`` for a name twice."""
+    def _find_additions(self) -> Mapping[str, EntryPoint]:
+        """Find the entry points of other distributions by name. Raises ``UsageError`` for a name twice."""
         entry_points: dict[str, EntryPoint] = {}
         for point in find_entry_points(self._group):
             other = entry_points.setdefault(point.name, point)
@@ -47,7 +47,7 @@ class Registry(Mapping[str, T]):
         if name in self._own:
             return self._own[name]
         if name not in self._loaded:
-            point = self._added()[name]
+            point = self._find_additions()[name]
             try:
                 self._loaded[name] = point.load()
             except Exception as error:
@@ -59,13 +59,13 @@ class Registry(Mapping[str, T]):
 
     # The one of ``Mapping`` looks the name up, which would import its entry point.
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._loaded or name in self._added()
+        return name in self._own or name in self._loaded or name in self._find_additions()
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*self._own, *self._added())
+        yield from (*self._own, *self._find_additions())
 
     def __len__(self) -> int:
-        return len(self._own) + len(self._added())
+        return len(self._own) + len(self._find_additions())
 
     def find(self, name: str) -> T:
         """Return the thing of that name. Raises ``UsageError`` with the valid names."""

@@ -1,1 +1,1 @@
-"""The YAML formats of entries, one module per kind of entry."""
+"""The parts that the YAML formats of entries share: fields, rows, function docs, questions, checks."""

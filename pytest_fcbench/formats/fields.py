@@ -61,7 +61,7 @@ def read_yaml(path: Path) -> object:
     return value
 
 
-_MOST_REPEATED = 100_000
+_MOST_REPEATS = 100_000
 """Values that may stand in a file through aliases, beside those that are written out."""
 _MOST_DIGITS = 1_000
 _LONG_WORD = re.compile(rf"\S{{{_MOST_DIGITS}}}")
@@ -73,11 +73,11 @@ def _check_nodes(root: yaml.Node | None) -> None:
     Raises ``SuiteError`` that begins with the line.
     """
     sizes: dict[int, int] = {}
-    around: set[int] = set()
+    ancestors: set[int] = set()
     waiting = [(root, False)]
     while waiting:
-        node, is_left = waiting.pop()
-        if node is None or (id(node) in sizes and not is_left):
+        node, is_leaving = waiting.pop()
+        if node is None or (id(node) in sizes and not is_leaving):
             continue
         line, inside = node.start_mark.line + 1, []
         if isinstance(node, yaml.MappingNode):
@@ -86,18 +86,18 @@ def _check_nodes(root: yaml.Node | None) -> None:
             inside = node.value
         elif len(node.value) > _MOST_DIGITS and node.tag.endswith((":int", ":float")):
             raise SuiteError(f"{line}: a number of {len(node.value):,} digits; put text in quotes")
-        if not is_left:
-            if id(node) in around:
+        if not is_leaving:
+            if id(node) in ancestors:
                 raise SuiteError(f"{line}: an alias in this value names the value itself; write it out")
-            around.add(id(node))
+            ancestors.add(id(node))
             waiting += [(node, True), *((each, False) for each in inside)]
             continue
-        around.remove(id(node))
+        ancestors.remove(id(node))
         sizes[id(node)] = size = 1 + sum(sizes[id(each)] for each in inside)
-        # What is repeated costs nothing here, but everything that goes through the values meets each again.
-        if size - len(sizes) > _MOST_REPEATED:
+        # An alias costs nothing here, but later code that goes through the values visits each repetition.
+        if size - len(sizes) > _MOST_REPEATS:
             raise SuiteError(
-                f"{line}: aliases repeat more than {_MOST_REPEATED:,} values here; write out what is meant"
+                f"{line}: aliases repeat more than {_MOST_REPEATS:,} values here; write out what is meant"
             )
 
 
@@ -131,7 +131,7 @@ def _read_json(text: str) -> object:
     return value
 
 
-# Remembered, because one file can have many errors.
+# Cached, because one file can have many errors.
 _compose: Callable[[str], yaml.Node | None] = lru_cache(maxsize=1)(partial(yaml.compose, Loader=_Loader))
 
 
@@ -152,7 +152,7 @@ def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
 
 
 MOST_ERRORS = 20
-"""Errors of a file that are told at once."""
+"""Errors of a file that are reported at once."""
 
 
 class FieldError(SuiteError):
@@ -166,7 +166,7 @@ class FieldError(SuiteError):
         self.keys = keys
         self.line = line
         self.others: Sequence[FieldError] = ()
-        """Errors that were found with it."""
+        """Further errors of the same file."""
 
 
 def read_each(read: Callable[..., R], *values: Iterable[object]) -> list[R]:
@@ -185,7 +185,7 @@ def read_each(read: Callable[..., R], *values: Iterable[object]) -> list[R]:
 
 
 def join_errors(errors: Iterable[SuiteError]) -> SuiteError:
-    """Return one error that tells each of these once, up to a bound."""
+    """Join errors into one that states each of them once, up to a bound."""
     texts = list(dict.fromkeys(map(str, errors)))
     more = ["there are more errors; correct these first"] if len(texts) > MOST_ERRORS else []
     return SuiteError("\n".join(texts[:MOST_ERRORS] + more))

@@ -157,10 +157,10 @@ def read_questions(
     types = TYPES[category.language]
     doc_rows = row.functions if isinstance(row, OfferingFile) else None
     docs = function_docs.read_function_docs(doc_rows, file.at("functions"), types)
-    common_check = read_check(file.at("check"))
+    file_check = read_check(file.at("check"))
     for question, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        # First what nothing else depends on, so that an error in the rest does not hide its own.
-        check = read_check(place.at("check")) or common_check
+        # The check first: nothing else depends on it, and an error in the rest must not hide its own.
+        check = read_check(place.at("check")) or file_check
         rows = question.functions if isinstance(question, (OfferedRow, NextReplyRow)) else []
         functions = function_docs.choose_docs(rows, place.at("functions"), docs, types) if rows else {}
         if question.forbidden:

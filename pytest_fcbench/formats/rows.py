@@ -46,11 +46,10 @@ class Row(BaseModel):
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in valid_keys:
-                    # Their meaning is plain, only the category has none of them.
-                    own = " A test with the fixture 'answer' can check it instead." * (key in _CHECKS)
-                    raise make_rule_error(
-                        f"{describe_unknown_name('key', str(key), valid_keys)}{own}", str(key)
-                    )
+                    # Other categories have these keys, so their user wants to check the answer.
+                    hint = " A test with the fixture 'answer' can check it instead." * (key in _CHECKS)
+                    sentence = describe_unknown_name("key", str(key), valid_keys)
+                    raise make_rule_error(f"{sentence}{hint}", str(key))
         return value
 
 

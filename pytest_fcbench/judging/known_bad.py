@@ -1,4 +1,4 @@
-"""The check that all matchers make first: entries and answers that are not scored."""
+"""The check that the verdicts of all kinds make first: entries and answers that are not scored."""
 
 from __future__ import annotations
 

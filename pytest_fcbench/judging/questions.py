@@ -72,8 +72,8 @@ class JudgeQuestion(Generic[T]):
         try:
             value: object = read_json_text(strip_fence(text))
         except (ValueError, RecursionError) as error:
-            why = make_printable(str(error) or type(error).__name__)
-            raise Unfit(f"is not one JSON object: {why}") from None
+            reason = make_printable(str(error) or type(error).__name__)
+            raise Unfit(f"is not one JSON object: {reason}") from None
         if not isinstance(value, dict):
             raise Unfit("is JSON, but not an object")
         return self.read(value)
@@ -94,17 +94,14 @@ def put_question(question: JudgeQuestion[T], judge: str, party: Party = Party.MO
         try:
             question.answer(completion)
             break
-            # The judge sees its own reply and the reason why it is refused, then tries again.
         except Unfit as error:
+            # The judge sees its own reply and the reason why it is refused, then tries again.
+            reply = escape_surrogates(completion.text or "(empty)")[:_LONGEST_REPLY]
             messages += [
-                {
-                    "role": "assistant",
-                    "content": escape_surrogates(completion.text or "(empty)")[:_LONGEST_REPLY],
-                },
+                {"role": "assistant", "content": reply},
                 {"role": "user", "content": f"The reply {error}. Reply again, with the JSON object only."},
             ]
-    name = question.about.key
-    return Transcript(name, judge, Prompting.make_default(Mode.PROMPT), (tuple(steps),))
+    return Transcript(question.about.key, judge, Prompting.make_default(Mode.PROMPT), (tuple(steps),))
 
 
 def interpret_transcript(question: JudgeQuestion[T], transcript: Transcript) -> T | NotScored:
@@ -123,22 +120,23 @@ def ask_aside(
     """Ask the judge as a party in another conversation; return the asides to keep with it."""
     asides: list[AuxiliaryCall] = []
 
-    def note(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+    def record_answer(request: AskModel) -> Generator[AskModel, Completion, Completion]:
         completion = yield request
         asides.append(AuxiliaryCall(request.party, request.digest, completion))
         return completion
 
-    yield from relay_conversation(put_question(question, judge, Party.JUDGE), note)
+    yield from relay_conversation(put_question(question, judge, Party.JUDGE), record_answer)
     return tuple(asides)
 
 
 def recall_answer(question: JudgeQuestion[T], asides: Iterable[AuxiliaryCall]) -> T | NotScored:
     """Return the answer that was kept with a conversation, or the reason why there is none."""
     completions = {aside.digest: aside.completion for aside in asides}
-    conversation = put_question(question, "", Party.JUDGE)
-    return interpret_transcript(
-        question, drive_conversation(conversation, lambda request: completions.get(request.digest, NOT_ASKED))
+    transcript = drive_conversation(
+        put_question(question, "", Party.JUDGE),
+        lambda request: completions.get(request.digest, NOT_ASKED),
     )
+    return interpret_transcript(question, transcript)
 
 
 def fence_material(material: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Values in a final answer: whether the right one is among them, and which rivals stand beside it.
+"""Find the values in a final answer: whether the right one is among them, and which rivals it has.
 
 A value is an amount, a date or a time, in any of its writings: ``9am`` is ``09:00``. A final answer names a
 rival where it offers another value of the same kind in place of the right one:
@@ -101,8 +101,8 @@ def read_value(text: str) -> StatedValue | None:
 
 def _read_leading_number(text: str) -> Fraction | None:
     number_match = re.match(r"[$€£¥₹]? ?([-−]?\d[\d,]*(?:\.\d+)?)", text)
-    words = (number_match[1] if number_match else text.split()[0] if text.split() else "").strip(",")
-    for meaning in read_quantities(words):
+    number_text = (number_match[1] if number_match else next(iter(text.split()), "")).strip(",")
+    for meaning in read_quantities(number_text):
         if isinstance(meaning.amount, Fraction) and meaning.kind == "number":
             return meaning.amount
     return None
@@ -112,8 +112,8 @@ def find_values(text: str) -> list[StatedValue]:
     """Find the values in a text from left to right, each as long as it can be read."""
     stated_values: list[StatedValue] = []
     # A number before a line of a list is none of the answer.
-    numbers = {match.start(1) for match in re.finditer(r"^[\s>*_#-]*(\d{1,2}[.)])\s", text, re.MULTILINE)}
-    words = [match.span() for match in re.finditer(r"\S+", text) if match.start() not in numbers]
+    starts = {match.start(1) for match in re.finditer(r"^[\s>*_#-]*(\d{1,2}[.)])\s", text, re.MULTILINE)}
+    words = [match.span() for match in re.finditer(r"\S+", text) if match.start() not in starts]
     at = 0
     while at < len(words) and len(stated_values) < _MOST_VALUES:
         values, word_count = _read_at(text, words[at : at + _MOST_WORDS])
@@ -243,10 +243,10 @@ def find_rival(text: str, right: Sequence[str], is_right: Callable[[str], bool])
     """
     for either in _EITHER.finditer(text[:_LONGEST]):
         sides = [side.strip() for side in either.groups()]
-        wrong = [side for side in sides if not is_right(side)]
+        wrong_sides = [side for side in sides if not is_right(side)]
         # Of two names of one thing both are right, and of two other things none is.
-        if len(wrong) == 1 and not any(re.search(r"\bor\b", answer, re.IGNORECASE) for answer in right):
-            return wrong[0]
+        if len(wrong_sides) == 1 and not any(re.search(r"\bor\b", each, re.IGNORECASE) for each in right):
+            return wrong_sides[0]
     right_values = [value for answer in right if (value := read_value(answer))]
     # An answer of several values, such as a range, is compared by its words.
     if len(right_values) == len(right):
@@ -281,9 +281,9 @@ def _find_rival_value(text: str, right_values: Sequence[StatedValue]) -> str | N
         pair for pair in pairwise(offers) if _are_joined(text, *pair) and not {*right_offers}.isdisjoint(pair)
     ]
     for other in others:
-        alike = [value for value in right_offers if value.has_kind_of(other)]
-        is_doubted = alike and _DOUBT.search(text[max(0, other.start - 60) : other.start])
-        is_listed = is_bare_list and any(_is_year(other) is _is_year(value) for value in alike)
+        same_kind = [value for value in right_offers if value.has_kind_of(other)]
+        is_doubted = same_kind and _DOUBT.search(text[max(0, other.start - 60) : other.start])
+        is_listed = is_bare_list and any(_is_year(other) is _is_year(value) for value in same_kind)
         if is_doubted or is_listed or any(other in pair for pair in joined_pairs):
             return text[other.start : other.end]
     return None

@@ -1,4 +1,4 @@
-"""The comparison of texts that all matchers share."""
+"""The comparison of texts that the verdicts of all kinds share."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def unify_texts(value: object) -> object:
 _TWINS = str.maketrans("АВЕКМНОРСТХаеорсухіјѕΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEKMHOPCTXaeopcyxijsABEZHIKMNOPTYXo")
 
 
-def mark_lookalikes(found_text: str, expected_text: str) -> tuple[str, str]:
+def mark_lookalikes(actual_text: str, expected_text: str) -> tuple[str, str]:
     r"""Write as ``\uXXXX`` the characters in which words differ that look alike in both texts."""
-    if found_text.isascii() and expected_text.isascii():
-        return found_text, expected_text
+    if actual_text.isascii() and expected_text.isascii():
+        return actual_text, expected_text
     words = {_find_look(word): word for word in map(_strip_signs, expected_text.split())}
-    found_words = map(_strip_signs, found_text.split())
-    if all(word == words.get(_find_look(word), word) for word in found_words):
-        return found_text, expected_text
-    return _escape_others(found_text, expected_text), _escape_others(expected_text, found_text)
+    actual_words = map(_strip_signs, actual_text.split())
+    if all(word == words.get(_find_look(word), word) for word in actual_words):
+        return actual_text, expected_text
+    return _escape_others(actual_text, expected_text), _escape_others(expected_text, actual_text)
 
 
 def _strip_signs(word: str) -> str:

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.transcript import Call, Ending, Fault
 from pytest_fcbench.domain.verdict import Failed, Profile
 
 Compare: TypeAlias = Callable[[Sequence[Call], Names], Divergence]
-"""Finds what is wrong with as many calls as are wanted, whose functions are offered under these names."""
+"""Finds what is wrong with calls in the right number, whose functions are offered under these names."""
 
 _FAULTS: Mapping[Fault | None, AnswerClass] = {
     Fault.OVERFLOW: AnswerClass.CONTEXT_OVERFLOW,
@@ -46,7 +46,7 @@ _BEGINNINGS = {
 def classify_answer(
     failure: FailedEntry, count: int | None = None, compare: Compare | None = None
 ) -> Divergence:
-    """Find the class of an answer in which so many calls are wanted; without ``compare`` its code decides."""
+    """Find the class of an answer that should make ``count`` calls; without ``compare`` its code decides."""
     entry, transcript, answer = failure.entry, failure.transcript, failure.transcript.last
     if answer.fault in _FAULTS:
         return Divergence(_FAULTS[answer.fault])
@@ -56,7 +56,8 @@ def classify_answer(
     if isinstance(reading, Unreadable):
         return Divergence(AnswerClass.UNREADABLE_CALL)
     if isinstance(reading, Prose) or not reading.calls:
-        return Divergence(AnswerClass.UNEXPLAINED if forbidden else AnswerClass.NO_CALL)
+        expects_call = entry.judged_category.expects_calls or entry.expectation.takes_any_call
+        return Divergence(AnswerClass.NO_CALL if expects_call else AnswerClass.UNEXPLAINED)
     if forbidden:
         return Divergence(AnswerClass.UNWANTED_CALL)
     # Corrected calls have the names of the docs.
@@ -70,7 +71,7 @@ def classify_answer(
 
 
 def classify_code(verdict: Failed) -> Divergence:
-    """Find the class of a code; in SQL and in relevance the verdict has it, else that of a call."""
+    """Find the class of a failed call by the code of its verdict."""
     beginnings = (each for begin, each in _BEGINNINGS.items() if verdict.code.startswith(begin))
     answer_class = _CODES.get(verdict.code) or next(beginnings, AnswerClass.UNEXPLAINED)
     parameter = verdict.details.get("parameter")
@@ -78,7 +79,7 @@ def classify_code(verdict: Failed) -> Divergence:
 
 
 def _read_answer(failure: FailedEntry) -> Calls | Prose | Unreadable:
-    """Read an answer by a profile; officially unreadable words are told from unreadable calls."""
+    """Read an answer by a profile; officially unreadable text is prose unless it tries to call."""
     entry, transcript = failure.entry, failure.transcript
     syntax, language = transcript.prompting.syntax, entry.category.language
     lenient = read_corrected(

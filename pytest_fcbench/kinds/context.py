@@ -45,6 +45,8 @@ class ConversationContext:
     memories: Memories = field(default_factory=dict)
     """The memories that later conversations continue."""
 
-    def use_format(self, chosen: PromptFormat) -> ConversationContext:
-        """Return the setting of an entry that brings a prompt format of its own."""
-        return replace(self, manner=replace(self.manner, prompting=self.manner.prompting.use_format(chosen)))
+    def use_format(self, prompt_format: PromptFormat) -> ConversationContext:
+        """Return the context of an entry that brings a prompt format of its own."""
+        return replace(
+            self, manner=replace(self.manner, prompting=self.manner.prompting.use_format(prompt_format))
+        )

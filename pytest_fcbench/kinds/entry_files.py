@@ -90,7 +90,7 @@ def make_entries(
     file: Field, suite: str, category: Category, world: World | None = None
 ) -> tuple[Entry, ...]:
     """Make the entries of a file in one of its categories. Raises ``SuiteError`` with all of its errors."""
-    with _tell_all_errors(file, suite, category, world):
+    with _raise_all_errors(file, suite, category, world):
         return _make_entries(file, suite, category, world)
 
 
@@ -100,7 +100,7 @@ def _make_entries(file: Field, suite: str, category: Category, world: World | No
     for place, entry in entries:
         if world is not None and (domains := place.at("domains")).value is not None:
             _check_state(domains, entry, world)
-    return tuple(_unique(entries))
+    return tuple(_check_ids(entries))
 
 
 def _check_state(field: Field, entry: Entry, world: World) -> None:
@@ -117,12 +117,12 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
 
 
 @contextmanager
-def _tell_all_errors(file: Field, suite: str, category: Category, world: World | None) -> Iterator[None]:
-    """Where a file has an error, raise one that tells all of them."""
+def _raise_all_errors(file: Field, suite: str, category: Category, world: World | None) -> Iterator[None]:
+    """Replace the first error of a file by one that lists all of them."""
     try:
         yield
     except FieldError as error:
-        # A line by itself is told from which file it is, or has none.
+        # A line of a file lists errors only where it knows its file.
         if file.line is not None and file.list_file_errors is None:
             raise
         list_all = file.list_file_errors or partial(list_errors, file, suite, category, world)
@@ -143,7 +143,7 @@ def list_errors(file: Field, suite: str, category: Category, world: World | None
         except FieldError as error:
             new_errors = [error, *error.others]
         texts = {*map(str, errors)}
-        errors += (each for each in new_errors if not (str(each) in texts or rest.caused(each.keys)))
+        errors += (each for each in new_errors if not (str(each) in texts or rest.has_caused(each.keys)))
         # A file that this one uses has functions of the same numbers.
         if any(each.path != file.path for each in new_errors):
             break
@@ -162,48 +162,48 @@ class _RestOfFile:
     def __init__(self, whole: Mapping[str, object], model: type[Row]) -> None:
         self._top = dict(whole)
         self._known = model.model_fields.keys() - {"check"}
-        self._left = {
+        self._remaining = {
             key: dict(enumerate(elements))
             for key in ("functions", "entries")
             if isinstance(elements := whole.get(key), list)
         }
-        self._lengths = {key: len(elements) for key, elements in self._left.items()}
-        self._gone: set[tuple[Key, ...]] = set()
+        self._lengths = {key: len(elements) for key, elements in self._remaining.items()}
+        self._gaps: set[tuple[Key, ...]] = set()
 
     @property
     def value(self) -> Mapping[str, object]:
         lists = {
             key: [*elements.values()] if len(elements) == self._lengths[key] else ListPart(elements)
-            for key, elements in self._left.items()
+            for key, elements in self._remaining.items()
         }
         return {**self._top, **lists}
 
-    def caused(self, keys: tuple[Key, ...]) -> bool:
+    def has_caused(self, keys: tuple[Key, ...]) -> bool:
         """Tell whether an error at these keys follows from what was left out."""
         key, number, member = (*keys, None, None, None)[:3]
-        has_member = member in as_mapping(self._left.get(str(key), {}).get(cast("int", number)))
+        has_member = member in as_mapping(self._remaining.get(str(key), {}).get(cast("int", number)))
         is_missing = len(keys) == 3 and not has_member
-        return keys in self._gone or (is_missing and not self._gone.isdisjoint((keys[:2], keys[2:])))
+        return keys in self._gaps or (is_missing and not self._gaps.isdisjoint((keys[:2], keys[2:])))
 
     def leave_out(self, keys: tuple[Key, ...]) -> bool:
         """Leave out what an error is about; tell whether it was there."""
         key, number, member = (*keys, None, None, None)[:3]
         if len(keys) > 0 and key in self._top and key not in self._known:
             del self._top[str(key)]
-            self._gone |= {(), keys[:1]}
+            self._gaps |= {(), keys[:1]}
             return True
-        elements = self._left.get(str(key), {})
+        elements = self._remaining.get(str(key), {})
         if not isinstance(number, int) or number not in elements:
             return False
         entry = as_mapping(elements[number])
         if key == "entries" and member in entry and member not in _NEEDED:
             elements[number] = {name: value for name, value in entry.items() if name != member}
-            self._gone |= {keys[:2], keys[:3]}
+            self._gaps |= {keys[:2], keys[:3]}
             return True
         del elements[number]
         if key == "functions":
             name = as_mapping(entry.get("function", entry)).get("name", entry.get("title"))
-            entries = self._left.get("entries", {})
+            entries = self._remaining.get("entries", {})
             for other, each in [*entries.items()]:
                 # Without a list of its own, an entry offers all.
                 names = as_mapping(each).get("functions")
@@ -216,7 +216,7 @@ _UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
 """Characters that no id may have: pytest puts it in brackets, and files and workers carry it."""
 
 
-def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
+def _check_ids(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     """Return the entries; refuse an id that is unfit or taken."""
     by_id: dict[str, Entry] = {}
     for field, entry in entries:

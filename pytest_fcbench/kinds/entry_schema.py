@@ -28,9 +28,9 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
             # An entry together with the keys at the top of its file.
             whole = schemas[file]
             entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
-            beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
+            extra = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
             required_keys = [name for name in (*whole["required"], *entry["required"]) if name != "entries"]
-            properties = {**entry["properties"], **beside}
+            properties = {**entry["properties"], **extra}
             shapes[file] = {**entry, "properties": properties, "required": required_keys}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

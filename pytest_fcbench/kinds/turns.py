@@ -2,7 +2,7 @@
 
 A conversation yields ``AskModel`` and is sent the ``Completion``, yields ``CallFunctions`` and is sent the
 ``CallResults``, and returns the ``Transcript``. Any driver can run it; a test steps it by hand. Function
-calling and prompting differ by the manner, not by the loop.
+calling and prompting differ by how the model is asked, not by the loop.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ MOST_STEPS = 20
 """A conversation ends after more steps than this in one turn (official)."""
 
 
-def converse(entry: Entry, setting: ConversationContext) -> Conversation:
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
-    entry_environments = environments.open_environments(entry, setting.suite.world)
+    entry_environments = environments.open_environments(entry, context.suite.world)
     # Where a model is shown the official sentences, it is shown official results.
-    for environment in entry_environments.by_domain.values() if setting.suite.world.sentences else ():
+    for environment in entry_environments.by_domain.values() if context.suite.world.sentences else ():
         environment.share_defaults(environment)
-    return carry_out_calls(
-        put_turns(entry, setting.manner, setting.suite.wording), entry_environments.perform_calls
-    )
+    conversation = put_turns(entry, context.manner, context.suite.wording)
+    return carry_out_calls(conversation, entry_environments.perform_calls)
 
 
 def put_turns(
@@ -60,7 +59,7 @@ def put_turns(
     prompting = manner.prompting
     dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
     turns: list[tuple[Step, ...]] = []
-    carried_out = 0
+    call_count = 0
     for number, messages in enumerate(entry.turns):
         if number:
             dialogue.add_user_turn(messages)
@@ -73,14 +72,11 @@ def put_turns(
             answer = yield dialogue.build_request(number, len(steps))
             assert isinstance(answer, Completion), "a driver answers a question with a completion"
             completion = dialogue.add_answer(answer)
-            calls = (
-                list_calls_to_make(completion, prompting.syntax)
-                if entry.scene and not completion.fault
-                else ()
-            )
-            carried_out += len(calls)
+            has_calls = entry.scene and not completion.fault
+            calls = list_calls_to_make(completion, prompting.syntax) if has_calls else ()
+            call_count += len(calls)
             # Every request repeats all results before it, so that a model in a loop would fill the memory.
-            if carried_out > MOST_CALLS:
+            if call_count > MOST_CALLS:
                 completion, calls = replace(completion, fault=Fault.TOO_LARGE), ()
             results: tuple[str, ...] = ()
             if calls:

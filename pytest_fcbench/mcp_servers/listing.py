@@ -70,9 +70,7 @@ def list_tools(server: ServerProgram | ServerAddress, cwd: Path | None = None) -
     """
 
     async def fetch_listing() -> ToolListing:
-        async with open_server(server, cwd) as running_server:
-            return ToolListing(
-                running_server.name, running_server.version, tuple(await running_server.list_tools())
-            )
+        async with open_server(server, cwd) as connection:
+            return ToolListing(connection.name, connection.version, tuple(await connection.list_tools()))
 
     return asyncio.run(fetch_listing())

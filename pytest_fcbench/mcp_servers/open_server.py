@@ -253,7 +253,7 @@ async def _run_setup(
     secrets: tuple[str, ...],
 ) -> None:
     """Run a program in the folder of a server. Raises ``CallError`` where it fails."""
-    command_text = " ".join(command)
+    setup_text = " ".join(command)
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -264,14 +264,12 @@ async def _run_setup(
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise CallError("mcp_setup", f"the setup {command_text!r} cannot be run: {error.strerror}") from None
+        raise CallError("mcp_setup", f"the setup {setup_text!r} cannot be run: {error.strerror}") from None
     try:
         async with asyncio.timeout(within_s):
             output, _ = await process.communicate()
     except TimeoutError:
-        raise CallError(
-            "mcp_setup", f"the setup {command_text!r} did not end within {within_s:g} s"
-        ) from None
+        raise CallError("mcp_setup", f"the setup {setup_text!r} did not end within {within_s:g} s") from None
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
@@ -280,7 +278,7 @@ async def _run_setup(
     if process.returncode:
         output_text = mask_secrets(redact_secrets(output.decode("utf-8", "replace").strip()), secrets)
         output_text = output_text[-_LONGEST_STDERR:]
-        raise CallError("mcp_setup", f"the setup {command_text!r} failed: {output_text}")
+        raise CallError("mcp_setup", f"the setup {setup_text!r} failed: {output_text}")
 
 
 def _read_log(log: TextIO, secrets: tuple[str, ...]) -> str:

@@ -55,10 +55,8 @@ class ServerCalls:
         return request
 
     def _write_request(self, calls: tuple[Call, ...], *, probing: bool = False) -> AskModel:
-        program, past_calls = self.state.program, tuple(self.made)
-        return write_request(
-            ServerRequest(program, past_calls, calls, probing=probing, of_truth=self.of_truth)
-        )
+        program, history = self.state.program, tuple(self.made)
+        return write_request(ServerRequest(program, history, calls, probing=probing, of_truth=self.of_truth))
 
     def read_calls(self, texts: Sequence[str]) -> list[Call | str]:
         """Read calls; in place of one that the server is not asked to carry out, why, for the model."""

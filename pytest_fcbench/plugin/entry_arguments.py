@@ -105,10 +105,8 @@ def is_named(config: pytest.Config) -> bool:
     Options that stand in ``addopts`` configure a run. A mark that the project declares is the project's own.
     """
     ours = {"fcbench", *({*CATEGORIES, *SELECTIONS, *Stratum, *OURS} - list_declared_marks(config))}
-    has_option = any(word.startswith("--fcbench-") for word in config.invocation_params.args)
-    return bool(
-        has_option or config.option.fcbench_entry or _list_wanted(config.option.markexpr or "") & ours
-    )
+    has_flag = any(word.startswith("--fcbench-") for word in config.invocation_params.args)
+    return bool(has_flag or config.option.fcbench_entry or _list_wanted(config.option.markexpr or "") & ours)
 
 
 def _list_wanted(expression: str) -> set[str]:

@@ -295,7 +295,7 @@ FAILURE_CODES: Mapping[str, FailureCode] = {
     **CONVERSATIONS,
     **ENDINGS,
 }
-"""Every code that the matchers of this package give."""
+"""Every code that a verdict of this package can have."""
 
 _OTHER = FailureCode(
     "A matcher of another package, or of another version, gave this code.", "read the reason beside it"
@@ -303,5 +303,5 @@ _OTHER = FailureCode(
 
 
 def find_failure_code(code: str) -> FailureCode:
-    """Return the meaning of a code; matchers that other packages add may give their own."""
+    """Return the meaning of a code; verdicts of other packages may have codes of their own."""
     return FAILURE_CODES.get(code, _OTHER)

@@ -24,18 +24,13 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
 
     Both profiles stand side by side; intervals are those of ``profile``.
     """
-    sensitivities = {
-        each: sensitivity for each in Profile if (sensitivity := measure_sensitivity(records, each))
-    }
-    if profile not in sensitivities:
+    measures = {each: value for each in Profile if (value := measure_sensitivity(records, each))}
+    if profile not in measures:
         return
     rows = []
-    for prompt_format, own in sensitivities[profile].formats.items():
+    for prompt_format, own in measures[profile].formats.items():
         # The other profile may have scored nothing in this format, or nothing at all.
-        scores = [
-            sensitivities[each].formats.get(prompt_format) if each in sensitivities else None
-            for each in Profile
-        ]
+        scores = [measures[each].formats.get(prompt_format) if each in measures else None for each in Profile]
         accuracies = (format_number(score.accuracy if score else None, ".2%") for score in scores)
         counts = (f"{own.scored:,}", f"{own.passed:,}")
         rows.append((prompt_format.short, *counts, *accuracies, format_limits(own.interval)))
@@ -44,8 +39,8 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
         ("calls as", "scored", "passed", *Profile, "95% interval"),
         tuple(rows),
     )
-    yield _tabulate_spread(sensitivities, profile)
-    if costs := sensitivities[profile].costs:
+    yield _tabulate_spread(measures, profile)
+    if costs := measures[profile].costs:
         costly = tuple(
             (
                 _DIMENSIONS[cost.dimension],

@@ -173,23 +173,21 @@ def _write_scores(
     scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile, width: int
 ) -> Iterator[str]:
     """Write accuracies of both profiles, counts of one, and intervals of one."""
-    profile_scores = [scores[each] for each in (counts, *Profile, profile)]
+    by_column = [scores[each] for each in (counts, *Profile, profile)]
     columns = _fit_columns(_SCORES, _LEAST_SCORES, width)
     line = "-" * (_NAME + sum(_SCORES[column] for column in columns))
     yield f"{'':<{_NAME}}" + "".join(f"{column:>{_SCORES[column]}}" for column in columns)
-    last = [name for name in profile_scores[-1].names if name not in profile_scores[0].categories]
-    for name in profile_scores[0].categories:
-        yield _format_score(name, columns, *(each.categories[name] for each in profile_scores))
+    last = [name for name in by_column[-1].names if name not in by_column[0].categories]
+    for name in by_column[0].categories:
+        yield _format_score(name, columns, *(each.categories[name] for each in by_column))
     for place, name in enumerate(last):
         if place == 0 or name in ("overall", ALL):
             yield line
-        yield _format_score(
-            name, columns, *(score for each in profile_scores if (score := each.find_score(name)))
-        )
+        yield _format_score(name, columns, *(score for each in by_column if (score := each.find_score(name))))
     few = [
         f"{name} {score.interval.clusters}"
-        for name in profile_scores[-1].names
-        if (score := profile_scores[-1].find_score(name)) and score.interval and score.interval.clusters
+        for name in by_column[-1].names
+        if (score := by_column[-1].find_score(name)) and score.interval and score.interval.clusters
     ]
     if few:
         yield from _wrap_text(f"wide intervals, because of few clusters: {', '.join(few)}", width, "")

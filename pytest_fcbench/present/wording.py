@@ -17,17 +17,15 @@ def describe_path_settings(means: PathSettings | None) -> str:
     if means is None:
         return "-"
     replies = "live replies" if means.live else "recorded replies"
-    description = (
-        f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
-    )
+    text = f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
     if means.runner is None:
-        return description
+        return text
     texts = (
         f"texts of the official code ({means.wording})"
         if means.wording
         else "texts of pytest-fcbench, because 'fcbench pull complexfuncbench --code PATH' has read no others"
     )
-    return f"{description}, as runner {means.runner}, {texts}"
+    return f"{text}, as runner {means.runner}, {texts}"
 
 
 def format_time(seconds: float) -> str:

@@ -44,17 +44,11 @@ class Selection:
         return self._chosen[name]
 
     def _choose_entries(self, name: str) -> Sequence[Entry]:
-        matching_entries = [
-            entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])
-        ]
+        entries = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
         if ids := self.settings.entries:
-            matching_entries = [
-                entry for entry in matching_entries if any(matches_id(entry, each) for each in ids)
-            ]
+            entries = [entry for entry in entries if any(matches_id(entry, each) for each in ids)]
         shard = self.settings.shard
-        return (
-            matching_entries if shard is None else [entry for entry in matching_entries if shard.holds(entry)]
-        )
+        return entries if shard is None else [entry for entry in entries if shard.holds(entry)]
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
         """Return the entries of a suite grouped by file; nothing if the suite does not know its files."""

@@ -335,7 +335,7 @@ class Session:
 
     def explain_failure(self, record: Record) -> Explanation | None:
         """Explain a failed Record of this run; None where its entry is not known."""
-        # Imported late: it brings the matchers of calls, and most runs explain nothing.
+        # Imported late: it brings the modules that judge calls, and most runs explain nothing.
         from pytest_fcbench.run.explaining import explain_record
 
         selection, profile = self.context.selection, self.context.settings.profile
@@ -358,10 +358,8 @@ class Session:
         judged_entries = (entry for entry in self.context.list_free_texts() if entry.key in entry_keys)
         notes += early_notes.describe_free_texts(self.context, judged_entries)
         if path := self.context.settings.trained:
-            trained_count = len(all_records) - len(leave_out_trained(all_records))
-            notes.append(
-                f"{trained_count} of {len(all_records)} entries are in the training data ({path.name})"
-            )
+            count = len(all_records) - len(leave_out_trained(all_records))
+            notes.append(f"{count} of {len(all_records)} entries are in the training data ({path.name})")
         if self.context.waits and self.context.settings.parameters.get("stream"):
             notes.append("answers were asked for as streams (--fcbench-stream=on)")
         notes += describe_endings(all_records)
@@ -409,11 +407,9 @@ class Session:
         """The conversations that entries continue, as far as this process held them."""
         # Models that answer at once are asked in each worker of xdist, and their answers cost nothing.
         is_asking = self.has_started and self.context.waits
-        transcripts = self.dispatcher.find_earlier() if is_asking else {}
+        earlier = self.dispatcher.find_earlier() if is_asking else {}
         usd = self.context.usd
-        return tuple(
-            records.build_earlier_conversation(name, transcripts[name], usd) for name in sorted(transcripts)
-        )
+        return tuple(records.build_earlier_conversation(name, earlier[name], usd) for name in sorted(earlier))
 
     @property
     def evidence(self) -> gate.Evidence:

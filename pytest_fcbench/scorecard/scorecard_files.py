@@ -176,12 +176,10 @@ def read_scorecard(
             records = list(_read_baseline(section, document["entries"]))
         elif section.get("schema") == SCHEMA:
             # Tests of the user's own stand in the same report and carry no record.
-            record_objects = [
-                (test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in document["tests"]
-            ]
+            pairs = [(test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in document["tests"]]
             if test_records is None:
                 test_records = [
-                    (str(name), from_json(record)) for name, record in record_objects if record is not None
+                    (str(name), from_json(record)) for name, record in pairs if record is not None
                 ]
             nodeids = {record.item_id: name for name, record in test_records}
             records = [record for _, record in test_records]

@@ -222,24 +222,22 @@ class ChatServer:
 
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
-        made_reply = await self._make_reply(body, call)
+        answer = await self._make_reply(body, call)
         reply_id = f"chatcmpl-{call.number}"
         if body.stream:
-            choices = list_choices(made_reply.reply)
+            choices = list_choices(answer.reply)
             write = partial(
                 write_stream,
-                reply=made_reply.reply,
+                reply=answer.reply,
                 reply_id=reply_id,
                 created=call.created,
                 include_usage=body.include_usage,
             )
             good = write(choices)
             events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
-            return _Answer(
-                made_reply.key, tuple(events), broken=made_reply.broken or events != good, is_stream=True
-            )
+            return _Answer(answer.key, tuple(events), broken=answer.broken or events != good, is_stream=True)
         head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
-        return _Answer(made_reply.key, (head + made_reply.serialized,), broken=made_reply.broken)
+        return _Answer(answer.key, (head + answer.serialized,), broken=answer.broken)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         request = read_response_request(content)
@@ -276,34 +274,21 @@ class ChatServer:
         if (opinion := self._judge.answer_question(body.messages)) is not None:
             reply = build_text_reply(self._name, body, opinion, broken=is_broken)
             return _MadeReply("judge", reply, serialize_reply(reply), is_broken)
-        found_request = self._lookup.find_request(body, call.name)
+        hit = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
-        fault = (
-            call.fault if call.fault in CHANGES_ANSWER and found_request.entry.category.single_turn else None
-        )
-        key = (
-            found_request.entry.key,
-            found_request.prompting,
-            found_request.driven,
-            found_request.turn,
-            found_request.step,
-            fault,
-        )
+        fault = call.fault if call.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
+        key = (hit.entry.key, hit.prompting, hit.driven, hit.turn, hit.step, fault)
         if key not in self._replies:
             try:
-                request = AskModel(
-                    found_request.messages, found_request.tools, found_request.turn, found_request.step
-                )
-                completion = await self._models(found_request.prompting).complete(
-                    found_request.entry, request
-                )
+                request = AskModel(hit.messages, hit.tools, hit.turn, hit.step)
+                completion = await self._models(hit.prompting).complete(hit.entry, request)
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
             if fault is FaultKind.ONE_CALL and completion.tool_calls:
                 completion = replace(completion, tool_calls=completion.tool_calls[:1])
-            reply = build_reply(self._name, found_request, completion, broken=fault is FaultKind.JSON)
+            reply = build_reply(self._name, hit, completion, broken=fault is FaultKind.JSON)
             self._replies[key] = reply, serialize_reply(reply)
-        return _MadeReply(call.name or found_request.entry.key, *self._replies[key], fault is not None)
+        return _MadeReply(call.name or hit.entry.key, *self._replies[key], fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
         is_broken = call.fault is FaultKind.JSON

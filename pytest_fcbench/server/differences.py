@@ -145,12 +145,10 @@ def _list_texts(messages: Sequence[object], role: str) -> list[str]:
     return [text for each in role_messages if isinstance(text := each.get("content"), str)]
 
 
-def _find_position(request_values: Sequence[object], entry_values: Sequence[object]) -> int:
+def _find_position(values: Sequence[object], entry_values: Sequence[object]) -> int:
     """Return the index of the first difference."""
-    pairs = enumerate(zip(request_values, entry_values, strict=False))
-    return next(
-        (at for at, (one, other) in pairs if one != other), min(len(request_values), len(entry_values))
-    )
+    pairs = enumerate(zip(values, entry_values, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(values), len(entry_values)))
 
 
 def _describe_messages(messages: Sequence[object], entry_messages: Sequence[object]) -> str:
@@ -225,20 +223,18 @@ def _describe_tools(request_tools: object, entry_tools: object) -> str:
         or not isinstance(other, Mapping)
     ):
         return _describe_member(tool, mine, theirs)
-    request_properties, entry_properties = one.get("properties"), other.get("properties")
+    properties, entry_properties = one.get("properties"), other.get("properties")
     if (
-        request_properties == entry_properties
-        or not isinstance(request_properties, Mapping)
+        properties == entry_properties
+        or not isinstance(properties, Mapping)
         or not isinstance(entry_properties, Mapping)
     ):
         return _describe_member(f"the parameters of {tool}", one, other)
-    if name_difference := _describe_names("parameter", request_properties, entry_properties):
+    if name_difference := _describe_names("parameter", properties, entry_properties):
         return f"{tool} {name_difference}"
-    parameter = next(
-        (each for each in entry_properties if request_properties[each] != entry_properties[each]), ""
-    )
+    parameter = next((each for each in entry_properties if properties[each] != entry_properties[each]), "")
     return _contrast(
-        f"the parameter {parameter!r} of {tool}", request_properties[parameter], entry_properties[parameter]
+        f"the parameter {parameter!r} of {tool}", properties[parameter], entry_properties[parameter]
     )
 
 

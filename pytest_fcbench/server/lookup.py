@@ -148,14 +148,12 @@ class EntryIndex:
                 for _ in self._index_entries(entries, prompting):
                     if found_request := self._find_indexed(digests, key):
                         return found_request
-        matching_requests = next(
-            (same_requests for digest in digests if (same_requests := self._index.get(digest))), {}
-        )
+        matches = next((hits for digest in digests if (hits := self._index.get(digest))), {})
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
             hint = f": {describe_difference(body, nearest)}" if nearest else ""
-            if matching_requests:
-                hint = f", {next(iter(matching_requests))} has them"
+            if matches:
+                hint = f", {next(iter(matches))} has them"
             raise RefusedRequestError(
                 400,
                 "other_request",
@@ -177,10 +175,8 @@ class EntryIndex:
 
     def _find_indexed(self, digests: Sequence[bytes], key: str | None) -> FoundRequest | None:
         """Find a request among those that are indexed: that of the named entry, or of the first one."""
-        matching_requests = next(
-            (same_requests for digest in digests if (same_requests := self._index.get(digest))), {}
-        )
-        return matching_requests.get(key or min(matching_requests, key=self._places.__getitem__, default=""))
+        matches = next((hits for digest in digests if (hits := self._index.get(digest))), {})
+        return matches.get(key or min(matches, key=self._places.__getitem__, default=""))
 
     def _list_expected(self, entry: Entry) -> Iterator[Expected]:
         """Yield every request about an entry in each manner."""

@@ -93,13 +93,10 @@ def build_reply(
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
     if broken:
-        text, arguments = (
-            text and _cut_in_half(text),
-            [_cut_in_half(argument_text) for argument_text in arguments],
-        )
+        text, arguments = text and _cut_in_half(text), [_cut_in_half(argument) for argument in arguments]
     sent_calls = tuple(
-        SentCall(f"call_{found_request.entry.key}_{index}", call.name, argument_text)
-        for index, (call, argument_text) in enumerate(zip(calls, arguments, strict=True))
+        SentCall(f"call_{found_request.entry.key}_{index}", call.name, argument)
+        for index, (call, argument) in enumerate(zip(calls, arguments, strict=True))
     )
     tokens = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     return ServedReply(

@@ -83,12 +83,10 @@ def _convert_items(items: Sequence[object]) -> Sequence[Mapping[str, object]]:
             case "function_call":
                 function = {"name": item.get("name"), "arguments": item.get("arguments")}
                 call = {"id": item.get("call_id"), "type": "function", "function": function}
-                assistant_message = (
-                    messages.pop() if messages and messages[-1]["role"] == "assistant" else None
-                )
-                earlier = assistant_message.get("tool_calls") if assistant_message else None
+                last_message = messages.pop() if messages and messages[-1]["role"] == "assistant" else None
+                earlier = last_message.get("tool_calls") if last_message else None
                 calls = [*(earlier if isinstance(earlier, list) else ()), call]
-                messages.append({**(assistant_message or {"role": "assistant"}), "tool_calls": calls})
+                messages.append({**(last_message or {"role": "assistant"}), "tool_calls": calls})
             case "function_call_output":
                 output = _join_parts(item.get("output"), place)
                 messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})

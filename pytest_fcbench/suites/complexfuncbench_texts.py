@@ -237,14 +237,8 @@ def _read_prompt(clone: Path, name: str) -> JudgePrompt:
     system, user = assignments.get(system_name), assignments.get(user_name)
     if system is None or not isinstance(user, ast.Call):
         raise _refuse(clone, file, f"it has no {system_name if system is None else user_name}")
-    keyword_values = {
-        str(keyword.arg): _evaluate_literal(clone, file, keyword.value) for keyword in user.keywords
-    }
-    match (
-        _evaluate_literal(clone, file, system),
-        keyword_values.get("template"),
-        keyword_values.get("args_order"),
-    ):
+    keywords = {str(keyword.arg): _evaluate_literal(clone, file, keyword.value) for keyword in user.keywords}
+    match (_evaluate_literal(clone, file, system), keywords.get("template"), keywords.get("args_order")):
         case str(text), str(template), list(names) if set(names) <= _ARGUMENTS[name]:
             return JudgePrompt(text, template, tuple(names))
     raise _refuse(clone, file, f"its {user_name} has an unexpected form")

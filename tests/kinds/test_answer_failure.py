@@ -193,3 +193,10 @@ def test_a_statement_that_is_carried_out_has_a_wrong_result() -> None:
 def test_calls_that_fit_explain_nothing() -> None:
     found = classify(ONE, make_answer(f"[{RIGHT}]"), Failed("other", "no"), Profile.CORRECTED)
     assert found == (C.UNEXPLAINED, None)
+
+
+def test_words_are_no_missing_call_where_none_is_expected() -> None:
+    checked = make_entry("own_check", functions=[BOOK])
+    answer, verdict = make_answer("It rains."), Failed("own_check:refused", "not polite")
+    assert classify(checked, answer, verdict, Profile.OFFICIAL) == (C.UNEXPLAINED, None)
+    assert classify(ONE, answer, verdict, Profile.OFFICIAL) == (C.NO_CALL, None)

@@ -263,11 +263,9 @@ def _read_results(
     # --category narrows the entries, not the answers.
     plain = argparse.Namespace(config=arguments.config)
     context = RunContext(load_settings(plain, arguments.suite, f"replay:{path}"))
-    recorded_settings = context.chosen.recorded
+    recording = context.chosen.recorded
     with closing(Session(context)) as session:
-        answered_entries = [
-            entry for entry in entries if recorded_settings and entry.item_id in recorded_settings.answered
-        ]
+        answered_entries = [entry for entry in entries if recording and entry.item_id in recording.answered]
         session.expect(answered_entries)
         outcomes: dict[str, bool] = {}
         for entry in answered_entries:

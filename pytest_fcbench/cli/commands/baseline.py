@@ -48,10 +48,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     facts = card.facts
     print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]
-    unscored_count = sum(
-        isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts
-    )
-    if unscored_count:
-        print(f"{unscored_count} of them were not scored, so gates ignore them")
+    not_scored = sum(isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts)
+    if not_scored:
+        print(f"{not_scored} of them were not scored, so gates ignore them")
     print(f"use it with: pytest --fcbench-baseline={arguments.to} --fcbench-gate='not-worse(95%)'")
     return 0

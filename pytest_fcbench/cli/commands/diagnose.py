@@ -80,14 +80,12 @@ def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(arguments, core.NAME)
     profile = settings.profile if arguments.profile else card.facts.profile
-    category_names = (
+    categories = (
         {category.name for category in settings.categories} if arguments.category else set(CATEGORIES)
     )
-    selected_records = [
-        record for record in card.records if record.category in category_names & CATEGORIES.keys()
-    ]
-    failures = [record for record in selected_records if isinstance(record.verdict(profile), Failed)]
-    numbers, numbers_failed = (Counter(map(_name_kind, records)) for records in (selected_records, failures))
+    selection = [record for record in card.records if record.category in categories & CATEGORIES.keys()]
+    failures = [record for record in selection if isinstance(record.verdict(profile), Failed)]
+    numbers, numbers_failed = (Counter(map(_name_kind, records)) for records in (selection, failures))
     shares = [f"{numbers_failed[kind]} of {numbers[kind]} {kind} failed" for kind in _KINDS if numbers[kind]]
     found_none = "no multi-turn conversation and no single-turn answer"
     yield f"{card.path}: {card.facts.model}, {profile} profile: {', '.join(shares) or found_none}"

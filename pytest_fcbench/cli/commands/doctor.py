@@ -94,7 +94,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="print the first request about this entry as it is sent, with the key masked, and stop",
     )
     declare_json(parser)
-    option_keys = (
+    keys = (
         "suite",
         "judge",
         "judge_api_base",
@@ -104,9 +104,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "search",
         "config",
     )
-    declare_run_options(
-        parser, [option.key for option in OPTIONS if option.of_model or option.key in option_keys]
-    )
+    declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in keys])
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -131,12 +129,10 @@ def run_command(arguments: argparse.Namespace) -> int:
             print(make_printable(f"{'':18} {finding.way_out}"))
     if bad:
         following = "fix what is wrong, then run: fcbench doctor"
-    elif not (benchmarks := find_project() / "benchmarks").is_dir():
+    elif not (folder := find_project() / "benchmarks").is_dir():
         following = "fcbench init"
     else:
-        following = shlex.join(
-            ["pytest", f"{benchmarks}", *spell_run_options(collect_run_options(arguments))]
-        )
+        following = shlex.join(["pytest", f"{folder}", *spell_run_options(collect_run_options(arguments))])
     if arguments.json:
         print_json({"findings": [asdict(finding) for finding in findings], "next": following})
     else:
@@ -210,11 +206,9 @@ def _check_installation() -> Iterator[SetupFinding]:
         yield SetupFinding("python", FindingState.BAD, text, f"{PROJECT} needs Python {python_specifier}")
     requirements = [Requirement(each) for each in project.requires or ()]
     # A requirement of an extra has a marker that holds only with the name of the extra.
-    base_requirements = [
-        each for each in requirements if each.marker is None or each.marker.evaluate({"extra": ""})
-    ]
+    base = [each for each in requirements if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = []
-    for each in base_requirements:
+    for each in base:
         try:
             installed_version = metadata.version(each.name)
         except metadata.PackageNotFoundError:
@@ -225,7 +219,7 @@ def _check_installation() -> Iterator[SetupFinding]:
     if wrong:
         yield SetupFinding("packages", FindingState.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
-        text = f"{PROJECT} {project.version} and all {len(base_requirements)} required packages"
+        text = f"{PROJECT} {project.version} and all {len(base)} required packages"
         yield SetupFinding("packages", FindingState.GOOD, text)
     lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]

@@ -118,12 +118,10 @@ def _ask_servers(arguments: argparse.Namespace) -> Mapping[str, ToolListing]:
     if arguments.timeout <= 0:
         raise UsageError(f"--timeout {arguments.timeout:g}: must be above 0")
     headers: dict[str, str] = {}
-    for header_option in arguments.header:
-        name, _, variable = header_option.partition("=")
+    for header in arguments.header:
+        name, _, variable = header.partition("=")
         if not name or not variable:
-            raise UsageError(
-                f"--header={header_option}: must be a header and an environment variable, HEADER=NAME"
-            )
+            raise UsageError(f"--header={header}: must be a header and an environment variable, HEADER=NAME")
         headers[name] = variable
     listings: dict[str, ToolListing] = {}
     for source in arguments.sources:

@@ -52,13 +52,11 @@ def run_command(arguments: argparse.Namespace) -> int:
     facts = card.facts
     # The outcomes that the run recorded are repeated, unless other rules or another baseline are given.
     recorded_outcomes = card.gate
-    is_asked_again = any(
-        value is not None for value in (arguments.gate, arguments.baseline, arguments.trained)
-    )
+    is_override = any(value is not None for value in (arguments.gate, arguments.baseline, arguments.trained))
     rules = settings.gate
     if recorded_outcomes and arguments.gate is None:
         rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded_outcomes)
-    ungated_reason = None if is_asked_again or recorded_outcomes else _explain_no_gate(facts, rules)
+    ungated_reason = None if is_override or recorded_outcomes else _explain_no_gate(facts, rules)
     if not (rules or arguments.to or ungated_reason):
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     if settings.trained:
@@ -68,7 +66,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     evidence = gate.Evidence(
         card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
-    is_checked = is_asked_again or not (recorded_outcomes or ungated_reason)
+    is_checked = is_override or not (recorded_outcomes or ungated_reason)
     outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes
     beside = recorded_outcomes if is_checked else ()
     # A run whose gate was not applied ended with pytest's code.

@@ -67,8 +67,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     # litellm's table also has models for embeddings, images and audio.
     chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
     if arguments.word is None:
-        overview_lines = ["Built in"]
-        overview_lines += [
+        overview = ["Built in"]
+        overview += [
             f"  {provider.format_name(name):<22} {provider.about}"
             + ("" if provider.needs_network else "; no network")
             for name, provider in PROVIDERS.items()
@@ -76,23 +76,20 @@ def run_command(arguments: argparse.Namespace) -> int:
         file = find_config(arguments.config)
         profiles = read_profiles(file)
         # Without keys, because a missing one must not keep a profile from the list.
-        settings_by_name = {
+        profile_settings = {
             name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), arguments.config)
             for name in profiles
         }
-        overview_lines += [
-            "",
-            f"Profiles of {file or 'fcbench.yaml'}" + ("" if settings_by_name else ": none"),
-        ]
-        for name, settings in settings_by_name.items():
+        overview += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if profile_settings else ": none")]
+        for name, settings in profile_settings.items():
             parts = [settings.model]
             if settings.api_base:
                 parts.append(f"at {redact_address(settings.api_base)}")
             if key := profiles[name].get("api_key_env"):
                 parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
             parts.append(_describe_price(settings.price or known_price(settings.model)))
-            overview_lines.append(f"  {name:<16} {', '.join(parts)}")
-        print_lines(overview_lines)
+            overview.append(f"  {name:<16} {', '.join(parts)}")
+        print_lines(overview)
         chat = f"{len(chat_models):,} of them known as chat models"
         print(f"\nAny id of litellm, {chat}: 'fcbench models WORD' lists them")
         return 0

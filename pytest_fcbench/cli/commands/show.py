@@ -57,7 +57,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.ratings import MOST
 from pytest_fcbench.kinds.answers.web_entries import DOMAIN
 from pytest_fcbench.kinds.context import Memories
-from pytest_fcbench.kinds.sql.verdict import expects_statement
+from pytest_fcbench.kinds.sql.truth import asks_statement
 from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.models.protocol import describe_request
@@ -125,16 +125,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(arguments: argparse.Namespace) -> int:
-    given_options = [option for option in ("scorecard", "model", "expected") if getattr(arguments, option)]
+    options = [option for option in ("scorecard", "model", "expected") if getattr(arguments, option)]
     if arguments.wire:
-        given_options = [option for option in given_options if option != "model"] + ["wire"]
-    if len(given_options) > 1:
-        raise UsageError(
-            f"--{given_options[0]} and --{given_options[1]} exclude each other; give one of them"
-        )
+        options = [option for option in options if option != "model"] + ["wire"]
+    if len(options) > 1:
+        raise UsageError(f"--{options[0]} and --{options[1]} exclude each other; give one of them")
     if not arguments.entries:
-        if given_options and given_options != ["scorecard"]:
-            raise UsageError(f"--{given_options[0]} needs an entry; name one as suite:id")
+        if options and options != ["scorecard"]:
+            raise UsageError(f"--{options[0]} needs an entry; name one as suite:id")
         path = arguments.scorecard or find_latest_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
@@ -253,7 +251,7 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
             print(f"not scored: {error.cause}: {error.reason}")
             transcript = None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, transcripts))
-        if expects_statement(entry):
+        if asks_statement(entry):
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
@@ -261,19 +259,16 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
         # A conversation that others continue is held once and not judged.
         if transcript is None or not entry.expectation.is_judged:
             return
-        card_record = (
+        record = (
             next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
         )
-        if card_record and card_record.is_judged_by_test:
-            record, judgement = (
-                card_record,
-                Judgement(card_record.verdicts.official, card_record.verdicts.corrected),
-            )
+        if record and record.is_judged_by_test:
+            judgement = Judgement(record.verdicts.official, record.verdicts.corrected)
         else:
             judgement = session.judge(entry, transcript)
             record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
-        if expects_statement(entry) and isinstance(judgement.corrected, Failed):
+        if asks_statement(entry) and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=arguments.full))
 
 

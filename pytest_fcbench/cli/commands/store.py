@@ -199,15 +199,13 @@ def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
             print(
                 row(make_printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span)
             )
-    kept_answers = (
-        answer for categories in groups.values() for group in categories.values() for answer in group
-    )
-    if damaged_entries := [make_printable(answer.entry) for answer in kept_answers if answer.is_damaged]:
-        id_list = ", ".join(damaged_entries[:_MOST_DAMAGED]) + (
-            " ..." if len(damaged_entries) > _MOST_DAMAGED else ""
+    answers = (answer for categories in groups.values() for group in categories.values() for answer in group)
+    if damaged_ids := [make_printable(answer.entry) for answer in answers if answer.is_damaged]:
+        id_list = ", ".join(damaged_ids[:_MOST_DAMAGED]) + (
+            " ..." if len(damaged_ids) > _MOST_DAMAGED else ""
         )
         print(
-            f"damaged answers, which cannot be read: {len(damaged_entries):,} ({id_list}); delete each with "
+            f"damaged answers, which cannot be read: {len(damaged_ids):,} ({id_list}); delete each with "
             f"'fcbench store prune --entry ID'"
         )
 
@@ -218,10 +216,8 @@ def _find_model_id(arguments: argparse.Namespace, settings: Settings) -> str | N
 
 
 def _prune(arguments: argparse.Namespace, settings: Settings) -> None:
-    has_filter = any(
-        value is not None for value in (arguments.model, arguments.older_than, arguments.pattern)
-    )
-    if has_filter == arguments.all:
+    is_narrow = any(value is not None for value in (arguments.model, arguments.older_than, arguments.pattern))
+    if is_narrow == arguments.all:
         raise UsageError("choose what to delete: --model, --older-than and --entry, or --all without these")
     before = None if arguments.older_than is None else time.time() - arguments.older_than
     conditions = (_find_model_id(arguments, settings), arguments.pattern, before)
@@ -274,12 +270,10 @@ def _export(arguments: argparse.Namespace, settings: Settings) -> None:
         )
         model = Pipeline(context.model, [stored_answers], immediate=True)
         # Most stores have answers to a part of the entries: the others need no conversation to be missing.
-        answered_ids = {answer.entry for answer in store.kept(settings.model)}
+        ids = {answer.entry for answer in store.kept(settings.model)}
         for category in suite.categories:
             entries = suite.load(category)
-            conversations = _hold_conversations(
-                model, context, [e for e in entries if e.item_id in answered_ids]
-            )
+            conversations = _hold_conversations(model, context, [e for e in entries if e.item_id in ids])
             rows = [
                 json.dumps(write_row(entry, select_judged_text(transcript)))
                 for entry, transcript in conversations

@@ -60,7 +60,7 @@ _FUNCTIONS: Mapping[type[ast.unaryop] | str, Callable[[Any], object]] = {
 _MAX_BITS = 14_000
 _MAX_COMPUTED_BITS = 2_048
 """Twice those of the largest float: an answer can have thousands of results."""
-_MAX_REPEATED = 5_000
+_MAX_REPETITION = 5_000
 """Characters and elements of a text or a list that was repeated."""
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
@@ -248,7 +248,7 @@ def fold_constants(node: ast.expr) -> object:
             return [fold_constants(element) for element in elements]
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _FUNCTIONS:
             return _apply_function(_FUNCTIONS[type(op)], fold_constants(operand))
-        # How many are repeated has been counted.
+        # ``_repeat_value`` limits the size of the result.
         case ast.BinOp(left=ast.Constant(value=str()) | ast.List() as left, op=ast.Mult(), right=right):
             return _repeat_value(fold_constants(left), fold_constants(right))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
@@ -282,7 +282,7 @@ def apply_operator(compute: Binary, left: object, right: object) -> object:
 def _repeat_value(value: object, times: object) -> object:
     if not isinstance(value, (str, list)) or not isinstance(times, int):
         raise _refuse_kinds(value, times)
-    if measure_size(value) * times > _MAX_REPEATED:
+    if measure_size(value) * times > _MAX_REPETITION:
         raise Undecodable("the result of the arithmetic is too large")
     return value * times
 

@@ -72,10 +72,10 @@ _FORMATS: Mapping[str, Syntax] = {
     "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.VERBOSE_XML]),
     "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.CONCISE_XML]),
     **{
-        PromptFormat(returned, tagged=True).syntax: read_every_language(
+        PromptFormat(notation, tagged=True).syntax: read_every_language(
             Mode.PROMPT, tagged.make_official_reader(official), tagged.make_corrected_reader(corrected)
         )
-        for returned, (official, corrected) in _INSIDE.items()
+        for notation, (official, corrected) in _INSIDE.items()
     },
 }
 """The syntaxes of the prompt formats other than ``python``; their entries are all Python's."""
@@ -279,8 +279,8 @@ def read_corrected(
         with refuse_faults():
             if tool_calls:
                 return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
-            if vendor := _read_vendor_calls(parts, offer):
-                return Calls(vendor)
+            if vendor_calls := _read_vendor_calls(parts, offer):
+                return Calls(vendor_calls)
             if reader is None:
                 raise Undecodable("the reply is text, not tool calls")
             names = offer.find_odd_names(language)

@@ -80,9 +80,9 @@ def _write_properties(properties: Mapping[str, object]) -> str:
             if required_names := schema.get("required"):
                 parts.append(_write_required(required_names))
         elif kind == "ARRAY" and (items := as_mapping(schema.get("items"))):
-            members = (
+            members = [
                 _write_item_member(key, each) for key, each in sorted(items.items()) if each is not None
-            )
+            ]
             parts.append(f"items:{{{','.join(members)}}}")
         parts.append(f"type:{_escape(kind)}")
         property_texts.append(f"{name}:{{{','.join(parts)}}}")

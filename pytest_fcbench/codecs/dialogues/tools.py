@@ -62,8 +62,8 @@ def write_firefunction_tool(doc: WireDoc, wording: Wording) -> Tool:
 def write_bare_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the chat interface without anything but name, description and parameters."""
     function = _convert_doc(doc, wording)
-    bare = {name: function[name] for name in ("name", "description", "parameters") if name in function}
-    return {"type": "function", "function": bare}
+    members = {name: function[name] for name in ("name", "description", "parameters") if name in function}
+    return {"type": "function", "function": members}
 
 
 def write_schema_tool(doc: WireDoc, wording: Wording) -> Tool:
@@ -86,7 +86,7 @@ def write_unconverted_doc(doc: WireDoc, wording: Wording) -> Tool:
 
 
 def write_palmyra_tool(doc: WireDoc, wording: Wording) -> Tool:
-    """Write a tool of Palmyra: names stay dotted, and keywords that it does not know are told in words."""
+    """Write a tool of Palmyra: names stay dotted, and descriptions state keywords that it does not know."""
     function = _describe_keywords(_convert_dotted_doc(doc, wording), wording, keeps_text_enums=False)
     return {"type": "function", "function": _describe_response(function, wording)}
 
@@ -95,8 +95,7 @@ def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
     """Write a function declaration of Google, whose client writes types in capitals."""
     if isinstance(schema := doc["parameters"], GivenSchema):
         # Google's own schemas have no references and no lists of types; this key takes any JSON Schema.
-        bare = _leave_out(_convert_doc(doc, wording), "parameters")
-        return {**bare, "parametersJsonSchema": schema}
+        return {**_leave_out(_convert_doc(doc, wording), "parameters"), "parametersJsonSchema": schema}
     function = _describe_keywords(_convert_doc(doc, wording), wording, keeps_text_enums=True)
     declaration = _describe_response(function, wording)
     return {**declaration, "parameters": _write_google_schema(as_mapping(declaration["parameters"]))}
@@ -131,7 +130,7 @@ def _describe_response(function: Mapping[str, object], wording: Wording) -> dict
 def _describe_keywords(
     function: Mapping[str, object], wording: Wording, *, keeps_text_enums: bool
 ) -> dict[str, object]:
-    """Tell the keywords of the top level that an API does not know in the descriptions, in this order."""
+    """Move keywords of the top level that an API does not know into the descriptions, in this order."""
     if isinstance(function["parameters"], GivenSchema):
         return dict(function)
     labels = _find_labels(wording)

@@ -73,8 +73,8 @@ def _find_tagged_calls(
             continue
         if isinstance(call, dict) and {"name", "arguments"} <= call.keys():
             arguments = call["arguments"]
-            is_written = isinstance(arguments, str) and not quotes_texts
-            arguments_text = arguments if is_written else json.dumps(arguments, ensure_ascii=writes_ascii)
+            is_text = isinstance(arguments, str) and not quotes_texts
+            arguments_text = arguments if is_text else json.dumps(arguments, ensure_ascii=writes_ascii)
             calls.append({"name": call["name"], "arguments": arguments_text})
     return calls
 
@@ -99,10 +99,10 @@ def read_reasoned_calls(text: str, *, writes_ascii: bool = True) -> ReadAnswer:
 
     Official: the calls of the reasoning count too in what goes back.
     """
-    read = read_reasoned_text(text)
+    answer = read_reasoned_text(text)
     calls = _find_tagged_calls(text, writes_ascii=writes_ascii)
-    content = "" if calls else read.text
-    return replace(read, message={**read.message, "content": content, "calls": calls})
+    content = "" if calls else answer.text
+    return replace(answer, message={**answer.message, "content": content, "calls": calls})
 
 
 def read_tagged_calls(text: str, *, quotes_texts: bool = False) -> ReadAnswer:

@@ -111,19 +111,17 @@ class WrittenPrompt:
 class WrittenDialogue:
     """A conversation whose every request is one text, written anew."""
 
-    def __init__(self, opening: Opening, written: WrittenPrompt) -> None:
+    def __init__(self, opening: Opening, prompt: WrittenPrompt) -> None:
         entry, wording, prompting = opening.entry, opening.wording, opening.prompting
-        self._opening, self._written = opening, written
+        self._opening, self._prompt = opening, prompt
         docs = [
             presenting.build_wire_doc(doc, wording, entry.category.language, prompting.names)
             for doc in entry.functions
         ]
-        self._functions = written.convert_docs(docs, wording)
-        mode = Mode.PROMPT if written.is_prompted else Mode.FC
-        first = presenting.build_first_request(
-            entry, wording, replace(prompting, mode=mode), opening.preamble
-        )
-        self._messages: list[ChatMessage] = list(written.prepare_turn(first.messages))
+        self._functions = prompt.convert_docs(docs, wording)
+        prompting = replace(prompting, mode=Mode.PROMPT if prompt.is_prompted else Mode.FC)
+        first = presenting.build_first_request(entry, wording, prompting, opening.preamble)
+        self._messages: list[ChatMessage] = list(prompt.prepare_turn(first.messages))
         self._log = PlainLog(first.messages)
         self._answer: ReadAnswer | None = None
         self._requests = 0
@@ -132,16 +130,14 @@ class WrittenDialogue:
         """Add the messages of a later turn."""
         messages = [*map(to_wire_message, said)]
         self._log.messages += messages
-        self._messages += self._written.prepare_turn(messages)
+        self._messages += self._prompt.prepare_turn(messages)
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
         """Offer more functions as text of the user (official, also where the prompt has tools)."""
         text_prompting = replace(self._opening.prompting, mode=Mode.PROMPT)
-        late_messages = presenting.build_late_functions_request(
-            late, self._opening.wording, text_prompting
-        ).messages
-        self._log.messages += late_messages
-        self._messages += self._written.prepare_turn(late_messages)
+        request = presenting.build_late_functions_request(late, self._opening.wording, text_prompting)
+        self._log.messages += request.messages
+        self._messages += self._prompt.prepare_turn(request.messages)
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Write the prompt of all that was said."""
@@ -152,29 +148,29 @@ class WrittenDialogue:
         notation = DocNotation(self._opening.texts, 1 if member.repaired else self._requests)
         values = {
             "messages": self._messages,
-            "functions": self._written.show_docs(self._functions, notation),
+            "functions": self._prompt.show_docs(self._functions, notation),
             "texts": notation.texts,
             "model": member.model,
             "requests": notation.requests,
             "is_repaired": member.repaired,
-            **self._written.marks,
+            **self._prompt.marks,
         }
-        common = {"model": member.name, "temperature": TEMPERATURE, **self._written.parameters}
-        if self._written.template is None:
+        common = {"model": member.name, "temperature": TEMPERATURE, **self._prompt.parameters}
+        if self._prompt.template is None:
             # The model's own template shows the docs: vLLM and SGLang pass them on to it beside the messages;
             # as ``tools`` they would be checked and changed.
             template = {"chat_template_kwargs": {"tools": list(self._functions)}}
             chat_body = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **template}
             wire = WireRequest(Api.CHAT, {**common, **chat_body})
         else:
-            prompt = render_prompt(self._written.template, values, self._written.package)
+            prompt = render_prompt(self._prompt.template, values, self._prompt.package)
             wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
         return AskModel(tuple(self._log.messages), turn=turn, step=step, wire=wire)
 
     def add_answer(self, completion: Completion) -> Completion:
         """Add an answer; its reasoning is not judged where the family cuts it off."""
-        answer = self._written.read_answer(completion.text or "")
-        self._answer = self._written.repair_answer(answer) if self._opening.member.repaired else answer
+        answer = self._prompt.read_answer(completion.text or "")
+        self._answer = self._prompt.repair_answer(answer) if self._opening.member.repaired else answer
         self._messages.append(self._answer.message)
         reasoning = completion.reasoning or self._answer.reasoning
         judged_answer = replace(completion, text=self._answer.text, reasoning=reasoning)
@@ -185,4 +181,4 @@ class WrittenDialogue:
         """Add the results of calls."""
         assert self._answer, "results follow an answer"
         self._log.add_results(calls, texts)
-        self._messages += self._written.write_results(self._answer, calls, texts)
+        self._messages += self._prompt.write_results(self._answer, calls, texts)

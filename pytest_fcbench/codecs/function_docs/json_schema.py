@@ -52,11 +52,11 @@ NO_PARAMETERS: Schema = {"type": "object", "properties": {}}
 _MOST_PARTS = 100
 """References, alternatives and parts that are followed for one schema."""
 # A few references that each occur twice in the next expand to more than any memory holds.
-_MOST_CONVERTED = 5_000
+_MOST_CONVERSIONS = 5_000
 """Schemas inside of one that are converted; a value of any further one is of any type."""
 _DEEPEST = 50
 """References inside each other that are converted."""
-_MOST_FOLLOWED = 20_000
+_MOST_REFERENCES = 20_000
 """References that are followed to check one value."""
 
 
@@ -72,7 +72,7 @@ def convert_schema(
     to one of the schemas ``within`` which it occurs keeps its type only; what is beyond the number ``budget``
     is of any type. Raises ``UsageError`` for a reference without a target.
     """
-    budget = iter(range(_MOST_CONVERTED)) if budget is None else budget
+    budget = iter(range(_MOST_CONVERSIONS)) if budget is None else budget
     if next(budget, None) is None or len(within) > _DEEPEST:
         return {"type": "any"}
     resolved_schema, within = resolve_schema(schema, root, within)
@@ -172,7 +172,7 @@ def _gather_members(
     for key in ("$ref", "$dynamicRef"):
         if isinstance(reference := object_schema.get(key), str):
             if reference not in known_members:
-                # Named before it is known, because it may contain itself.
+                # Entered before its members are gathered, because it may contain itself.
                 known_members[reference] = _Members({})
                 known_members[reference] = _gather_members(
                     resolve_reference(reference, root), root, known_members
@@ -206,8 +206,8 @@ def _convert_variants(variants: Sequence[object], root: Mapping[str, object]) ->
     if converted_variants.count(converted_variants[0]) < len(converted_variants):
         words = next((each["description"] for each in converted_variants if each["description"]), "")
         return {"description": words, "type": "any"}
-    several = any(_has_several_types(each, root) for each in variants)
-    return {**converted_variants[0], "type": "any"} if several else converted_variants[0]
+    is_open = any(_has_several_types(each, root) for each in variants)
+    return {**converted_variants[0], "type": "any"} if is_open else converted_variants[0]
 
 
 def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def _describe_violation(validator: Validator, value: object) -> str | None:
     import jsonschema.exceptions
     import referencing.exceptions
 
-    _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
+    _REFERENCES_LEFT.set(iter(range(_MOST_REFERENCES)))
     try:
         error = jsonschema.exceptions.best_match(validator.iter_errors(cast("Any", value)))
     except (referencing.exceptions.Unresolvable, RecursionError) as failure:
@@ -267,7 +267,7 @@ def _find_schema_error(text: str) -> str | None:
     import jsonschema
     import referencing.exceptions
 
-    _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
+    _REFERENCES_LEFT.set(iter(range(_MOST_REFERENCES)))
     try:
         schema = update_keywords(read_json_text(text))
         validator_class = _get_validator_class()
@@ -294,12 +294,12 @@ class _TooManyReferences(RecursionError):  # noqa: N818 - reads as the state it 
 
     def __init__(self) -> None:
         super().__init__(
-            f"more than {_MOST_FOLLOWED:,} references of this schema would be followed for one value; "
+            f"more than {_MOST_REFERENCES:,} references of this schema would be followed for one value; "
             "write them so that they do not multiply"
         )
 
 
-_FOLLOWED: ContextVar[Iterator[int]] = ContextVar("_FOLLOWED")
+_REFERENCES_LEFT: ContextVar[Iterator[int]] = ContextVar("_REFERENCES_LEFT")
 """What is left of the references that may be followed to check a value."""
 
 
@@ -313,7 +313,7 @@ def _get_validator_class() -> type[Validator]:
     from jsonschema.validators import extend
 
     def follow(validator: Any, reference: str, instance: object, schema: object) -> Iterator[Any]:
-        if next(_FOLLOWED.get(), None) is None:
+        if next(_REFERENCES_LEFT.get(), None) is None:
             raise _TooManyReferences
         yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
 
@@ -382,14 +382,14 @@ def resolve_schema(
         elif isinstance(parts := resolved_schema.get("allOf"), list) and parts:
             resolved_schema["allOf"] = parts[1:]
             part, within = resolve_schema(parts[0], root, within)
-            both = {**part, **resolved_schema}
+            joined_schema = {**part, **resolved_schema}
             for key in ("properties", "required"):
                 one, other = part.get(key), resolved_schema.get(key)
                 if isinstance(one, Mapping) and isinstance(other, Mapping):
-                    both[key] = {**one, **other}
+                    joined_schema[key] = {**one, **other}
                 elif isinstance(one, list) and isinstance(other, list):
-                    both[key] = [*one, *other]
-            resolved_schema = both
+                    joined_schema[key] = [*one, *other]
+            resolved_schema = joined_schema
         elif choices := _list_alternatives(resolved_schema):
             # Of a number that may be whole or not, the wider type.
             alternative = next((choice for choice in choices if choice.get("type") == "number"), choices[0])

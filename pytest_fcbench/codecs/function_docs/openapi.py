@@ -84,10 +84,10 @@ def _read_operation(
         if place == "body":
             _add_body(parameter.get("schema"), document, properties, required_names)
         elif place in ("path", "query", "header") and name.lower() not in _BY_CLIENT:
-            own = {key: value for key, value in parameter.items() if key not in _NOT_SCHEMA}
+            own_schema = {key: value for key, value in parameter.items() if key not in _NOT_SCHEMA}
             words = _join_words(parameter.get("description"))
             properties[name] = {
-                **as_mapping(parameter.get("schema", own)),
+                **as_mapping(parameter.get("schema", own_schema)),
                 **({"description": words} if words else {}),
             }
             required_names += [name] * (parameter.get("required") is True and name not in required_names)
@@ -123,17 +123,17 @@ def _add_body(
 ) -> None:
     if schema is None:
         return
-    whole, _ = resolve_schema(schema, document)
-    members = as_mapping(whole.get("properties"))
-    if whole.get("type", "object") != "object" or not members:
+    body, _ = resolve_schema(schema, document)
+    members = as_mapping(body.get("properties"))
+    if body.get("type", "object") != "object" or not members:
         properties["body"] = schema
         required_names.append("body")
         return
-    required_members = _as_list(whole.get("required"))
+    required_members = _as_list(body.get("required"))
     for name, member in members.items():
-        unique = f"{name}_body" if name in properties else str(name)
-        properties[unique] = member
-        required_names += [unique] * (name in required_members)
+        unique_name = f"{name}_body" if name in properties else str(name)
+        properties[unique_name] = member
+        required_names += [unique_name] * (name in required_members)
 
 
 def _join_words(value: object) -> str:

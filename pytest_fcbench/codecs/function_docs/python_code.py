@@ -101,8 +101,8 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
                 schema["default"] = to_jsonable_python(parameter.default)
         properties[parameter.name] = schema
     words = " ".join(filter(None, (docstring.short_description, docstring.long_description)))
-    whole = {"type": "dict", "properties": properties, "required": required_names}
-    return FunctionDoc(function_name, " ".join(words.split()), whole)
+    parameters = {"type": "dict", "properties": properties, "required": required_names}
+    return FunctionDoc(function_name, " ".join(words.split()), parameters)
 
 
 def _build_schema(hint: object, words: str, where: str) -> dict[str, object]:
@@ -111,9 +111,9 @@ def _build_schema(hint: object, words: str, where: str) -> dict[str, object]:
     try:
         schema = _convert_plain_hint(hint) if hint in (str, int, float, bool) else _convert_hint(hint)
     except PydanticUserError as error:
-        why = error.message.splitlines()[0]
+        reason = error.message.splitlines()[0]
         raise UsageError(
-            f"{where}: {hint} cannot be represented in JSON; use another type hint: {why}"
+            f"{where}: {hint} cannot be represented in JSON; use another type hint: {reason}"
         ) from None
     return json_schema.convert_parameter(schema, schema, words)
 
@@ -149,9 +149,9 @@ def import_module(name: str, folder: Path) -> object:
 
 def _list_own_names(module: object) -> list[str]:
     """Return the names of the functions and classes that a module defines itself."""
-    own = getattr(module, "__name__", None)
+    module_name = getattr(module, "__name__", None)
     return [
         name
         for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_") and getattr(value, "__module__", None) == own
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", None) == module_name
     ]

@@ -1,4 +1,4 @@
-"""Readers of quantities as arguments of calls write them, where the parameter says what is asked for.
+"""Read quantities as arguments of calls write them, where the parameter says what is asked for.
 
 - "$" and "dollars" alone are those of the USA, and a day's midnight is the day.
 - A number can be a bound: ``8+`` is "at least 8".
@@ -26,11 +26,11 @@ def read_asked_quantities(words: Sequence[str], value: object) -> frozenset[Quan
     text = " ".join(value.split())
     if (degrees := _read_position(words, text.casefold().replace("−", "-"))) is not None:
         return frozenset({degrees})
-    own = {re.escape(word.removesuffix("s")) for word in words if len(word) > 2}
-    own |= {also for word, also in _ALSO.items() if word in words}
-    behind = rf"(?<=[\w+])[ -]?(?:{'|'.join(sorted(own, key=len, reverse=True)) or '(?!)'})s?(?!\w)"
-    bare = re.sub(behind, "", text, flags=re.IGNORECASE)
-    quantities = {*_read_amounts(text), *_read_amounts(bare)}
+    own_words = {re.escape(word.removesuffix("s")) for word in words if len(word) > 2}
+    own_words |= {pattern for word, pattern in _ALSO.items() if word in words}
+    pattern = rf"(?<=[\w+])[ -]?(?:{'|'.join(sorted(own_words, key=len, reverse=True)) or '(?!)'})s?(?!\w)"
+    bare_text = re.sub(pattern, "", text, flags=re.IGNORECASE)
+    quantities = {*_read_amounts(text), *_read_amounts(bare_text)}
     for meaning in [meaning for meaning in quantities if meaning.kind == "moment"]:
         moment = datetime.fromisoformat(str(meaning.amount))
         # A midnight of another zone than UTC is none of the day that is written.
@@ -48,8 +48,8 @@ def _read_amounts(text: str) -> Iterator[Quantity]:
     kind, match = next(bounds, ("", None))
     amount = " ".join(part.strip() for part in match.groups() if part) if match else text
     # The sign and the code of a currency may stand at both sides: $5 USD.
-    both = _SIGN_AND_CODE.fullmatch(amount)
-    readings = [both[1] + both[2], both[2] + both[3]] if both else [amount]
+    money = _SIGN_AND_CODE.fullmatch(amount)
+    readings = [money[1] + money[2], money[2] + money[3]] if money else [amount]
     meanings = [
         frozenset(
             meaning._replace(kind=meaning.kind.replace("money dollars", "money USD"))
@@ -103,8 +103,8 @@ def _read_position(words: Sequence[str], text: str) -> Quantity | None:
     parts = re.split(r" ?[,;] ?| (?=[-+\d])", text.strip("()[] "))
     if _POSITIONS.isdisjoint(words) or len(parts) != 2:
         return None
-    both = tuple(map(_read_degrees, parts, _AXES))
-    return None if None in both else Quantity("position", both)
+    position = tuple(map(_read_degrees, parts, _AXES))
+    return None if None in position else Quantity("position", position)
 
 
 _AXES = {

@@ -1,4 +1,4 @@
-"""Comparison of the arguments of two calls by rules alone: the judge ``builtin``.
+"""Compare the arguments of two calls by rules alone: the judge ``builtin``.
 
 It judges without a model, always the same way. A rule says "same" only where nobody would doubt it, so it
 accepts fewer variants than a model does, and a false "same" is rarer than a false "different".
@@ -132,15 +132,15 @@ def _find_differences(
 
 def _get_or_default(value: object, schema: Schema, is_required: bool) -> object:
     """Return a value, or the default that a schema or its description states; None where nothing is said."""
-    blank = value is None or (isinstance(value, str) and not value.strip())
-    if is_required or not blank:
+    is_blank = value is None or (isinstance(value, str) and not value.strip())
+    if is_required or not is_blank:
         return value
     if schema.get("default") is not None:
         return schema["default"]
     description = schema.get("description")
     # Markdown puts stars around words, and also around the default.
-    plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
-    defaults = {match[str(match.lastgroup)] for match in _DEFAULT.finditer(plain)}
+    text = description[:5_000].replace("*", "") if isinstance(description, str) else ""
+    defaults = {match[str(match.lastgroup)] for match in _DEFAULT.finditer(text)}
     # Of several stated defaults none is taken: each may depend on a condition.
     default = defaults.pop() if len(defaults) == 1 else ""
     return default if default.casefold() not in ("", "none", "null", "empty") else None
@@ -185,11 +185,11 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     from pytest_fcbench.judging.equivalence.phones import is_same_phone
 
     is_phone = not _PHONES.isdisjoint(words)
-    if (phones := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
-        return phones
-    amounts, others = read_asked_quantities(words, one), read_asked_quantities(words, other)
-    if amounts or others:
-        return not amounts.isdisjoint(others) or one == other
+    if (same_phone := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
+        return same_phone
+    quantities, others = read_asked_quantities(words, one), read_asked_quantities(words, other)
+    if quantities or others:
+        return not quantities.isdisjoint(others) or one == other
     if not isinstance(one, str) or not isinstance(other, str):
         return _are_equal(one, other)
     spellings = (map(write_out_code, spell_umlauts(text)) for text in (one, other))

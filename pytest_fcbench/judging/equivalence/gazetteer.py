@@ -39,14 +39,14 @@ def can_be_same(one: Region | None, other: Region | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPlace:
     """A place of the table; ``name`` is the one by which it is compared."""
 
     name: Words
     region: Region
 
 
-def _region(code: str) -> Region:
+def _parse_region(code: str) -> Region:
     country, _, state = code.partition("-")
     return Region(country, state or None)
 
@@ -57,15 +57,15 @@ def read_regions() -> Mapping[Words, tuple[Region, ...]]:
     regions: dict[Words, tuple[Region, ...]] = {}
     for code, names in (*read_rows("states"), *read_rows("countries")):
         for name in names:
-            regions[split_words(name)] = (*regions.get(split_words(name), ()), _region(code))
+            regions[split_words(name)] = (*regions.get(split_words(name), ()), _parse_region(code))
     return regions
 
 
 @cache
 def read_region_codes() -> Mapping[str, tuple[Region, ...]]:
     """Return the meanings of each code: first a state of the USA, then a country, then another state."""
-    states = [_region(code) for code, _ in read_rows("states")]
-    countries = [_region(code) for code, _ in read_rows("countries")]
+    states = [_parse_region(code) for code, _ in read_rows("states")]
+    countries = [_parse_region(code) for code, _ in read_rows("countries")]
     regions = [region for region in states if region.country == "US"] + countries + states
     regions_by_code: dict[str, tuple[Region, ...]] = {"UK": (Region("GB"),)}
     for region in dict.fromkeys(regions):
@@ -75,28 +75,28 @@ def read_region_codes() -> Mapping[str, tuple[Region, ...]]:
 
 
 @cache
-def read_cities() -> Mapping[Words, Known]:
+def read_cities() -> Mapping[Words, KnownPlace]:
     """Return well-known cities by any of their names."""
     return {
-        split_words(name): Known(split_words(names[0]), _region(code))
+        split_words(name): KnownPlace(split_words(names[0]), _parse_region(code))
         for code, names in read_rows("cities")
         for name in names
     }
 
 
 @cache
-def read_landmarks() -> Mapping[Words, Known]:
+def read_landmarks() -> Mapping[Words, KnownPlace]:
     """Return landmarks that everybody knows by their names, with and without their city at either end."""
-    landmarks_by_name: dict[Words, Known] = {}
+    landmarks_by_name: dict[Words, KnownPlace] = {}
     for code, (city, *landmarks) in read_rows("landmarks"):
-        at = split_words(city)
-        cities = [words for words, known_place in read_cities().items() if known_place.name == at] or [at]
+        main_name = split_words(city)
+        cities = [name for name, place in read_cities().items() if place.name == main_name] or [main_name]
         for names in landmarks:
             spellings = [split_words(name) for name in names.split(" = ")]
-            known_place = Known(spellings[0], _region(code))
+            landmark = KnownPlace(spellings[0], _parse_region(code))
             for name in spellings:
-                for place in cities:
-                    landmarks_by_name |= dict.fromkeys((name, name + place, place + name), known_place)
+                for city_name in cities:
+                    landmarks_by_name |= dict.fromkeys((name, name + city_name, city_name + name), landmark)
     return landmarks_by_name
 
 
@@ -138,33 +138,28 @@ def _find_region(subdivision: str, country: str) -> Region:
 
 
 @cache
-def read_airports() -> Mapping[frozenset[str], Known]:
+def read_airports() -> Mapping[frozenset[str], KnownPlace]:
     """Return airports by the words of any of their names, without "international" and "airport".
 
     Left out are names of several airports, and those that are also the name of a well-known city elsewhere.
     """
-    airports_by_name: dict[frozenset[str], Known | None] = {}
-    by_city: dict[frozenset[str], list[Known]] = {}
+    airports_by_name: dict[frozenset[str], KnownPlace | None] = {}
+    by_city: dict[frozenset[str], list[KnownPlace]] = {}
     for code, airport in _load_airports().items():
-        known_place = Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        place = KnownPlace(("airport", code), _find_region(airport["subd"], airport["country"]))
         words = split_words(airport["name"])
         name = frozenset(words) - _SILENT_IN_AIRPORTS
         city = read_cities().get(tuple(word for word in words if word in name))
-        if city is None or can_be_same(city.region, known_place.region):
-            airports_by_name[name] = None if name in airports_by_name else known_place
+        if city is None or can_be_same(city.region, place.region):
+            airports_by_name[name] = None if name in airports_by_name else place
         at = read_cities().get(split_words(airport["city"]))
-        if at and can_be_same(at.region, known_place.region):
-            by_city.setdefault(frozenset(at.name), []).append(known_place)
+        if at and can_be_same(at.region, place.region):
+            by_city.setdefault(frozenset(at.name), []).append(place)
     # A well-known city with one airport gives it its name.
-    of_cities = {name: airports[0] for name, airports in by_city.items() if len(airports) == 1}
-    own = {
-        name: known_place for known_place, names in _read_own_airports() for name in map(name_airport, names)
-    }
-    return {
-        name: known_place
-        for name, known_place in (of_cities | airports_by_name | own).items()
-        if name and known_place
-    }
+    city_airports = {name: airports[0] for name, airports in by_city.items() if len(airports) == 1}
+    own_airports = {name_airport(name): place for place, names in _read_own_airports() for name in names}
+    all_airports = {**city_airports, **airports_by_name, **own_airports}
+    return {name: place for name, place in all_airports.items() if name and place}
 
 
 def name_airport(text: str) -> frozenset[str]:
@@ -173,31 +168,31 @@ def name_airport(text: str) -> frozenset[str]:
 
 
 @cache
-def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
+def read_airport_nicknames() -> Mapping[frozenset[str], KnownPlace]:
     """Return airports by those names that are no city's, which do without the word "airport" (Heathrow)."""
     cities = _read_airport_cities()
     return {
-        name_airport(name): known_place
-        for known_place, names in _read_own_airports()
+        name_airport(name): place
+        for place, names in _read_own_airports()
         for name in names
         if not ({split_words(name)} & (cities.keys() | read_cities().keys()))
     }
 
 
 @cache
-def read_airport_codes() -> Mapping[str, Known]:
+def read_airport_codes() -> Mapping[str, KnownPlace]:
     """Return airports by their IATA code."""
     airports = {
-        code: Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        code: KnownPlace(("airport", code), _find_region(airport["subd"], airport["country"]))
         for code, airport in _load_airports().items()
     }
-    return airports | {known_place.name[-1]: known_place for known_place, _ in _read_own_airports()}
+    return airports | {place.name[-1]: place for place, _ in _read_own_airports()}
 
 
-def _read_own_airports() -> Iterator[tuple[Known, list[str]]]:
+def _read_own_airports() -> Iterator[tuple[KnownPlace, list[str]]]:
     for code, (first, *names) in read_rows("airports"):
         region, _, name = first.partition(" ")
-        yield Known(("airport", code), _region(region)), [name, *names]
+        yield KnownPlace(("airport", code), _parse_region(region)), [name, *names]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Comparison of telephone numbers, however they are grouped, with and without the code of the country.
+"""Compare telephone numbers, however they are grouped, with and without the code of the country.
 
 A number without a country's code is the same as one with it where dialling it in that country reaches it:
 ``020 7946 0958`` is ``+44 20 7946 0958``. A number without its area is another number, and so is one with
@@ -31,7 +31,7 @@ class _Phone(NamedTuple):
 def is_same_phone(one: object, other: object, *, is_asked_for: bool = True) -> bool | None:
     """Tell whether two texts are one telephone number; None where one is no telephone number.
 
-    Where none ``is_asked_for``, only numbers that are the same are told, one of them with its country's code.
+    Where none ``is_asked_for``, the answer is True or None; True needs one number with its country's code.
     """
     if not isinstance(one, str) or not isinstance(other, str):
         return None
@@ -59,9 +59,9 @@ def is_same_phone(one: object, other: object, *, is_asked_for: bool = True) -> b
 def _read_phone(text: str) -> _Phone | None:
     if len(text) > 60 or not (match := _PHONE.fullmatch(text.strip())):
         return None
-    number_text = (
-        _TRUNK.sub("", match["number"]) if match["number"].startswith(("+", "00")) else match["number"]
-    )
+    number_text = match["number"]
+    if number_text.startswith(("+", "00")):
+        number_text = _TRUNK.sub("", number_text)
     digits = re.sub(r"\D", "", number_text)
     for prefix in ("+", "00", "011"):
         if not number_text.startswith(prefix):

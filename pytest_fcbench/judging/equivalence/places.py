@@ -1,4 +1,4 @@
-"""Comparison of the names of places.
+"""Compare the names of places.
 
 - Abbreviations in names and addresses (St, Intl, Ave) are written out, in addresses also directions (N, SW).
   Spaces between the words of a name do not count, unless several places share a name: New Castle.
@@ -25,7 +25,7 @@ from itertools import chain
 
 from pytest_fcbench.judging.equivalence.gazetteer import (
     CITY_CODES,
-    Known,
+    KnownPlace,
     Region,
     can_be_same,
     is_shared_name,
@@ -163,10 +163,9 @@ def _read_place(text: str, about: Set[str]) -> _Place:
     if len(parts) > 1 and text.rstrip().endswith(")") and (known_place := _find_coded_airport(parts, about)):
         return _Place(known_place.name, known_place.region)
     stated_region: Region | None = None
-    while len(parts) > 1 and (split_off := _split_off_region(parts, stated_region)):
-        stated_region = (
-            split_off if stated_region is None or stated_region.holds(split_off) else stated_region
-        )
+    while len(parts) > 1 and (region := _split_off_region(parts, stated_region)):
+        if stated_region is None or stated_region.holds(region):
+            stated_region = region
         parts.pop()
     # A city that the name has too says nothing more: "Tokyo Tower, Tokyo". A street of its name is anywhere.
     place_name, last = (
@@ -179,9 +178,9 @@ def _read_place(text: str, about: Set[str]) -> _Place:
         and _STREETS.isdisjoint(place_name.split())
     ):
         city = read_cities().get(tuple(last.split()))
-        region = city.region if city else None
-        if can_be_same(stated_region, region):
-            stated_region = stated_region or region
+        city_region = city.region if city else None
+        if can_be_same(stated_region, city_region):
+            stated_region = stated_region or city_region
             parts.pop()
     known_place = _find_known(parts, about)
     if known_place is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
@@ -192,11 +191,11 @@ def _read_place(text: str, about: Set[str]) -> _Place:
             known_place = None
     if known_place is None:
         cities = read_cities()
-        each = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-        words = tuple(chain.from_iterable(each))
+        names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+        words = tuple(chain.from_iterable(names))
         known_place = read_landmarks().get(words)
         if known_place is None:
-            # Of a city in the name nothing else is told: London, not the one in Ontario.
+            # A city in the name is the well-known one: London, not the one in Ontario.
             city_names = [city for city, _ in _find_cities(words)]
             implied_region = cities[city_names[0]].region if len(city_names) == 1 else None
             is_address = bool(words) and words[0].isdigit() and not _STREETS.isdisjoint(words)
@@ -207,7 +206,7 @@ def _read_place(text: str, about: Set[str]) -> _Place:
     )
 
 
-def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> Known | None:
+def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
     """Find the airport by the code in brackets at the end; None where the name before it is another one's."""
     *name_parts, code = parts
     known_place = read_airport_codes().get(code) if code.isupper() else None
@@ -256,12 +255,12 @@ def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Reg
         or (read_region_codes().get(code) if code.isupper() else None)
         or ()
     )
-    possible = [region for region in readings if can_be_same(region, stated_region)]
-    right = [region for region in possible if known_place and can_be_same(region, known_place.region)]
-    return next(iter(right or possible), None)
+    regions = [region for region in readings if can_be_same(region, stated_region)]
+    city_regions = [region for region in regions if known_place and can_be_same(region, known_place.region)]
+    return next(iter(city_regions or regions), None)
 
 
-def _find_known(parts: Sequence[str], about: Set[str]) -> Known | None:
+def _find_known(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
     """Find the well-known place that all parts together name."""
     words = tuple(word for part in parts for word in _expand_words(part))
     if not words:
@@ -281,17 +280,17 @@ def _find_known(parts: Sequence[str], about: Set[str]) -> Known | None:
     return known_place
 
 
-def _name_region(region: Region) -> Known:
-    return Known(("region", str(region)), region)
+def _name_region(region: Region) -> KnownPlace:
+    return KnownPlace(("region", str(region)), region)
 
 
-def _read_code(text: str, about: Set[str]) -> Known | None:
+def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
     """Read a code of a country, a state, an airport or a city; without capitals it is a word."""
-    code, *more = text.split()
-    if not code.isupper() or [word.casefold() for word in more] not in ([], ["airport"]):
+    code, *rest = text.split()
+    if not code.isupper() or [word.casefold() for word in rest] not in ([], ["airport"]):
         return None
     code = re.sub(r"\W", "", code)
-    if more:
+    if rest:
         return read_airport_codes().get(code)
     country = read_country_codes().get(code)
     states = [region for region in read_region_codes().get(code, ()) if region.state]
@@ -328,8 +327,8 @@ def _expand_words(text: str) -> Words:
         for at, word in enumerate(full_words)
     )
     is_address = len(full_words) > 1 and (not _STREETS.isdisjoint(full_words) or full_words[0].isdigit())
-    is_named_so = words_with_directions in read_cities() or words_with_directions in read_regions()
-    return words_with_directions if is_address or is_named_so else tuple(full_words)
+    is_name = words_with_directions in read_cities() or words_with_directions in read_regions()
+    return words_with_directions if is_address or is_name else tuple(full_words)
 
 
 def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:

@@ -1,4 +1,4 @@
-"""Readers of amounts, dates and times in all their usual forms.
+"""Read amounts, dates and times in all their usual forms.
 
 Nothing is guessed: ``03/04/2024`` is no date, "$5" is of no country, and 007 is no number.
 """
@@ -155,8 +155,8 @@ def _read_number_words(words: Sequence[str]) -> Fraction | None:
 
 
 _UNITS = {
-    name: (measured, Fraction(factor))
-    for measured, factor, names in (
+    name: (dimension, Fraction(factor))
+    for dimension, factor, names in (
         ("length", "1/1000", "mm, millimeter, millimetre"),
         ("length", "1/100", "cm, centimeter, centimetre"),
         ("length", "1", "m, meter, metre"),
@@ -225,8 +225,8 @@ _UNITS = {
         ("voltage", "1000", "kV, kilovolt"),
         ("angle", "1", "°, deg, degree"),
     )
-    for written in names.split(", ")
-    for name in ((written, f"{written}s") if len(written) > 3 and written[-1].isalpha() else (written,))
+    for each in names.split(", ")
+    for name in ((each, f"{each}s") if len(each) > 3 and each[-1].isalpha() else (each,))
 }
 """The dimension of each unit and its size in base units. Left out are names that mean several things:
 ounces, gallons, tons, "in" alone, "C"."""
@@ -376,10 +376,10 @@ def _read_moment(text: str) -> Quantity | None:
         return Quantity("date", day)
     if month := _NUMBER_MONTH.fullmatch(text) or _NAMED_MONTH.fullmatch(text):
         parts = month.groupdict()
-        at_year = int(parts["year"] or parts["after"])
+        year = int(parts["year"] or parts["after"])
         month_name = parts.get("name")
         number = _MONTH.get(month_name, 0) if month_name else int(parts["month"] or parts["before"])
-        return Quantity("month", (at_year, number)) if 1 <= number <= 12 else None
+        return Quantity("month", (year, number)) if 1 <= number <= 12 else None
     if (at := _WORDS.get(text) or _read_time(text)) is not None:
         return Quantity("time", at)
     # A date and a time, with a T, a comma or a space between them.
@@ -424,10 +424,10 @@ def _read_date(text: str) -> _Day | None:
 def _make_date(year: str | None, month: int, day: str | int) -> date | tuple[int, int] | None:
     try:
         # Any leap year will do where none is given, so that there is a 29 February.
-        whole = date(int(year or 2024), month, int(day))
+        full_date = date(int(year or 2024), month, int(day))
     except ValueError:
         return None
-    return whole if year else (month, int(day))
+    return full_date if year else (month, int(day))
 
 
 _NUMBER_MONTH = re.compile(

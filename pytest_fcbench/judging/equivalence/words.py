@@ -1,4 +1,4 @@
-"""Words of texts as they are compared, without case, accents, punctuation, spaces and articles."""
+"""Split texts into words as they are compared, without case, accents, punctuation, spaces and articles."""
 
 from __future__ import annotations
 
@@ -121,16 +121,14 @@ _COMPOUNDS = {
 
 def split_words(text: str) -> Words:
     """Split a text into words as they are compared."""
-    text = _INITIALS.sub(
-        lambda found: found[0].replace(".", "").replace(" ", ""), _ARTICLE.sub("", fold_text(text))
-    )
-    text = text.casefold()
-    for contraction, full in _CONTRACTIONS:
-        text = contraction.sub(full, text)
-    found = [word.replace("'", "") or word for word in _WORD.findall(text)]
+    text = _ARTICLE.sub("", fold_text(text))
+    text = _INITIALS.sub(lambda match: match[0].replace(".", "").replace(" ", ""), text).casefold()
+    for contraction, full_form in _CONTRACTIONS:
+        text = contraction.sub(full_form, text)
+    signs_and_words = [word.replace("'", "") or word for word in _WORD.findall(text)]
     spellings = (
-        _SAME.get(word) or _BRITISH.sub(lambda found: _AMERICAN[found[0]], word)
-        for word in found
+        _SAME.get(word) or _BRITISH.sub(lambda match: _AMERICAN[match[0]], word)
+        for word in signs_and_words
         if word not in _SILENT
     )
     word_list: list[str] = []
@@ -141,7 +139,7 @@ def split_words(text: str) -> Words:
         else:
             word_list.append(word)
     words = tuple(word_list)
-    return tuple(word for word in words if word != "the") or words or tuple(found)
+    return tuple(word for word in words if word != "the") or words or tuple(signs_and_words)
 
 
 def spell_umlauts(text: str) -> tuple[str, ...]:
@@ -162,10 +160,8 @@ _UMLAUTS = str.maketrans(
 def turn_name(text: str) -> Words:
     """Return the words of a person's name with the first name in front (Smith, Jane)."""
     last, comma, first = text.partition(",")
-    is_turned = (
-        comma and first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
-    )
-    return split_words(f"{first} {last}" if is_turned else text)
+    has_first_name = first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
+    return split_words(f"{first} {last}" if comma and has_first_name else text)
 
 
 _GENERATIONS = frozenset(

@@ -1,4 +1,4 @@
-"""The kind of entries that words answer which calls have found."""
+"""The kinds of entries that are answered in words, which calls find in a memory or on the web."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_fcbench.kinds.kind import DONE, Kind, Resources, RightAnswer, RightC
 
 
 class AnswersKind(Kind):
-    """Calls find what words then say, which are compared with right answers."""
+    """Calls find the answer; the words that state it are compared with right answers."""
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the final answer."""

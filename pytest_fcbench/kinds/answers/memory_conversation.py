@@ -23,24 +23,24 @@ DOMAINS = SELECTIONS["memory"]
 _UNKNOWN_RESULT = "(not known: it depends on an earlier conversation)"
 
 
-def converse(entry: Entry, setting: ConversationContext) -> Conversation:
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Put an entry to a model in environments that contain a memory.
 
     Where answers are replayed without the conversation before them, the results of calls are a fixed text.
     """
-    entry_environments = open_environments(entry, setting.suite, setting.memories)
-    answer_format = setting.suite.wording.answer_format if isinstance(entry.expectation, Answers) else ""
-    memory = describe_memory(entry, entry_environments, setting.suite.wording)
+    entry_environments = open_environments(entry, context.suite, context.memories)
+    answer_format = context.suite.wording.answer_format if isinstance(entry.expectation, Answers) else ""
+    memory = describe_memory(entry, entry_environments, context.suite.wording)
     preamble = "\n\n".join(filter(None, (memory, answer_format)))
-    conversation = put_turns(entry, setting.manner, setting.suite.wording, preamble)
-    is_known = entry.after is None or entry.after.key in setting.memories
+    conversation = put_turns(entry, context.manner, context.suite.wording, preamble)
+    is_known = entry.after is None or entry.after.key in context.memories
     transcript = yield from carry_out_calls(
         conversation,
         entry_environments.perform_calls if is_known else lambda calls: (_UNKNOWN_RESULT,) * len(calls),
     )
     # Questions may change the memory too, but the next question starts from the same one.
     if isinstance(entry.expectation, Facts):
-        setting.memories[entry.key] = entry_environments.copy_state()
+        context.memories[entry.key] = entry_environments.copy_state()
     return transcript
 
 

@@ -1,4 +1,4 @@
-"""The matcher of final answers in words (BFCL's agentic categories).
+"""Judge final answers in words (BFCL's agentic categories).
 
 Officially (``_evaluate_single_agentic_entry``, ``agentic_checker``) the result must be one turn
 (``agentic:inference_error``). Of its steps the last counts that is no call or cannot be read; one that is
@@ -9,8 +9,8 @@ boundaries (``\\b``), wherever (``agentic:answer_not_found``).
 The corrected profile differs in this:
 
 - The required form is read: only what stands under ``answer`` counts, so that a refusal whose context names
-  the right answer fails (``agentic:refused``), also one without the form. A message in another form is all
-  answer. An attempt to call something that cannot be read is no answer (``agentic:unreadable_call``).
+  the right answer fails (``agentic:refused``), also one without the form. A message in another form counts
+  as a whole. A call that cannot be read is no answer (``agentic:unreadable_call``).
 - Words and numbers are compared, not letters. A number is its value (``116,175`` is ``116175``, ``05`` is
   ``5``, ``1.8`` is not ``18``), ``49.99`` is found in ``$49.99`` and the other way round, but not in another
   currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``), nor the
@@ -151,8 +151,8 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         answer_text = text
     answer_text, right = unify_forms(answer_text), [*map(unify_forms, right)]
     if len(answer_text) > _LONGEST_ANSWER:
-        much = f"it has {len(answer_text):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
-        return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})
+        length = f"it has {len(answer_text):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
+        return Failed(NOT_FOUND, f"the answer is no short one: {length}", {"expected": [*right]})
     if _REFUSAL.search(answer_text):
         return Failed(REFUSED, f"the model does not answer: {answer_text!r:.300}")
 

@@ -74,9 +74,9 @@ class AnsweredWeb:
         return answer
 
 
-def converse(entry: Entry, setting: ConversationContext) -> Conversation:
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Put an entry to a model; its calls search the suite's own web, or else the open one."""
-    suite = setting.suite
+    suite = context.suite
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
     entry_environments = environments.open_environments(entry, replace(suite.world, web=web))
 
@@ -95,6 +95,6 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
         return CallResults(tuple(texts))
 
     transcript = yield from relay_conversation(
-        put_turns(entry, setting.manner, suite.wording, suite.wording.answer_format), respond
+        put_turns(entry, context.manner, suite.wording, suite.wording.answer_format), respond
     )
     return replace(transcript, asides=tuple(web.asides.values()))

@@ -142,10 +142,8 @@ def _write_body(
         chance = Random(str(log.seed))  # noqa: S311 - makes text
         for n in range(1, log.lines + 1):
             try:
-                chosen_words = {
-                    name: chance.choice(words) for name, words in (log.__pydantic_extra__ or {}).items()
-                }
-                line = log.line.format(n=n, **chosen_words)
+                words = {name: chance.choice(each) for name, each in (log.__pydantic_extra__ or {}).items()}
+                line = log.line.format(n=n, **words)
             except (LookupError, ValueError, AttributeError, TypeError) as error:
                 raise at.at("log", "line").error(f"cannot be filled in: {error!r}") from None
             yield f"<li>{_link_text(line)}</li>"

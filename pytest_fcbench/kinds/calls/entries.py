@@ -84,9 +84,9 @@ def read_expected_calls(
     at = place.at("expect")
     free_texts = _read_judged_parameters(row.judged or {}, place.at("judged"), functions)
     # Of a call that YAML has split, all parts are wrong; the first says why.
-    for call in at.elements():
-        if isinstance(call.value, str):
-            call.call()
+    for field in at.elements():
+        if isinstance(field.value, str):
+            field.call()
     read_one = partial(_read_expected_call, functions=functions, language=category.language)
     calls = read_each(read_one, row.expect, at.elements())
     if not SHAPES.get(category.kind, CallShape()).parallel and len(calls) != 1:
@@ -124,37 +124,37 @@ def _read_expected_call(
     doc = functions[name]
 
     def read_parameter(parameter: str, value: object) -> list[object]:
-        options = at_call if is_text else at_call.at(parameter)
+        place = at_call if is_text else at_call.at(parameter)
         if parameter not in doc.properties:
-            raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
+            raise place.error(describe_unknown_name("parameter", parameter, doc.properties))
         schema = doc.properties[parameter]
         # Members of a mapping have alternatives too, but not what is deeper: officially that has none.
         alternatives = _wrap_value([value] if is_text else value, schema, language)
-        options_list = [_list_members(each, schema, language) for each in alternatives]
-        if not options_list:
-            raise options.error("must have at least one element")
-        for option in replace(options, value=options_list).elements():
+        options = [_list_members(each, schema, language) for each in alternatives]
+        if not options:
+            raise place.error("must have at least one element")
+        for option in replace(place, value=options).elements():
             if doc.given is None:
                 _check_accepted(option, schema, language)
             elif option.value != "" and (
                 violation := describe_schema_violation(doc, parameter, choose_plain_value(option.value))
             ):
-                raise options.error(f"is not what the schema of {parameter} allows: {violation}")
-        return options_list
+                raise place.error(f"is not what the schema of {parameter} allows: {violation}")
+        return options
 
     values = values or {}
     options_by_name = dict(zip(values, read_each(read_parameter, values, values.values()), strict=True))
     for parameter in doc.required:
         if parameter not in options_by_name:
             raise at_call.error(f"has no accepted values for the required parameter {parameter!r}")
-    # What is said of several parameters together, such as which of them go with each other.
-    first = {
-        parameter: next((o for o in options_list if o != ""), "")
-        for parameter, options_list in options_by_name.items()
+    # The schema can also limit several parameters together, such as which of them go with each other.
+    first_options = {
+        parameter: next((option for option in options if option != ""), "")
+        for parameter, options in options_by_name.items()
     }
     arguments = {
         parameter: choose_plain_value(value)
-        for parameter, value in first.items()
+        for parameter, value in first_options.items()
         if value != "" or parameter in doc.required
     }
     if violation := describe_call_violation(doc, arguments):
@@ -197,13 +197,12 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
         for element in field.elements():
             _check_accepted(element, items, language)
     elif isinstance(value, Mapping) and TYPES[language].get(str(schema.get("type"))) is dict:
-        for key, options in field.members().items():
+        for key, place in field.members().items():
             members = properties if isinstance(properties, Mapping) else {}
             if members and key not in members:
-                raise options.error(describe_unknown_name("key", key, members))
+                raise place.error(describe_unknown_name("key", key, members))
             # Officially each key of a dict has alternatives of its own (``dict_checker``).
-            options_list = options.elements() if isinstance(options.value, list) else (options,)
-            for option in options_list:
+            for option in place.elements() if isinstance(place.value, list) else (place,):
                 _check_accepted(option, members.get(key, {}), language)
     elif not conforms_to_schema(value, schema, language):
         expected_type = schema.get("enum") or schema.get("type")

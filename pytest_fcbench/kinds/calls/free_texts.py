@@ -83,7 +83,7 @@ def recall_opinion(
 
     Raises ``NotScoredError`` where the judge was asked and gave no opinion.
     """
-    # In conversations of this kind only a judge says something aside.
+    # In conversations of this kind only a judge is asked beside the model.
     if not isinstance(value, str) or not transcript.asides:
         return failure
     opinion = recall_answer(ask_same_text(entry, expected_call, parameter, value), transcript.asides)

@@ -17,11 +17,7 @@ from pytest_fcbench.judging import questions
 from pytest_fcbench.kinds import turns
 from pytest_fcbench.kinds.answer_failure import classify_answer, classify_code
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
-from pytest_fcbench.kinds.calls import official, pairing, verdict
-from pytest_fcbench.kinds.calls import truth as right_calls
-from pytest_fcbench.kinds.calls import truth as shape
-from pytest_fcbench.kinds.calls.pairing import CallComparison
-from pytest_fcbench.kinds.calls.truth import list_expected_calls
+from pytest_fcbench.kinds.calls import official, pairing, truth, verdict
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.kind import Kind, Resources, RightCalls
 
@@ -88,13 +84,13 @@ class CallsKind(Kind):
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find what is wrong with the first call that does not fit."""
-        right_calls = list_expected_calls(failure.entry)
+        right_calls = truth.list_expected_calls(failure.entry)
 
         def blame_first_misfit(calls: Sequence[Call], names: Names) -> Divergence:
-            comparison = CallComparison(failure.entry, names, failure.profile)
-            partner = comparison.find_partners(right_calls, calls)
+            comparison = pairing.CallComparison(failure.entry, names, failure.profile)
+            partners = comparison.find_partners(right_calls, calls)
             for place, right_call in enumerate(right_calls):
-                call = calls[partner[place]]
+                call = calls[partners[place]]
                 verdict = comparison.match_call(right_call, call)
                 if isinstance(verdict, Failed):
                     misfit = classify_code(verdict)
@@ -109,7 +105,7 @@ class CallsKind(Kind):
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the expected calls with their first values."""
-        return right_calls.list_right_calls(entry)
+        return truth.list_right_calls(entry)
 
     def describe_truth(self, entry: Entry) -> ShownTruth:
         """Describe the expected calls with their accepted values."""
@@ -121,7 +117,7 @@ class CallsKind(Kind):
 
     def find_flaws(self, entry: Entry) -> Iterator[Flaw]:
         """Find what differs from the shape of its category."""
-        return shape.find_flaws(entry)
+        return truth.find_flaws(entry)
 
 
 SIMPLE = CallsKind()

@@ -105,8 +105,8 @@ def fail_unmatched(
     code: str, place: int, expected_call: ExpectedCall, misses: Mapping[int, Failed]
 ) -> Failed:
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
-    near = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
-    why = f"; nearest: {near.reason}" if near else "; no call of that function is left"
+    nearest = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
+    why = f"; nearest: {nearest.reason}" if nearest else "; no call of that function is left"
     return Failed(
         code,
         f"no call matches the expected {expected_call.name}{why}",
@@ -264,9 +264,9 @@ def match_value(
         with suppress(OverflowError):
             value = float(value)
     # Official: type_checker, then the checker of the value's type.
-    variable, wrong_type = _check_type(value, accepted_values, typing.outer, typing.element)
-    wrong = wrong_type or _check_value(value, accepted_values, typing, variable=variable)
-    return fail_wrong_value(wrong, doc, name, value, accepted_values) if wrong else None
+    variable, error_code = _check_type(value, accepted_values, typing.outer, typing.element)
+    error_code = error_code or _check_value(value, accepted_values, typing, variable=variable)
+    return fail_wrong_value(error_code, doc, name, value, accepted_values) if error_code else None
 
 
 def _check_type(
@@ -289,7 +289,7 @@ def _check_type(
         ):
             return variable, None
         wrong_element = True
-    # A variable is found, but the call stays wrong after an element had the wrong type.
+    # The value counts as a variable, but the call stays wrong after an element had the wrong type.
     if has_type and type(value) is type(first):
         return True, "type_error:nested" if wrong_element else None
     return variable, "type_error:simple"

@@ -27,10 +27,8 @@ def describe_truth(entry: Entry) -> ShownTruth:
     return ShownTruth(calls=tuple(map(_describe_call, list_expected_calls(entry))))
 
 
-def _describe_call(expected_call: ExpectedCall) -> ShownCall:
-    return ShownCall(
-        expected_call.name, tuple(ShownParameter(*each) for each in expected_call.accepted.items())
-    )
+def _describe_call(call: ExpectedCall) -> ShownCall:
+    return ShownCall(call.name, tuple(ShownParameter(*each) for each in call.accepted.items()))
 
 
 def describe_accepted(parameter: ShownParameter) -> str:
@@ -56,9 +54,9 @@ def pair_last_calls(failure: FailedEntry) -> tuple[CallPair, ...]:
     if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:
         return ()
 
-    def recall_opinion(wanted: ExpectedCall, parameter: str, value: object, fault: Failed) -> Failed | None:
+    def recall_opinion(call: ExpectedCall, parameter: str, value: object, fault: Failed) -> Failed | None:
         try:
-            return free_texts.recall_opinion(entry, transcript, wanted, parameter, value, fault)
+            return free_texts.recall_opinion(entry, transcript, call, parameter, value, fault)
         except NotScoredError:
             # Where a call is wrong in another way too, nobody was asked about its texts.
             return fault
@@ -83,26 +81,25 @@ class CallComparison:
         self._names = names if self._official else Names.DOTTED
         self._judge_text = judge_text
 
-    def pair_calls(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[CallPair]:
+    def pair_calls(self, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[CallPair]:
         """Pair expected calls with those that were made, and mark what is wrong."""
-        partners = self.find_partners(expected, calls)
-        for place, expected_call in enumerate(expected):
+        partners = self.find_partners(expected_calls, calls)
+        for place, expected_call in enumerate(expected_calls):
             name = self._names.show_name(expected_call.name)
-            descriptions = {
-                each.name: describe_accepted(each) for each in _describe_call(expected_call).parameters
-            }
+            texts = {each.name: describe_accepted(each) for each in _describe_call(expected_call).parameters}
             if place not in partners:
-                yield CallPair(None, name, True, pair_arguments({}, descriptions, ()))
+                yield CallPair(None, name, True, pair_arguments({}, texts, ()))
                 continue
             call = calls[partners[place]]
-            wrong = set(map(_find_parameter, self._find_faults(expected_call, call)))
+            wrong_names = set(map(_find_parameter, self._find_faults(expected_call, call)))
             arguments = dict(call.arguments)
-            if corrected.SURPLUS in wrong:
+            if corrected.SURPLUS in wrong_names:
                 arguments[corrected.SURPLUS] = call.positional[0]
             # The doc can require a parameter that the ground truth does not have.
-            lacking = {each for each in wrong if each} - arguments.keys() - descriptions.keys()
-            descriptions |= dict.fromkeys(sorted(lacking), "a value")
-            yield CallPair(call.name, name, None in wrong, pair_arguments(arguments, descriptions, wrong))
+            missing_names = {each for each in wrong_names if each} - arguments.keys() - texts.keys()
+            texts |= dict.fromkeys(sorted(missing_names), "a value")
+            pairs = pair_arguments(arguments, texts, wrong_names)
+            yield CallPair(call.name, name, None in wrong_names, pairs)
         for at, call in enumerate(calls):
             if at not in partners.values():
                 yield CallPair(call.name, None, True, pair_arguments(call.arguments, {}, ()))
@@ -127,14 +124,14 @@ class CallComparison:
                 partners[place] = at
         return partners
 
-    def match_call(self, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+    def match_call(self, expected_call: ExpectedCall, call: Call) -> Passed | Failed:
         """Compare a call with an expected one by the rules of the profile."""
-        return next(self._find_faults(wanted, call), Passed())
+        return next(self._find_faults(expected_call, call), Passed())
 
-    def _find_faults(self, wanted: ExpectedCall, call: Call) -> Iterator[Failed]:
+    def _find_faults(self, expected_call: ExpectedCall, call: Call) -> Iterator[Failed]:
         if self._official:
-            return official.find_faults(self._entry, wanted, call, self._names)
-        return corrected.find_faults(self._entry, wanted, call, self._judge_text)
+            return official.find_faults(self._entry, expected_call, call, self._names)
+        return corrected.find_faults(self._entry, expected_call, call, self._judge_text)
 
     def _count_faults(self, expected_call: ExpectedCall, call: Call) -> float:
         """Count the wrong arguments of a call: infinity where it calls another function."""
@@ -149,13 +146,13 @@ def _find_parameter(fault: Failed) -> str | None:
 
 
 def pair_arguments(
-    argument_values: Mapping[str, object], expected_texts: Mapping[str, str], wrong: Container[str | None]
+    arguments: Mapping[str, object], expected_texts: Mapping[str, str], wrong_names: Container[str | None]
 ) -> tuple[ArgumentPair, ...]:
-    """Pair the values of each argument; those that are expected are described already."""
+    """Pair the value of each argument with the description of its accepted values."""
     pairs: dict[str, tuple[str | None, str | None]] = {
         name: (None, text) for name, text in expected_texts.items()
     }
-    for name, value in argument_values.items():
-        text, right = show_value(value), expected_texts.get(name)
-        pairs[name] = (text, None) if right is None else mark_lookalikes(text, right)
-    return tuple(ArgumentPair(name, *pair, name in wrong) for name, pair in pairs.items())
+    for name, value in arguments.items():
+        text, expected_text = show_value(value), expected_texts.get(name)
+        pairs[name] = (text, None) if expected_text is None else mark_lookalikes(text, expected_text)
+    return tuple(ArgumentPair(name, *pair, name in wrong_names) for name, pair in pairs.items())

@@ -104,15 +104,15 @@ def expect_only(entry: Entry, call: ExpectedCall) -> Entry:
 
 def find_flaws(entry: Entry) -> Iterator[Flaw]:
     """Find the first thing in which an entry differs from its shape."""
-    shape, calls, functions = find_shape(entry), len(list_expected_calls(entry)), len(entry.functions)
-    if calls != 1 and not shape.parallel:
-        yield Flaw(CERTAIN, f"{calls} calls are expected, but {entry.kind} allows exactly one")
-    elif functions != 1 and shape.one_function:
-        yield Flaw(CERTAIN, f"{functions} functions are offered, but {entry.kind} uses only the first")
-    elif functions < 2 and shape.several_functions:
+    shape, count, offer_count = find_shape(entry), len(list_expected_calls(entry)), len(entry.functions)
+    if count != 1 and not shape.parallel:
+        yield Flaw(CERTAIN, f"{count} calls are expected, but {entry.kind} allows exactly one")
+    elif offer_count != 1 and shape.one_function:
+        yield Flaw(CERTAIN, f"{offer_count} functions are offered, but {entry.kind} uses only the first")
+    elif offer_count < 2 and shape.several_functions:
         yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
-    elif calls < 2 and shape.parallel and not entry.category.continues:
-        yield Flaw(LIKELY, f"{calls} call is expected in a category with several calls")
+    elif count < 2 and shape.parallel and not entry.category.continues:
+        yield Flaw(LIKELY, f"{count} call is expected in a category with several calls")
 
 
 def list_right_calls(entry: Entry) -> RightCalls:

@@ -1,4 +1,4 @@
-"""Matching calls against a possible answer without running them (BFCL's AST evaluation).
+"""Judge calls against a possible answer without running them (BFCL's AST evaluation).
 
 One call is expected in the simple and multiple categories, several in any order in the parallel ones.
 ``official`` gives the verdict of BFCL's ``ast_checker``, ``corrected`` repairs its quirks; the module
@@ -29,18 +29,17 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         raise TypeError(f"{entry.key} has no expected calls")
     unscored_cause = find_unscored_cause(entry, transcript)
     syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
-    strict = read_official(transcript.last, syntax, language)
-    verdict = official.match_calls(entry, strict, names)
+    official_verdict = official.match_calls(entry, read_official(transcript.last, syntax, language), names)
     if unscored_cause:
-        return Judgement(verdict, unscored_cause)
+        return Judgement(official_verdict, unscored_cause)
     if failure := judge_fault(transcript.last):
-        return Judgement(verdict, failure)
+        return Judgement(official_verdict, failure)
     recall = partial(free_texts.recall_opinion, entry, transcript)
     try:
-        lenient = corrected.match_calls(entry, _read_answer(entry, transcript), recall)
+        corrected_verdict = corrected.match_calls(entry, _read_answer(entry, transcript), recall)
     except NotScoredError as error:
-        return Judgement(verdict, NotScored(error.cause, error.reason))
-    return Judgement(verdict, lenient)
+        return Judgement(official_verdict, NotScored(error.cause, error.reason))
+    return Judgement(official_verdict, corrected_verdict)
 
 
 def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:

@@ -1,4 +1,4 @@
-"""The matcher of replies in words where there is nothing to call (BFCL v1, category ``chatable``).
+"""Judge replies in words where there is nothing to call (BFCL v1, category ``chatable``).
 
 No function is offered, so every call names a function that does not exist. The official code had no evaluator
 for these entries; the official verdict follows its rule for answers that must not call

@@ -68,13 +68,13 @@ def entries(
 ) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        own = {
+        own_docs = {
             field.text(): _document_own(field)
             for field in place.at("functions").elements()
             if ":" in field.text()
         }
-        everyday = {name: _document_once(function) for name, function in EVERYDAY.items()}
-        offered_docs = function_docs.choose_docs(row.functions, place.at("functions"), {**everyday, **own})
+        docs = {name: _document_once(function) for name, function in EVERYDAY.items()} | own_docs
+        offered_docs = function_docs.choose_docs(row.functions, place.at("functions"), docs)
         calls_and_rules = [
             (call, ResultRule.EXACT) if isinstance(call, str) else (call.call, ResultRule(call.kind))
             for call in row.expect
@@ -91,7 +91,7 @@ def entries(
                 calls=tuple(call for call, _ in calls_and_rules),
                 kinds=tuple(kind for _, kind in calls_and_rules),
                 # The process that carries calls out imports these by name.
-                own=tuple(doc.name for doc in own.values()),
+                own=tuple(doc.name for doc in own_docs.values()),
             ),
         )
         yield place, entry

@@ -1,4 +1,4 @@
-"""The kind of entries whose calls are carried out, each by itself."""
+"""The kinds of entries whose calls are carried out, each by itself, or sent to a web API."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class ExecutionKind(Kind):
         return verdict.judge(entry, transcript, resources.execute)
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
-        """Describe calls that return what is wrong."""
+        """Describe calls whose results are wrong."""
         # The error of a call is a text like any other in a result file.
-        read = replace(answer.transcript.last, fault=None)
-        transcript = replace(answer.transcript, turns=((Step(read),),))
+        completion = replace(answer.transcript.last, fault=None)
+        transcript = replace(answer.transcript, turns=((Step(completion),),))
         official = verdict.judge(answer.entry, transcript, resources.execute).official
         if not isinstance(official, Failed):
             return None
@@ -97,9 +97,9 @@ EXECUTION = ExecutionKind()
 REST = RestKind()
 
 
-def classify_results(failure: FailedEntry, right: RightCalls) -> Divergence:
+def classify_results(failure: FailedEntry, right_calls: RightCalls) -> Divergence:
     """Find the class of an answer, given the calls of a right one."""
-    functions = [call.name for steps in right for calls in steps for call in calls]
+    functions = [call.name for steps in right_calls for calls in steps for call in calls]
 
     def compare_functions(calls: Sequence[Call], names: Names) -> Divergence:
         is_right = sorted(map(names.show_name, functions)) == sorted(call.name for call in calls)

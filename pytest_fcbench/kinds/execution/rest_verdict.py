@@ -1,4 +1,4 @@
-"""The matcher of REST calls by the API's answer (BFCL's REST evaluation, as it was until April 2025).
+"""Judge REST calls by the API's answer (BFCL's REST evaluation, as it was until April 2025).
 
 Official rules (``executable_checker_rest``):
 
@@ -134,17 +134,17 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
     # The docs write defaults as text ("None", "True"), and models repeat them.
-    argument_values = {
+    arguments = {
         name: value for name, value in call.arguments.items() if name == "url" or value not in _NOTHING
     }
     for name in ("allow_redirects", "stream", "verify"):
-        if isinstance(value := argument_values.get(name), str) and value in _WORDS:
-            argument_values[name] = _WORDS[value]
+        if isinstance(value := arguments.get(name), str) and value in _WORDS:
+            arguments[name] = _WORDS[value]
     # requests takes pairs of user and password, or of two timeouts, only as tuples, which JSON does not have.
     for name in ("auth", "timeout"):
-        if isinstance(value := argument_values.get(name), list):
-            argument_values[name] = tuple(value)
-    text = write_call(replace(call, arguments=argument_values), offer)
+        if isinstance(value := arguments.get(name), list):
+            arguments[name] = tuple(value)
+    text = write_call(replace(call, arguments=arguments), offer)
     return _compare_responses(text, perform(text), truth, Profile.CORRECTED)
 
 

@@ -1,4 +1,4 @@
-"""The matcher of calls by their results (BFCL's executable evaluation, as it was until April 2025).
+"""Judge calls by their results (BFCL's executable evaluation, as it was until April 2025).
 
 The calls of the truth are carried out in the same run as those of the answer, by the same functions.
 Official rules (``executable_checker``):
@@ -51,7 +51,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScore
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_texts
-from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.corrected import fail_without_calls, find_unmatched_row
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
 from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
@@ -71,12 +71,12 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
         raise TypeError(f"{entry.key} has no expected results")
     truth = entry.expectation
     unscored_cause = find_unscored_cause(entry, transcript)
-    expected_results = []
+    right_calls = []
     for call, kind, outcome in zip(
         truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
     ):
         if isinstance(outcome, Returned):
-            expected_results.append(_Expected(call, kind, outcome.value))
+            right_calls.append(_RightCall(call, kind, outcome.value))
             continue
         reason = f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
         cause = "truth_failed"
@@ -88,16 +88,16 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
         return Judgement.same_in_both(NotScored(cause, reason))
     if failure := judge_fault(transcript.last):
         return Judgement(failure, unscored_cause or failure)
-    judged_entry = _Judged(entry, expected_results, lambda calls: execute(calls, truth.recorded, truth.own))
+    trial = _Trial(entry, right_calls, lambda calls: execute(calls, truth.recorded, truth.own))
     verdicts = Judgement(
-        _judge_officially(judged_entry, transcript),
-        unscored_cause or _judge_corrected(judged_entry, transcript),
+        _judge_officially(trial, transcript),
+        unscored_cause or _judge_corrected(trial, transcript),
     )
     return replace(verdicts, as_written=judge_as_written(entry, transcript))
 
 
 def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
-    """Return the AST matcher's judgement of the last answer; None in categories that it does not have.
+    """Judge the last answer's calls as they are written; None in categories that have no such rule.
 
     ``entry`` must expect results.
     """
@@ -115,13 +115,12 @@ def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
         for call in calls
     ]
     category = CATEGORIES[AS_WRITTEN[entry.category.name]]
-    return ast.judge(
-        replace(entry, category=category, expectation=ExpectedCalls(tuple(expected_calls))), transcript
-    )
+    written_entry = replace(entry, category=category, expectation=ExpectedCalls(tuple(expected_calls)))
+    return calls_verdict.judge(written_entry, transcript)
 
 
 @dataclass(frozen=True, slots=True)
-class _Expected:
+class _RightCall:
     call: str
     kind: ResultRule
     value: object
@@ -132,14 +131,14 @@ class _Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Trial:
     entry: Entry
-    expected: Sequence[_Expected]
+    right_calls: Sequence[_RightCall]
     execute: Callable[[Sequence[str]], Sequence[Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _MadeCall:
     """A call of the model and its outcome."""
 
     call: str
@@ -154,7 +153,7 @@ def read_official_calls(transcript: Transcript) -> Sequence[str]:
     return read_call_texts(transcript.last, transcript.prompting.syntax)
 
 
-def _judge_officially(judged_entry: _Judged, transcript: Transcript) -> Verdict:
+def _judge_officially(trial: _Trial, transcript: Transcript) -> Verdict:
     try:
         calls = read_official_calls(transcript)
     except Undecodable as error:
@@ -162,28 +161,28 @@ def _judge_officially(judged_entry: _Judged, transcript: Transcript) -> Verdict:
     if not calls:
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
     # Official: only exec_simple has a checker for one call; the others match several.
-    simple = judged_entry.entry.category == CATEGORIES["exec_simple"]
+    simple = trial.entry.category == CATEGORIES["exec_simple"]
     if failure := _check_count(
-        judged_entry, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+        trial, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
     ):
         return failure
-    made_calls = list(map(_Made, calls, judged_entry.execute(calls)))
-    return _compare_calls(judged_entry, made_calls, Profile.OFFICIAL, by_itself=simple)
+    made_calls = list(map(_MadeCall, calls, trial.execute(calls)))
+    return _compare_calls(trial, made_calls, Profile.OFFICIAL, by_itself=simple)
 
 
-def _judge_corrected(judged_entry: _Judged, transcript: Transcript) -> Verdict:
-    offer = OfferedFunctions(judged_entry.entry.functions, transcript.prompting.names)
+def _judge_corrected(trial: _Trial, transcript: Transcript) -> Verdict:
+    offer = OfferedFunctions(trial.entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
     calls = [write_call(call, offer) for call in reading.calls]
-    if failure := _check_count(judged_entry, calls, "wrong_count"):
+    if failure := _check_count(trial, calls, "wrong_count"):
         return failure
     made_calls = [
-        _Made(text, judged_entry.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
+        _MadeCall(text, trial.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
         for text, call in zip(calls, reading.calls, strict=True)
     ]
-    return _compare_calls(judged_entry, made_calls, Profile.CORRECTED, by_itself=len(calls) == 1)
+    return _compare_calls(trial, made_calls, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
 def write_call(call: Call, offer: OfferedFunctions) -> str:
@@ -219,8 +218,8 @@ def _write_value(value: object, offer: OfferedFunctions) -> str:
     return repr(value)
 
 
-def _check_count(judged_entry: _Judged, calls: Sequence[str], code: str) -> Misfit:
-    expected_count = len(judged_entry.expected)
+def _check_count(trial: _Trial, calls: Sequence[str], code: str) -> Misfit:
+    expected_count = len(trial.right_calls)
     if len(calls) == expected_count:
         return None
     details = {"expected": expected_count, "found": len(calls)}
@@ -228,76 +227,72 @@ def _check_count(judged_entry: _Judged, calls: Sequence[str], code: str) -> Misf
 
 
 def _compare_calls(
-    judged_entry: _Judged, made_calls: Sequence[_Made], profile: Profile, *, by_itself: bool
+    trial: _Trial, made_calls: Sequence[_MadeCall], profile: Profile, *, by_itself: bool
 ) -> Verdict:
     """Compare calls; the entry is not scored where the verdict depends on a web API's answer."""
     # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
-    verdict = _match_calls(judged_entry, made_calls, profile, by_itself=by_itself, supposed=False)
+    verdict = _match_calls(trial, made_calls, profile, by_itself=by_itself, supposed=False)
     if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made_calls):
         return verdict
-    if _match_calls(judged_entry, made_calls, profile, by_itself=by_itself, supposed=True).passed:
+    if _match_calls(trial, made_calls, profile, by_itself=by_itself, supposed=True).passed:
         unanswered_call = next(call.call for call in made_calls if isinstance(call.outcome, Unanswered))
         return NotScored(LIVE_ONLY, f"nobody recorded what {unanswered_call:.200} returns")
     return verdict
 
 
 def _match_calls(
-    judged_entry: _Judged, made_calls: Sequence[_Made], profile: Profile, *, by_itself: bool, supposed: bool
+    trial: _Trial, made_calls: Sequence[_MadeCall], profile: Profile, *, by_itself: bool, supposed: bool
 ) -> Passed | Failed:
     misfits = [
-        [_find_misfit(expected_call, call, profile, supposed=supposed) for call in made_calls]
-        for expected_call in judged_entry.expected
+        [_find_misfit(right_call, call, profile, supposed=supposed) for call in made_calls]
+        for right_call in trial.right_calls
     ]
-    fits = [[misfit is None for misfit in row] for row in misfits]
-    unmatched_row = (
-        _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
-    )
-    if unmatched_row is None:
+    fits = [[misfit is None for misfit in each] for each in misfits]
+    row = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
+    if row is None:
         return Passed()
     # A single call gets its own failure instead of the message that nothing matches.
-    if by_itself and (misfit := misfits[unmatched_row][0]):
+    if by_itself and (misfit := misfits[row][0]):
         return misfit
-    expected_call = judged_entry.expected[unmatched_row]
+    right_call = trial.right_calls[row]
     nearest = [
         f"{call.call:.80}: {misfit.reason:.120}"
-        for call, misfit in zip(made_calls, misfits[unmatched_row], strict=True)
+        for call, misfit in zip(made_calls, misfits[row], strict=True)
         if misfit
     ]
-    returned_text = f"{expected_call.call:.120} returns ({_show(expected_call.value):.80})"
-    reason = f"no call returns what {returned_text}: {'; '.join(nearest)}"
-    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": expected_call.call[:500]})
+    expected_text = f"{right_call.call:.120} returns ({_show(right_call.value):.80})"
+    reason = f"no call returns what {expected_text}: {'; '.join(nearest)}"
+    return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": right_call.call[:500]})
 
 
 def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
     """Return the first row without a column when each takes the first that fits."""
     taken_columns: set[int] = set()
     for row, fit in enumerate(fits):
-        column = next(
-            (column for column, good in enumerate(fit) if good and column not in taken_columns), None
-        )
+        column = next((at for at, good in enumerate(fit) if good and at not in taken_columns), None)
         if column is None:
             return row
         taken_columns.add(column)
     return None
 
 
-def _find_misfit(expected_call: _Expected, made_call: _Made, profile: Profile, *, supposed: bool) -> Misfit:
+def _find_misfit(right_call: _RightCall, made_call: _MadeCall, profile: Profile, *, supposed: bool) -> Misfit:
     """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
     match made_call.outcome:
         case Returned(value=value):
             try:
-                code = _compare_results(expected_call.kind, expected_call.value, value, profile)
+                code = _compare_results(right_call.kind, right_call.value, value, profile)
             except (OverflowError, RecursionError):
                 # A whole number beyond all floats, or a value that is too deep.
                 code = "wrong_result"
             if code is None:
                 return None
-            actual_text, expected_text = mark_lookalikes(_show(value), _show(expected_call.value))
-            details = {"call": expected_call.call[:500], "expected": expected_text, "found": actual_text}
-            reason = f"it returns {actual_text:.200}, the truth {expected_text:.200} ({expected_call.kind})"
+            actual_text, expected_text = mark_lookalikes(_show(value), _show(right_call.value))
+            details = {"call": right_call.call[:500], "expected": expected_text, "found": actual_text}
+            reason = f"it returns {actual_text:.200}, the truth {expected_text:.200} ({right_call.kind})"
             return Failed(f"{_CHECKER}:{code}", reason, details)
         case Unanswered(function=function):
-            if supposed and function == expected_call.function:
+            if supposed and function == right_call.function:
                 return None
             return Failed(f"{_CHECKER}:wrong_result", "it asks a web API whose answer nobody recorded")
         case Stopped(limit=limit, reason=reason) if profile is Profile.CORRECTED:
@@ -348,11 +343,11 @@ def _compare_results(
     if not (is_number(expected_value) and is_number(actual_value)):
         return "wrong_result_real_time"
     if is_corrected:
-        near = abs(actual_value - expected_value) * 5 <= abs(expected_value)
+        is_near = abs(actual_value - expected_value) * 5 <= abs(expected_value)
     else:
         # The bounds of a negative number are the wrong way round, so nothing is within (official).
-        near = expected_value * (1 - _BAND) <= actual_value <= expected_value * (1 + _BAND)
-    return None if near else "wrong_result_real_time"
+        is_near = expected_value * (1 - _BAND) <= actual_value <= expected_value * (1 + _BAND)
+    return None if is_near else "wrong_result_real_time"
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -54,7 +54,7 @@ class Reader:
     runner: PathRunner = OWN
 
     @cached_property
-    def _own(self) -> Mapping[str, str]:
+    def _original_names(self) -> Mapping[str, str]:
         # Reversed, so that of two names that become one the first wins.
         return {self._show(doc): doc.name for doc in reversed(self.functions)}
 
@@ -67,27 +67,29 @@ class Reader:
         shown_docs = tuple(replace(doc, name=self._show(doc)) for doc in self.functions)
         return OfferedFunctions(shown_docs, Names.DOTTED)
 
-    def official(self, completion: Completion) -> PathAnswer:
+    def read_official(self, completion: Completion) -> PathAnswer:
         """Read a completion as the official runner of the model does; none reads calls from text."""
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
-            return self._from_reading(reading, completion)
+            return self._convert_reading(reading, completion)
         if calls := select_tool_calls(completion):
             return PathAnswer(tuple(self._read_tool_call(call, strict=True) for call in calls))
         return PathAnswer(response=completion.text)
 
-    def corrected(self, completion: Completion) -> PathAnswer:
+    def read_corrected(self, completion: Completion) -> PathAnswer:
         """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
         if calls := select_tool_calls(completion):
             return PathAnswer(tuple(self._read_tool_call(call, strict=False) for call in calls))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
-        return self._from_reading(reading, completion)
+        return self._convert_reading(reading, completion)
 
     def read(self, completion: Completion, profile: Profile) -> PathAnswer:
         """Read a completion by the rules of a profile."""
-        return self.official(completion) if profile is Profile.OFFICIAL else self.corrected(completion)
+        if profile is Profile.OFFICIAL:
+            return self.read_official(completion)
+        return self.read_corrected(completion)
 
-    def _from_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> PathAnswer:
+    def _convert_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> PathAnswer:
         match reading:
             case Calls(calls=[_, *_] as calls):
                 return PathAnswer(
@@ -98,11 +100,11 @@ class Reader:
         return PathAnswer(response=completion.text)
 
     def _restore_name(self, call: Call) -> Call:
-        return replace(call, name=self._own.get(call.name, call.name))
+        return replace(call, name=self._original_names.get(call.name, call.name))
 
     def _read_tool_call(self, call: ToolCall, *, strict: bool) -> Call | Unreadable:
         """Read a tool call; officially unknown names end most conversations, wrong arguments the worker."""
-        if strict and self.runner.unknown_function and call.name not in self._own:
+        if strict and self.runner.unknown_function and call.name not in self._original_names:
             return Unreadable(f"there is no function {call.name}", self.runner.unknown_function)
         arguments: object = call.arguments
         if not strict and arguments in (None, ""):

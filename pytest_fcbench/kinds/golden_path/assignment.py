@@ -41,19 +41,19 @@ class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no 
 def rate_by_structure(made_call: Call, expected_call: Call) -> float:
     """Rate two calls by name, then by arguments: 1 to 2 with the same name, below 1 without."""
     names = made_call.arguments.keys() | expected_call.arguments.keys()
-    both = [
+    pairs = [
         (made_call.arguments[name], expected_call.arguments[name])
         for name in made_call.arguments.keys() & expected_call.arguments.keys()
     ]
-    alike = [1.0 if one == other else 0.9 * _share_of_common(str(one), str(other)) for one, other in both]
+    likenesses = [1.0 if one == other else 0.9 * _rate_texts(str(one), str(other)) for one, other in pairs]
     # Exact, because the names of a set come in another order in each process.
-    agreement = math.fsum(alike) / len(names) if names else 1.0
+    agreement = math.fsum(likenesses) / len(names) if names else 1.0
     if made_call.name == expected_call.name:
         return 1.0 + agreement
-    return (_share_of_common(made_call.name, expected_call.name) + agreement) / 2.01
+    return (_rate_texts(made_call.name, expected_call.name) + agreement) / 2.01
 
 
-def _share_of_common(one: str, other: str) -> float:
+def _rate_texts(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one[:_LONGEST], other[:_LONGEST], autojunk=False).ratio()
 
 
@@ -72,10 +72,10 @@ def count_common(one: Sequence[str], other: Sequence[str]) -> int:
     places: dict[str, int] = {}
     for at, part in enumerate(one):
         places[part] = places.get(part, 0) | 1 << at
-    every = unused_places = (1 << len(one)) - 1
+    all_places = unused_places = (1 << len(one)) - 1
     for part in other:
         common_places = unused_places & places.get(part, 0)
-        unused_places = (unused_places + common_places | unused_places - common_places) & every
+        unused_places = (unused_places + common_places | unused_places - common_places) & all_places
     return len(one) - unused_places.bit_count()
 
 
@@ -94,8 +94,8 @@ def pair_calls(
 ) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
     """Pair calls with expected ones, by index, as many as there are on either side.
 
-    One call and one expected call need no measure. Raises ``Undecided`` where a model that embeds is not
-    there.
+    One call and one expected call need no measure. Raises ``Undecided`` where the party that embeds texts
+    does not answer.
     """
     if min(len(made_calls), len(expected_calls)) == 0:
         return []
@@ -144,26 +144,26 @@ def _choose_columns(costs: Matrix) -> list[int]:
     # A column beside all others, which the new row gives up.
     start = len(costs[0])
     owner, row_price, column_price = [_NOBODY] * (start + 1), [0.0] * len(costs), [0.0] * (start + 1)
-    for new in range(len(costs)):
-        owner[start], column, seen_columns = new, start, set[int]()
-        least, before = [math.inf] * start, [start] * start
+    for new_row in range(len(costs)):
+        owner[start], column, seen_columns = new_row, start, set[int]()
+        least_costs, way = [math.inf] * start, [start] * start
         while owner[column] != _NOBODY:
             seen_columns.add(column)
             row, unseen = owner[column], [each for each in range(start) if each not in seen_columns]
             for each in unseen:
                 cost = costs[row][each] - row_price[row] - column_price[each]
-                if cost < least[each]:
-                    least[each], before[each] = cost, column
-            nearest = min(unseen, key=least.__getitem__)
-            further = least[nearest]
+                if cost < least_costs[each]:
+                    least_costs[each], way[each] = cost, column
+            nearest = min(unseen, key=least_costs.__getitem__)
+            increase = least_costs[nearest]
             for each in seen_columns:
-                row_price[owner[each]] += further
-                column_price[each] -= further
+                row_price[owner[each]] += increase
+                column_price[each] -= increase
             for each in unseen:
-                least[each] -= further
+                least_costs[each] -= increase
             column = nearest
         while column != start:
-            owner[column], column = owner[before[column]], before[column]
+            owner[column], column = owner[way[column]], way[column]
     return [owner.index(row) for row in range(len(costs))]
 
 

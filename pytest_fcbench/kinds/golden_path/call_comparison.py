@@ -51,36 +51,36 @@ class Comparer:
     ) -> Generator[AskModel, Completion, CallVerdict]:
         """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
 
-        def verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
+        def make_verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
             differences = () if code is None else self._list_differences(made_call, expected_call)
             pair = call_to_json(made_call), call_to_json(expected_call)
             return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
 
         # The order of the stages is that of compare_single_call; the first that can say something decides.
         if agrees_by_rule(made_call, expected_call):
-            return verdict("rule")
-        if wrong := self._find_wrong_value(made_call, expected_call):
-            return verdict("value", *wrong)
+            return make_verdict("rule")
+        if mistake := self._find_wrong_value(made_call, expected_call):
+            return make_verdict("value", *mistake)
         if (yield from self._have_same_reply(made_call, expected_call)):
-            return verdict("response")
+            return make_verdict("response")
         stage, same, reason = yield from self._ask_judge(made_call, expected_call, history)
         if same:
-            return verdict(stage)
+            return make_verdict(stage)
         # Official: get_error_message names the first difference of a call that no stage took.
         name, code = next(_find_differing_arguments(made_call, expected_call))
         words = {"param_missing": "is missing", "value_error": "has another value"}
         first = f"{name} {words.get(code, 'is not asked for')}"
-        return verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
+        return make_verdict(stage, code, reason if stage == BUILTIN else f"{first}; the judge: {reason}")
 
     def _find_wrong_value(self, made_call: Call, expected_call: RecordedCall) -> tuple[str, str] | None:
         """Find the first value that must be equal and is not; return code and reason."""
         if made_call.name != expected_call.name:
             return "func_error", f"{expected_call.name} was to be called"
         # Official: exact_match_values.json, which overlooks some parameters.
-        free = self.path.judged
+        free_parameters = self.path.judged
         if self.profile is Profile.OFFICIAL:
-            free |= self.path.overlooked
-        for name in sorted(expected_call.arguments.keys() - free):
+            free_parameters |= self.path.overlooked
+        for name in sorted(expected_call.arguments.keys() - free_parameters):
             if name not in made_call.arguments:
                 return "param_missing", f"{name} is missing"
             values = made_call.arguments[name], expected_call.arguments[name]
@@ -93,10 +93,8 @@ class Comparer:
     def _have_same_reply(
         self, made_call: Call, expected_call: RecordedCall
     ) -> Generator[AskModel, Completion, bool]:
-        same_calls = (
-            call for call in (*self.path.recorded, *self.path.calls) if is_same_call(made_call, call)
-        )
-        recorded_call = next(same_calls, None)
+        recorded_calls = (*self.path.recorded, *self.path.calls)
+        recorded_call = next((call for call in recorded_calls if is_same_call(made_call, call)), None)
         if recorded_call is not None:
             value = recorded_call.reply_value
             return value == expected_call.reply_value and self._counts(value)
@@ -123,20 +121,22 @@ class Comparer:
         return self.profile is Profile.OFFICIAL or not is_error
 
     def _ask_judge(
-        self, made: Call, expected: RecordedCall, history: Sequence[Mapping[str, object]]
+        self, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
         """Ask the judge; return the stage, whether both calls mean the same, and why.
 
         Raises ``Undecided``, and ``Crash`` where the official runner does not survive the answer.
         """
         if self.driven.judge == BUILTIN:
-            doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
-            comparison = builtin.compare_arguments(doc, made.arguments, expected.arguments)
+            doc = self.docs.get(expected_call.name, FunctionDoc(expected_call.name, "", {}))
+            comparison = builtin.compare_arguments(doc, made_call.arguments, expected_call.arguments)
             return BUILTIN, comparison.same, comparison.reason
         if wording := self.script.wording:
-            official_question = official_questions.compare_calls(self.entry, wording, made, expected, history)
+            question = official_questions.compare_calls(
+                self.entry, wording, made_call, expected_call, history
+            )
             try:
-                completion, same, reason = yield from official_question
+                completion, same, reason = yield from question
             except official_questions.UnexpectedJudgementError as error:
                 if self.profile is Profile.OFFICIAL:
                     raise Crash(str(error)) from None
@@ -144,9 +144,10 @@ class Comparer:
             if completion.fault:
                 raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
             return self._count_unreadable(reason) if same is None else ("judge", same, reason)
-        question = questions.ask_equivalence(self.entry, call_to_json(made), call_to_json(expected), history)
-        transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
-        answer = interpret_transcript(question, transcript)
+        pair = call_to_json(made_call), call_to_json(expected_call)
+        own_question = questions.ask_equivalence(self.entry, *pair, history)
+        transcript = yield from put_question(own_question, self.driven.judge, Party.JUDGE)
+        answer = interpret_transcript(own_question, transcript)
         if isinstance(answer, NotScored):
             if answer.cause == "judge_reply" and self.script.runner is not OWN:
                 return self._count_unreadable(answer.reason)

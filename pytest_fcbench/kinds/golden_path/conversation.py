@@ -34,14 +34,14 @@ from pytest_fcbench.kinds.golden_path.script import find_runner_of
 from pytest_fcbench.kinds.golden_path.walk import ShownTexts, get_golden_path
 
 
-def converse(entry: Entry, setting: ConversationContext) -> Conversation:
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Hold the conversation by the rules of the profile that walks the path.
 
     Another party is asked each question only once: judged again, its answer must lead to the same verdict.
     """
-    manner, path_settings = setting.manner, setting.driven
+    manner, path_settings = context.manner, context.driven
     runner = find_runner_of(get_golden_path(entry), path_settings)
-    opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode, runner)
+    opening = _open_conversation(entry, context.suite.wording, manner.prompting.mode, runner)
     syntax, messages = manner.prompting.syntax, list(opening.messages)
     reader = Reader(entry.functions, syntax, runner)
     steps: list[Step] = []

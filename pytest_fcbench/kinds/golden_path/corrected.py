@@ -59,9 +59,10 @@ class _CorrectedState:
     """Number of steps whose calls are expected."""
     pool: list[RecordedCall] = field(default_factory=list)
     """Expected calls that were not made yet, of all opened steps."""
-    made: list[RecordedCall] = field(default_factory=list)
+    made_calls: list[RecordedCall] = field(default_factory=list)
     """Calls of the path that were made, lookups ahead of their step among them."""
-    taken: int = 0
+    step: int = 0
+    """Number of answers with calls so far."""
     verdicts: list[CallVerdict] = field(default_factory=list)
 
     @classmethod
@@ -72,7 +73,7 @@ class _CorrectedState:
         return state
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """True where no further call is expected."""
         return self.opened == len(self.path.steps) and not self.pool
 
@@ -84,7 +85,7 @@ class _CorrectedState:
 
     def _is_made(self, call: RecordedCall) -> bool:
         # By identity, because a path can hold equal calls, and each counts.
-        return any(call is other for other in self.made)
+        return any(call is other for other in self.made_calls)
 
     def open_past_lookups(self) -> None:
         """Expect the steps after lookups too, because lookups may be left out."""
@@ -94,28 +95,25 @@ class _CorrectedState:
     def match(self, expected_call: RecordedCall) -> None:
         """Note that an expected call was made."""
         self.pool = [call for call in self.pool if call is not expected_call]
-        self.made.append(expected_call)
+        self.made_calls.append(expected_call)
 
-    def known(self, call: Call) -> RecordedCall | None:
+    def find_repeated_call(self, call: Call) -> RecordedCall | None:
         """Find the call of the path that this one repeats."""
-        return next(
-            (expected_call for expected_call in self.made if _is_same_call(call, expected_call)), None
-        )
+        return next((each for each in self.made_calls if _is_same_call(call, each)), None)
 
-    def ahead(self, call: Call) -> RecordedCall | None:
+    def find_early_lookup(self, call: Call) -> RecordedCall | None:
         """Find the plain lookup of a later step that this call makes."""
-        plain = [lookup for lookup in self.path.lookups if not lookup.where]
-        later = (expected_call for expected_call in self.path.calls if _is_same_call(call, expected_call))
-        return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
+        plain_lookups = [lookup for lookup in self.path.lookups if not lookup.where]
+        same_calls = (each for each in self.path.calls if _is_same_call(call, each))
+        return next((e for e in same_calls if is_lookup(e, plain_lookups) and not self._is_made(e)), None)
 
-    def score(self) -> PathScore:
-        path, missing_calls = self.path, self.missing()
+    def make_score(self) -> PathScore:
+        path, missing_calls = self.path, self.list_missing_calls()
         steps = count_finished_steps(path, missing_calls) if missing_calls else len(path.steps)
-        return PathScore(
-            len(path.calls), len(self.made), len(path.steps), steps, self.taken, tuple(self.verdicts)
-        )
+        made_count, verdicts = len(self.made_calls), tuple(self.verdicts)
+        return PathScore(len(path.calls), made_count, len(path.steps), steps, self.step, verdicts)
 
-    def missing(self) -> list[RecordedCall]:
+    def list_missing_calls(self) -> list[RecordedCall]:
         """List calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
         lookups = self.path.lookups
         remaining_calls = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
@@ -133,25 +131,24 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     comparer = Comparer(entry, path, docs, path_settings, Profile.CORRECTED, script)
     state, dialogue = _CorrectedState.at_start(path), open_dialogue(entry)
     shown_texts = ShownTexts()
-    while state.taken < MOST_STEPS:
+    while state.step < MOST_STEPS:
         completion = yield shown_texts
         if failure := judge_fault(completion):
-            return WalkOutcome(failure, state.score())
+            return WalkOutcome(failure, state.make_score())
         if completion.fault:
             error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
-            return WalkOutcome(error, state.score())
-        answer = reader.corrected(completion)
+            return WalkOutcome(error, state.make_score())
+        answer = reader.read_corrected(completion)
         if not answer.calls and not answer.unread:
             response = answer.response or ""
-            score = yield from judge_response(
-                entry, path_settings, script.wording, response, dialogue, state.score()
-            )
+            score = state.make_score()
+            score = yield from judge_response(entry, path_settings, script.wording, response, dialogue, score)
             return WalkOutcome(_judge_end(entry, state), score)
-        state.taken += 1
+        state.step += 1
         note_words(dialogue, completion, script.runner)
         if answer.unread:
             shown_texts = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
-            state.verdicts.append(_fail_form(state.taken, None, answer.unread))
+            state.verdicts.append(_fail_form(state.step, None, answer.unread))
             continue
         try:
             replies = yield from _answer_turn(state, answer.calls, comparer, dialogue)
@@ -159,15 +156,15 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
             return WalkOutcome(undecided.verdict, None)
         # Once all is done a repeated call is fine, and a new one ends the conversation.
         last = state.verdicts[-1]
-        if state.complete and last.step == state.taken and last.code == "func_hallucination":
+        if state.is_complete and last.step == state.step and last.code == "func_hallucination":
             reason = f"every expected call was made, but the model calls {last.made['name']}"
-            return WalkOutcome(Failed(last.code, reason), state.score())
+            return WalkOutcome(Failed(last.code, reason), state.make_score())
         exchanges = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
         dialogue += build_turns([call for call, _ in exchanges], [reply for _, reply in exchanges])
         shown_texts = ShownTexts(tuple(replies))
-    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
 
 
 def _answer_turn(
@@ -179,44 +176,36 @@ def _answer_turn(
     for index, call in enumerate(calls):
         if isinstance(call, Unreadable):
             replies[index] = write_refusal(call.reason)
-            state.verdicts.append(_fail_form(state.taken, None, call.reason))
+            state.verdicts.append(_fail_form(state.step, None, call.reason))
         elif reason := find_format_error(call, comparer.docs, Profile.CORRECTED):
             replies[index] = comparer.script.write_refusal(call, comparer.docs, reason)
-            state.verdicts.append(_fail_form(state.taken, call, reason))
+            state.verdicts.append(_fail_form(state.step, call, reason))
         else:
             rest.append((index, call))
     # Equal calls are taken first, whatever their order; only the rest is paired by similarity.
-    was_complete, right_before = state.complete, len(state.made)
+    was_complete, made_before = state.is_complete, len(state.made_calls)
     rest = _match_exactly(state, rest, replies)
     pairs = yield from pair_calls(
         [call for _, call in rest],
         [Call(expected_call.name, expected_call.arguments) for expected_call in state.pool],
         comparer.driven.similarity,
     )
-    expected_for = {call_place: state.pool[expected_call] for call_place, expected_call in pairs}
+    expected_for = {call_place: state.pool[pool_place] for call_place, pool_place in pairs}
     for place, (index, call) in enumerate(rest):
         replies[index] = comparer.script.wrong_call
         if (expected_call := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
-            state.verdicts.append(
-                CallVerdict(
-                    state.taken,
-                    call_to_json(call),
-                    None,
-                    "unpaired",
-                    False,
-                    code,
-                    "no call was expected then",
-                )
-            )
+            reason = "no call was expected then"
+            verdict = CallVerdict(state.step, call_to_json(call), None, "unpaired", False, code, reason)
+            state.verdicts.append(verdict)
             continue
-        verdict = yield from comparer.compare(state.taken, call, expected_call, dialogue)
+        verdict = yield from comparer.compare(state.step, call, expected_call, dialogue)
         state.verdicts.append(verdict)
         if verdict.right:
             state.match(expected_call)
             replies[index] = expected_call.reply
     # A turn with a right call opens the next step; lookups never hold a step back.
-    if len(state.made) > right_before:
+    if len(state.made_calls) > made_before:
         state.open_next()
     state.open_past_lookups()
     return [replies[index] for index in range(len(calls))]
@@ -233,22 +222,22 @@ def _match_exactly(
             if expected_call := next((each for each in state.pool if _is_same_call(call, each)), None):
                 stage = "exact"
                 state.match(expected_call)
-            elif expected_call := state.ahead(call):
+            elif expected_call := state.find_early_lookup(call):
                 stage = "lookup"
-                state.made.append(expected_call)
-            elif expected_call := state.known(call):
+                state.made_calls.append(expected_call)
+            elif expected_call := state.find_repeated_call(call):
                 stage = "repeat"
             else:
                 continue
             replies[index] = expected_call.reply
-            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected_call), stage, True)
+            verdict = CallVerdict(state.step, call_to_json(call), call_to_json(expected_call), stage, True)
             state.verdicts.append(verdict)
             rest.remove((index, call))
             has_match = True
         # A model may make the calls of several steps in one answer.
         if has_match and rest and state.opened < len(state.path.steps):
-            nxt = state.path.steps[state.opened]
-            if any(_is_same_call(call, other) for _, call in rest for other in nxt):
+            next_step = state.path.steps[state.opened]
+            if any(_is_same_call(call, other) for _, call in rest for other in next_step):
                 state.open_next()
     return rest
 
@@ -265,13 +254,11 @@ def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
 
 def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
     """Judge at the final response: fail with the missing calls, and the mistake that explains them."""
-    missing = state.missing()
-    if not missing:
+    missing_calls = state.list_missing_calls()
+    if not missing_calls:
         return Passed()
-    missing_calls = [call_to_json(call) for call in missing]
+    left = [call_to_json(call) for call in missing_calls]
     for verdict in state.verdicts:
-        if not verdict.right and verdict.expected in missing_calls:
-            return Failed(
-                str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": missing_calls}
-            )
-    return fail_left(entry, missing, state.verdicts, Profile.CORRECTED)
+        if not verdict.right and verdict.expected in left:
+            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
+    return fail_left(entry, missing_calls, state.verdicts, Profile.CORRECTED)

@@ -164,11 +164,11 @@ class _Rules:
 def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     files: _Files = []
-    beside = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}
+    neighbours = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}
     for number, name in enumerate(row.uses or ()):
-        if name not in beside:
-            raise file.at("uses", number).error(describe_unknown_name("file", name, beside))
-        shared_field = Field(read_yaml(beside[name]), beside[name])
+        if name not in neighbours:
+            raise file.at("uses", number).error(describe_unknown_name("file", name, neighbours))
+        shared_field = Field(read_yaml(neighbours[name]), neighbours[name])
         files.append((read_row(shared_field, SharedFile), shared_field))
     files.append((row, file))
     # All docs first, because a file can name functions and parameters of another's.

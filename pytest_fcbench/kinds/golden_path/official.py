@@ -74,27 +74,28 @@ class _OfficialState:
     pool: list[RecordedCall] = field(default_factory=list)
     """Expected calls that are not matched yet, of all opened steps."""
     lookups: dict[str, _Lookup] = field(default_factory=dict)
-    right: int = 0
-    taken: int = 0
+    right_count: int = 0
+    step: int = 0
+    """Number of answers with calls so far."""
     verdicts: list[CallVerdict] = field(default_factory=list)
 
     @classmethod
     def at_start(cls, path: GoldenPath) -> _OfficialState:
         state = cls(path, pool=list(path.steps[0]))
-        plain = {lookup.name for lookup in path.lookups if not lookup.where}
+        plain_names = {lookup.name for lookup in path.lookups if not lookup.where}
         for call in path.calls:
-            if call.name in plain:
+            if call.name in plain_names:
                 state.lookups.setdefault(_make_key(call.name, call.arguments), _Lookup(call))
         # The check is not repeated for the step that it opens (official).
-        if state.only_lookups():
+        if state.has_only_lookups():
             state.open_next()
         return state
 
-    def only_lookups(self) -> bool:
-        plain = {lookup.name for lookup in self.path.lookups if not lookup.where}
+    def has_only_lookups(self) -> bool:
+        plain_names = {lookup.name for lookup in self.path.lookups if not lookup.where}
         # Any call of the hotel rule is enough, not all (official).
-        special = any(is_special(call, self.path.lookups) for call in self.pool)
-        return special or {call.name for call in self.pool} <= plain
+        has_special = any(is_special(call, self.path.lookups) for call in self.pool)
+        return has_special or {call.name for call in self.pool} <= plain_names
 
     def open_next(self) -> None:
         self.opened += 1
@@ -120,7 +121,7 @@ class _OfficialState:
         for lookup in self.lookups.values():
             if lookup.made:
                 self._remove(lookup.call)
-        if self.only_lookups():
+        if self.has_only_lookups():
             self.open_next()
 
     def _remove(self, call: RecordedCall | Call) -> None:
@@ -131,18 +132,18 @@ class _OfficialState:
 
     def forgive(self) -> None:
         """Drop lookups that were not made. The official code changes the list while it walks over it."""
-        forgiven = {lookup.name for lookup in self.path.lookups if lookup.forgiven and not lookup.where}
+        names = {lookup.name for lookup in self.path.lookups if lookup.forgiven and not lookup.where}
         index = 0
         while index < len(self.pool):
             call = self.pool[index]
-            if is_special(call, self.path.lookups) or call.name in forgiven:
+            if is_special(call, self.path.lookups) or call.name in names:
                 self._remove(call)
             index += 1
 
-    def score(self) -> PathScore:
+    def make_score(self) -> PathScore:
         calls, steps = len(self.path.calls), len(self.path.steps)
         right_steps = count_finished_steps(self.path, self.pool)
-        return PathScore(calls, self.right, steps, right_steps, self.taken, tuple(self.verdicts))
+        return PathScore(calls, self.right_count, steps, right_steps, self.step, tuple(self.verdicts))
 
 
 def _make_key(name: str, arguments: Mapping[str, object]) -> str:
@@ -160,9 +161,9 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     state, dialogue = _OfficialState.at_start(path), open_dialogue(entry)
     shown_texts = ShownTexts()
     mistakes: list[CallVerdict] = []
-    while state.taken < MOST_STEPS:
+    while state.step < MOST_STEPS:
         completion = yield shown_texts
-        answer = reader.official(completion)
+        answer = reader.read_official(completion)
         if completion.fault:
             return WalkOutcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
         # An empty list of calls is falsy, and not None (official: both are asked for).
@@ -171,26 +172,24 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
             lacks_text = not answer.response if runner.needs_words else answer.response is None
             if lacks_text and runner.no_text:
                 return WalkOutcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
-            last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
-            verdict, response = last or _judge_end(entry, state), answer.response or ""
-            golden = build_golden_dialogue(entry)
-            score = yield from judge_response(
-                entry, path_settings, script.wording, response, golden, state.score()
-            )
+            failure = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
+            verdict, response = failure or _judge_end(entry, state), answer.response or ""
+            golden, score = build_golden_dialogue(entry), state.make_score()
+            score = yield from judge_response(entry, path_settings, script.wording, response, golden, score)
             return WalkOutcome(verdict, score)
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
-            return WalkOutcome(Failed("func_hallucination", reason), state.score())
+            return WalkOutcome(Failed("func_hallucination", reason), state.make_score())
         # One call that cannot be read ends the conversation, or the worker (official).
-        unread = [call for call in answer.calls if isinstance(call, Unreadable)]
-        if unread:
+        unreadable_calls = [call for call in answer.calls if isinstance(call, Unreadable)]
+        if unreadable_calls:
             # What kills the worker comes to light only when all calls have been read.
-            worst = next((call for call in unread if call.code != "crash"), unread[0])
+            worst = next((call for call in unreadable_calls if call.code != "crash"), unreadable_calls[0])
             is_crash = worst.code == "crash"
-            return WalkOutcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
+            return WalkOutcome(Failed(worst.code, worst.reason), None if is_crash else state.make_score())
         original_calls = [call for call in answer.calls if isinstance(call, Call)]
         calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in original_calls]
-        state.taken += 1
+        state.step += 1
         note_words(dialogue, completion, runner)
         try:
             turn = yield from _answer_turn(state, calls, comparer, dialogue)
@@ -202,17 +201,18 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         mistakes = [
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
         ]
-        if not turn.replies and not turn.refused:
-            return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.score())
-        state.right += len(turn.replies)
+        if not turn.replies and not turn.refusals:
+            return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.make_score())
+        state.right_count += len(turn.replies)
         replies = [
-            turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
+            turn.replies.get(index, turn.refusals.get(index, script.wrong_call))
+            for index in range(len(calls))
         ]
-        # Calls are compared with their arguments in order, and told to the judge as they were made.
+        # Calls are compared with their arguments in order, and shown to the judge as they were made.
         dialogue += build_turns(original_calls if script.wording else calls, replies)
-        state.advance(turn.matched)
+        state.advance(turn.matching_calls)
         shown_texts = ShownTexts(tuple(replies))
-    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
+    return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
 
 
 @dataclass
@@ -221,9 +221,9 @@ class _TurnOutcomes:
 
     replies: dict[int, str] = field(default_factory=dict)
     """Of right calls."""
-    refused: dict[int, str] = field(default_factory=dict)
+    refusals: dict[int, str] = field(default_factory=dict)
     """Of calls with a wrong form."""
-    matched: list[RecordedCall | Call] = field(default_factory=list)
+    matching_calls: list[RecordedCall | Call] = field(default_factory=list)
     verdicts: list[CallVerdict] = field(default_factory=list)
 
 
@@ -240,36 +240,22 @@ def _answer_turn(
     for index, expected_call, stage in pairs:
         call = calls[index]
         if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
-            turn.refused[index] = comparer.script.write_refusal(call, comparer.docs, reason)
-            verdict = CallVerdict(
-                state.taken,
-                call_to_json(call),
-                call_to_json(expected_call),
-                "format",
-                False,
-                "format_error",
-                reason,
-            )
+            turn.refusals[index] = comparer.script.write_refusal(call, comparer.docs, reason)
+            pair = call_to_json(call), call_to_json(expected_call)
+            verdict = CallVerdict(state.step, *pair, "format", False, "format_error", reason)
         elif stage:
-            verdict = CallVerdict(state.taken, call_to_json(call), call_to_json(expected_call), stage, True)
+            verdict = CallVerdict(state.step, call_to_json(call), call_to_json(expected_call), stage, True)
         else:
-            verdict = yield from comparer.compare(state.taken, call, expected_call, dialogue)
+            verdict = yield from comparer.compare(state.step, call, expected_call, dialogue)
         if verdict.right:
             turn.replies[index] = expected_call.reply
-            turn.matched.append(expected_call)
+            turn.matching_calls.append(expected_call)
         turn.verdicts.append(verdict)
     # Calls beyond the expected ones get the generic reply, and officially no error.
     paired_indices = {index for index, _, _ in pairs}
+    reason = "no expected call was left for it"
     turn.verdicts += [
-        CallVerdict(
-            state.taken,
-            call_to_json(call),
-            None,
-            "unpaired",
-            False,
-            "unpaired",
-            "no expected call was left for it",
-        )
+        CallVerdict(state.step, call_to_json(call), None, "unpaired", False, "unpaired", reason)
         for index, call in enumerate(calls)
         if index not in paired_indices
     ]
@@ -284,28 +270,24 @@ def _pair_calls(
     Official: ``mapping_call``. A lookup is only thought of where an expected call before it is not equal.
     """
     pairs: list[tuple[int, RecordedCall, str | None]] = []
-    free, rest = list(state.pool), []
+    free_calls, rest = list(state.pool), []
     for index, call in enumerate(calls):
         lookup = state.lookups.get(_make_key(call.name, call.arguments))
-        if free and is_same_call(call, free[0]):
-            pairs.append((index, free.pop(0), "exact"))
+        if free_calls and is_same_call(call, free_calls[0]):
+            pairs.append((index, free_calls.pop(0), "exact"))
         # A lookup is paired with itself at the first call that is not equal (official).
-        elif free and lookup:
+        elif free_calls and lookup:
             lookup.made = True
             pairs.append((index, lookup.call, "lookup"))
-        elif equal_call := next(
-            (expected_call for expected_call in free if is_same_call(call, expected_call)), None
-        ):
-            free.remove(equal_call)
+        elif equal_call := next((each for each in free_calls if is_same_call(call, each)), None):
+            free_calls.remove(equal_call)
             pairs.append((index, equal_call, "exact"))
         else:
             rest.append(index)
     index_pairs = yield from pair_calls(
-        [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free], similarity
+        [calls[index] for index in rest], [Call(call.name, call.arguments) for call in free_calls], similarity
     )
-    return pairs + [
-        (rest[rest_index], free[expected_call], None) for rest_index, expected_call in index_pairs
-    ]
+    return pairs + [(rest[place], free_calls[free_place], None) for place, free_place in index_pairs]
 
 
 def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:

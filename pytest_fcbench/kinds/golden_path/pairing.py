@@ -39,15 +39,15 @@ def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair
             expected_call = next(
                 (call for call in missing_calls if call.get("name") == made_call.get("name")), expected_call
             )
-        right = {name: show_value(value) for name, value in _read_arguments(expected_call).items()}
-        differing = {difference.parameter for difference in verdict.differences}
+        expected_texts = {name: show_value(value) for name, value in _read_arguments(expected_call).items()}
+        wrong_names = {difference.parameter for difference in verdict.differences}
         if fault:
-            differing.update(fault.parameters)
+            wrong_names.update(fault.parameters)
         yield CallPair(
             str(made_call.get("name")),
             None if expected_call is None else str(expected_call.get("name")),
             expected_call is None or made_call.get("name") != expected_call.get("name"),
-            pair_arguments(_read_arguments(made_call), right, differing),
+            pair_arguments(_read_arguments(made_call), expected_texts, wrong_names),
         )
 
 

@@ -1,4 +1,4 @@
-"""What a model and a judge are told along a golden path: the habits of a runner, and the texts.
+"""The texts that a model and a judge are shown along a golden path, and the habits of a runner.
 
 Both profiles use the script of the conversation, so that a difference between them is one of rules and not
 one of words.

@@ -25,10 +25,10 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge a conversation and its progress by both profiles. ``entry`` must have a golden path."""
     path_settings = transcript.driven or PathSettings(Profile.OFFICIAL)
     official = _walk_again(entry, transcript, path_settings, Profile.OFFICIAL)
-    corrected_outcome = _walk_again(entry, transcript, path_settings, Profile.CORRECTED)
+    corrected = _walk_again(entry, transcript, path_settings, Profile.CORRECTED)
     if unscored_cause := find_unscored_cause(entry, transcript):
         return Judgement(official.verdict, unscored_cause, official.score)
-    return Judgement(official.verdict, corrected_outcome.verdict, official.score, corrected_outcome.score)
+    return Judgement(official.verdict, corrected.verdict, official.score, corrected.score)
 
 
 def _walk_again(
@@ -36,13 +36,13 @@ def _walk_again(
 ) -> WalkOutcome:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     steps = transcript.turns[0]
-    number, missed = 0, False
+    number, has_gap = 0, False
 
-    def answer(demand: ShownTexts | AskModel) -> Completion:
-        nonlocal number, missed
+    def respond(demand: ShownTexts | AskModel) -> Completion:
+        nonlocal number, has_gap
         if isinstance(demand, AskModel):
             completion = answers.get(demand.digest, NOT_ASKED)
-            missed |= completion is NOT_ASKED
+            has_gap |= completion is NOT_ASKED
             return completion
         # Beyond this point nobody knows what the model would have answered.
         if number == len(steps) or (number and demand.texts != steps[number - 1].results):
@@ -51,14 +51,13 @@ def _walk_again(
         return steps[number - 1].completion
 
     try:
-        outcome = drive_conversation(
-            walk_path(entry, transcript.prompting.syntax, path_settings, profile), answer
-        )
+        walk = walk_path(entry, transcript.prompting.syntax, path_settings, profile)
+        outcome = drive_conversation(walk, respond)
     except _ShownOtherwise:
         return WalkOutcome(_explain_divergence(path_settings, profile, number), None)
     except NotScoredError as error:
         return WalkOutcome(NotScored(error.cause, error.reason), None)
-    if missed and isinstance(outcome.verdict, NotScored):
+    if has_gap and isinstance(outcome.verdict, NotScored):
         return WalkOutcome(_explain_divergence(path_settings, profile, number), None)
     return outcome
 

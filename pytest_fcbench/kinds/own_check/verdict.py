@@ -82,18 +82,16 @@ def add_own_checks(entry: Entry, transcript: Transcript, judgement: Judgement) -
     answer, verdicts = read_answer(entry, transcript), (judgement.official, judgement.corrected)
     # A forbidden call weighs more than what else is wrong; a check need not look at what is wrong anyway.
     replaced_types: tuple[type[Passed | Failed], ...] = (Passed,)
-    own: Verdict = Passed()
+    own_verdict: Verdict = Passed()
     if forbidden_call := next((call for call in answer.calls if call.name in entry.forbidden), None):
         replaced_types = Passed, Failed
         call_text = shorten_text(_write_call(forbidden_call), 200)
         reason = f"the entry forbids to call {forbidden_call.name}: {call_text}"
-        own = Failed(FORBIDDEN, reason, {"function": forbidden_call.name})
+        own_verdict = Failed(FORBIDDEN, reason, {"function": forbidden_call.name})
     elif entry.check and any(isinstance(verdict, Passed) for verdict in verdicts):
-        own = run_check(entry.check, entry, answer)
-    official, corrected_verdict = (
-        own if isinstance(verdict, replaced_types) else verdict for verdict in verdicts
-    )
-    return replace(judgement, official=official, corrected=corrected_verdict)
+        own_verdict = run_check(entry.check, entry, answer)
+    official, corrected = (own_verdict if isinstance(each, replaced_types) else each for each in verdicts)
+    return replace(judgement, official=official, corrected=corrected)
 
 
 def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Verdict:
@@ -122,29 +120,29 @@ def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Ver
 def _judge_exception(name: str, error: BaseException, answer: Answer) -> Verdict:
     """Return the verdict of a check that ended with an exception; raise again what ends the run."""
     # pytest's exceptions go by their names, because rejudging needs no pytest.
-    kinds, message = {each.__name__ for each in type(error).__mro__}, _write_safely(error, str)
-    is_of_pytest = "OutcomeException" in kinds
-    if type(error).__module__ == "_pytest.outcomes" and "Exit" in kinds:
+    class_names, message = {each.__name__ for each in type(error).__mro__}, _write_safely(error, str)
+    is_of_pytest = "OutcomeException" in class_names
+    if type(error).__module__ == "_pytest.outcomes" and "Exit" in class_names:
         raise error
     if is_of_pytest and message.endswith("from pytest-timeout."):
         raise error
     modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
-    places = list(zip(modules, traceback.extract_tb(error.__traceback__), strict=True))
-    frames = [place for module, place in places if module.partition(".")[0] != "_pytest"]
+    all_frames = list(zip(modules, traceback.extract_tb(error.__traceback__), strict=True))
+    frames = [frame for module, frame in all_frames if module.partition(".")[0] != "_pytest"]
     if isinstance(error, LACKING):
         # The line of a library says nothing of what it was given.
-        frames = [place for module, place in places if module == name.partition(":")[0]] or frames
-    place = frames[-1]
-    file = re.split(r"[/\\]", place.filename)[-1]
-    line = f"{(place.line or name).strip()} ({file}:{place.lineno})"
-    if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in kinds):
+        frames = [frame for module, frame in all_frames if module == name.partition(":")[0]] or frames
+    last = frames[-1]
+    file = re.split(r"[/\\]", last.filename)[-1]
+    line = f"{(last.line or name).strip()} ({file}:{last.lineno})"
+    if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in class_names):
         return Failed(OWN_ASSERTION, f"{name}: {message or f'{line}; the answer: {_shorten(answer)}'}")
     if isinstance(error, LACKING):
         reason = f"{name}: {line}: {type(error).__name__}: {message}; the answer: {_shorten(answer)}"
         return Failed(OWN_ASSERTION, reason)
     if isinstance(error, NotScoredError):
         return NotScored(error.cause, f"{name}: {error.reason}")
-    if kinds & {"Skipped", "SkipTest"}:
+    if class_names & {"Skipped", "SkipTest"}:
         return NotScored(SKIPPED_CHECK, f"{name}: {message or line}")
     return NotScored(BROKEN_CHECK, f"{name} raised {type(error).__name__}: {message}: {line}; mend the check")
 

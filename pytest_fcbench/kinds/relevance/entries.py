@@ -1,4 +1,4 @@
-"""Entries of one question, written by hand in YAML, of which it only counts whether a function is called.
+"""Entries of one question, written by hand in YAML, where it only counts whether a function is called.
 
 They have nothing but what all questions have (``formats.questions``). In ``next_reply`` the messages are a
 conversation that has begun.

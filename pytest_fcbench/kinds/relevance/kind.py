@@ -1,4 +1,4 @@
-"""The kind of entries in which no function fits, or some."""
+"""The kinds of entries in which it only counts whether a function is called."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.kind import Kind, Resources, RightAnswer
 from pytest_fcbench.kinds.relevance import verdict
 from pytest_fcbench.kinds.relevance.truth import NoCall
-from pytest_fcbench.kinds.relevance.verdict import judge_reading
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class RelevanceKind(Kind):
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
         """Describe a call where no function fits, or its lack where some does."""
         reading = answer.read_calls()
-        verdict = judge_reading(reading, forbidden=isinstance(answer.entry.expectation, NoCall))
-        if not isinstance(verdict, Failed):
+        official = verdict.judge_reading(reading, forbidden=isinstance(answer.entry.expectation, NoCall))
+        if not isinstance(official, Failed):
             return None
         calls: object = None
         if isinstance(reading, Calls):
@@ -44,8 +43,8 @@ class RelevanceKind(Kind):
             "prompt": answer.prompt,
             "model_result": answer.result,
             "decoded_result": calls,
-            "error": [verdict.reason],
-            "error_type": verdict.code,
+            "error": [official.reason],
+            "error_type": official.code,
         }
 
     def answer_rightly(self, entry: Entry, request: AskModel) -> RightAnswer:

@@ -1,4 +1,4 @@
-"""The matcher of BFCL's irrelevance and relevance detection: was a call to be made at all?
+"""Judge BFCL's irrelevance and relevance detection: was a call to be made at all?
 
 Official rule (``_evaluate_single_relevance_entry``): an answer that decodes to at least one call "has a
 call"; irrelevance passes without one, relevance with one. The calls themselves are never looked at, and

@@ -2,7 +2,7 @@
 
 The servers are a party like a judge, so their answers are stored, kept in the Record and replayed like any
 other. The model's calls go to one server. After the conversation the calls of the truth go to a second one.
-Both are probed before the first turn and after each, so that a matcher can compare their states.
+Both are probed before the first turn and after each, so that the verdict can compare their states.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def skip_calls(request: AskModel) -> Completion:
     return write_results(["not asked"] * len(read_request(request).calls))
 
 
-def converse(entry: Entry, setting: ConversationContext) -> Conversation:
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Put an entry to a model and carry its calls and those of the truth out, each on a fresh server.
 
     Raises ``NotScoredError`` where a server does not answer.
@@ -48,7 +48,7 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
     assert entry.scene
     assert entry.scene.server
     state, asides = entry.scene.server, dict[str, AuxiliaryCall]()
-    model = ServerCalls(state, OfferedFunctions(entry.functions, setting.manner.prompting.names))
+    model = ServerCalls(state, OfferedFunctions(entry.functions, context.manner.prompting.names))
     turn = 0
 
     def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
@@ -72,14 +72,14 @@ def converse(entry: Entry, setting: ConversationContext) -> Conversation:
         return (yield demand)
 
     def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
-        read = model.read_calls(texts)
-        calls = [call for call in read if isinstance(call, Call)]
+        readings = model.read_calls(texts)
+        calls = [call for call in readings if isinstance(call, Call)]
         result_texts = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()
         results = (shorten_text(text, _LONGEST) for text in result_texts)
-        return tuple(next(results) if isinstance(call, Call) else call for call in read)
+        return tuple(next(results) if isinstance(call, Call) else call for call in readings)
 
     transcript = yield from relay_conversation(
-        put_turns(entry, setting.manner, setting.suite.wording), respond
+        put_turns(entry, context.manner, context.suite.wording), respond
     )
     if not transcript.last.fault:
         yield from ask_server(model.request_probes())

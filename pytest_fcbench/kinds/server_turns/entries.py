@@ -116,7 +116,7 @@ class ServerFile(Row):
 def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
-    common = _read_observation(row, file, docs)
+    file_observation = _read_observation(row, file, docs)
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         offered_docs = (
             docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)
@@ -125,7 +125,7 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
             raise place.error("offers no tool; write the docs of the server's tools under 'functions'")
         for turn in place.at("turns").elements():
             _check_calls(turn.at("calls"), offered_docs)
-        own = _read_observation(each, place, docs)
+        observation = _read_observation(each, place, docs)
         environment_row = each.environment or row.environment
         if environment_row is None:
             raise place.error("has no 'environment', which names the MCP server that calls act on")
@@ -146,9 +146,9 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
                     {},
                     server=ServerState(
                         program,
-                        (*common.probes, *own.probes),
-                        common.volatile | own.volatile,
-                        (*common.masks, *own.masks),
+                        (*file_observation.probes, *observation.probes),
+                        file_observation.volatile | observation.volatile,
+                        (*file_observation.masks, *observation.masks),
                     ),
                 ),
                 cluster=each.cluster,

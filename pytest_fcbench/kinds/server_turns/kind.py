@@ -15,11 +15,10 @@ from pytest_fcbench.kinds.call_texts import parse_calls
 from pytest_fcbench.kinds.context import ConversationContext
 from pytest_fcbench.kinds.kind import Resources, RightCalls
 from pytest_fcbench.kinds.server_turns import conversation, verdict
-from pytest_fcbench.kinds.server_turns.verdict import open_sides
 from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
 from pytest_fcbench.kinds.state.truth import list_expected_turns
-from pytest_fcbench.kinds.state.verdict import Made
+from pytest_fcbench.kinds.state.verdict import TurnCalls
 
 
 class ServerTurnsKind(StateKind):
@@ -57,11 +56,11 @@ def recall_calls(failure: FailedEntry) -> Sides:
     entry, transcript = failure.entry, failure.transcript
     assert entry.scene
     assert entry.scene.server
-    model_turns: Made = [[step.calls for step in steps] for steps in transcript.turns]
-    right_turns: Made = [[calls] for calls in list_expected_turns(entry)]
+    model_turns: TurnCalls = [[step.calls for step in steps] for steps in transcript.turns]
+    right_turns: TurnCalls = [[calls] for calls in list_expected_turns(entry)]
     sides = []
     for side, turns in zip(
-        open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
+        verdict.open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
     ):
         calls_by_turn: list[list[CallMade]] = []
         # Requests name all calls before them, so that the answers are found in this order only.
@@ -73,8 +72,8 @@ def recall_calls(failure: FailedEntry) -> Sides:
                 for text, call in zip(texts, side.calls.read_calls(texts), strict=True):
                     value = next(results) if isinstance(call, Call) else call
                     result = value if isinstance(value, str) else json.dumps(value)
-                    read = drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
-                    calls.append(CallMade(text, read, result, is_change=False))
+                    call = drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
+                    calls.append(CallMade(text, call, result, is_change=False))
             after = side.read_state()
             is_change = after != before
             calls_by_turn.append(
@@ -82,7 +81,7 @@ def recall_calls(failure: FailedEntry) -> Sides:
             )
             before = after
         sides.append(calls_by_turn)
-    looks = {
+    looking_names = {
         each.call.name
         for calls_by_turn in sides
         for calls in calls_by_turn
@@ -92,7 +91,7 @@ def recall_calls(failure: FailedEntry) -> Sides:
     }
     model, truth = (
         [
-            tuple(replace(c, is_change=c.is_change and c.call.name not in looks) for c in calls)
+            tuple(replace(c, is_change=c.is_change and c.call.name not in looking_names) for c in calls)
             for calls in calls_by_turn
         ]
         for calls_by_turn in sides

@@ -1,4 +1,4 @@
-"""The matcher of entries whose calls act on an MCP server, by what they changed and returned.
+"""Judge entries whose calls act on an MCP server by what they changed and returned.
 
 The model's calls and those of the truth were carried out on two fresh servers, and both were probed after
 each turn (``conversation``). In each turn the model
@@ -44,12 +44,12 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge a conversation by what its calls changed and returned. ``entry`` must have a trajectory."""
     if not isinstance(entry.expectation, Trajectory) or not (entry.scene and entry.scene.server):
         raise TypeError(f"{entry.key} has no trajectory on a server")
-    truth, turns = entry.expectation.turns, len(entry.expectation.turns)
+    truth, turn_count = entry.expectation.turns, len(entry.expectation.turns)
     unscored_cause = find_unscored_cause(entry, transcript)
     if transcript.last.fault:
         reason = f"the model's call failed: {transcript.last.text}"
         error_verdict = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
-        error_verdict = count_right_turns(error_verdict, 0, turns)
+        error_verdict = count_right_turns(error_verdict, 0, turn_count)
         return Judgement(error_verdict, unscored_cause or error_verdict)
     model, right = open_sides(entry, entry.scene.server, transcript)
     calls_by_turn = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
@@ -58,11 +58,11 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     except KeyError:
         missing = NotScored("mcp_server", "the answers of the server were not kept; run the entry again")
         return Judgement(missing, missing)
-    right_count = min(len(calls_by_turn), turns) - len({failure.details["turn"] for failure in failures})
-    if len(calls_by_turn) != turns:
-        reason = f"the conversation has {len(calls_by_turn)} turns of {turns}, so it was ended by force"
+    right_count = min(len(calls_by_turn), turn_count) - len({failure.details["turn"] for failure in failures})
+    if len(calls_by_turn) != turn_count:
+        reason = f"the conversation has {len(calls_by_turn)} turns of {turn_count}, so it was ended by force"
         failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(calls_by_turn)})]
-    verdict = count_right_turns(failures[0], right_count, turns) if failures else Passed()
+    verdict = count_right_turns(failures[0], right_count, turn_count) if failures else Passed()
     return Judgement(verdict, unscored_cause or verdict)
 
 
@@ -111,11 +111,8 @@ def _find_failures(
     for number, (steps, expected_calls) in enumerate(zip(calls_by_turn, truth, strict=False), 1):
         for step in steps:
             model.perform_step(step)
-        expected_results, after, model_state = (
-            right.perform_step(expected_calls),
-            right.read_state(),
-            model.read_state(),
-        )
+        expected_results = right.perform_step(expected_calls)
+        after, model_state = right.read_state(), model.read_state()
         if expected_calls and not steps:
             reason = f"turn {number}: no call was made; the truth makes {', '.join(expected_calls):.200}"
             yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
@@ -126,12 +123,9 @@ def _find_failures(
             details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
             yield Failed("multi_turn:instance_state_mismatch", f"turn {number}: {summary}{more}", details)
         elif after == before:
-            missing = (
-                call
-                for call, one in zip(expected_calls, expected_results, strict=True)
-                if one not in model.results
-            )
-            if (call := next(missing, None)) is not None:
+            pairs = zip(expected_calls, expected_results, strict=True)
+            missing_calls = (call for call, result in pairs if result not in model.results)
+            if (call := next(missing_calls, None)) is not None:
                 reason = f"turn {number}: no call returned what {call:.120} returns"
                 details = {"turn": number, "call": call}
                 yield Failed("multi_turn:execution_response_mismatch", reason, details)

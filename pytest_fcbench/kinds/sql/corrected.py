@@ -84,7 +84,7 @@ def try_calls(entry: Entry, expected_call: ExpectedCall, call: Call | None = Non
         {name: value for name, value in zip(expected_call.accepted, values, strict=True) if value != ""}
         for values in islice(product(*options), _MOST_ALTERNATIVES)
     )
-    truths = _make_possible(accepted_arguments, lambda given: translate(given, schema))
+    truths = _make_possible(accepted_arguments, lambda arguments: translate(arguments, schema))
     columns = _list_columns(entry.tables or derive_tables(truths[0])) if call else schema
     answer = _attempt(lambda: translate(call.arguments, columns)) if call else truths[0]
     # Rows are derived from the answer too, so that a condition too many shows.

@@ -108,7 +108,7 @@ _NOTING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_READ)
 
 
 def _make_authorizer(statement: Statement) -> Callable[..., int]:
-    creating = statement.keyword is Keyword.CREATE
+    is_creation = statement.keyword is Keyword.CREATE
 
     def allows(action: int, first: str | None, second: str | None) -> bool:
         name = (first or "").lower()
@@ -116,7 +116,7 @@ def _make_authorizer(statement: Statement) -> Callable[..., int]:
             return True
         if action == sqlite3.SQLITE_FUNCTION:
             return (second or "").lower() in _FUNCTIONS
-        if creating and (action in _CREATING or (action in _NOTING and name == "sqlite_master")):
+        if is_creation and (action in _CREATING or (action in _NOTING and name == "sqlite_master")):
             return True
         return action in (sqlite3.SQLITE_READ, _CHANGES.get(statement.keyword)) and name in statement.tables
 
@@ -134,10 +134,8 @@ def _read_state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]
         columns = []
         for _, column, kind, *_ in info:
             # SQLite, "Determination Of Column Affinity": the first of these parts in a type decides.
-            column_affinity = next(
-                (affinity for part, affinity in _AFFINITIES if part in kind.upper()), "numeric"
-            )
-            columns.append((column.lower(), column_affinity if kind else ""))
+            affinity = next((each for part, each in _AFFINITIES if part in kind.upper()), "numeric")
+            columns.append((column.lower(), affinity if kind else ""))
         yield name.lower(), Content(tuple(columns), Counter(rows))
 
 

@@ -36,24 +36,18 @@ def derive_tables(truth: Statement, *others: Statement) -> tuple[DatabaseTable, 
     columns = tuple(dict.fromkeys(columns))
     statements = (truth, *others)
     values = {
-        column: tuple(dict.fromkeys(near for value in compared_values for near in _list_near_values(value)))
+        column: tuple(dict.fromkeys(near for constant in constants for near in _list_near_values(constant)))
         for column in columns
-        if (
-            compared_values := [value for one in statements for value in one.compared.get(column.lower(), ())]
-        )
+        if (constants := [value for one in statements for value in one.compared.get(column.lower(), ())])
     }
     # All combinations would be too many rows for many columns, so each column takes fewer values.
     most = max(2, int(_MOST_ROWS ** (1 / max(1, len(values)))))
     choices = islice(product(*(near[:most] for near in values.values())), _MOST_ROWS)
     rows = []
     for number, choice in enumerate(choices):
-        row_values = dict(zip(values, choice, strict=True))
+        cells = dict(zip(values, choice, strict=True))
         # A column without values gets one in each row that no other cell has.
-        rows.append(
-            tuple(
-                row_values.get(name, (place + 1) * 1_000_003 + number) for place, name in enumerate(columns)
-            )
-        )
+        rows.append(tuple(cells.get(name, at * 1_000_003 + number) for at, name in enumerate(columns, 1)))
     return (DatabaseTable(table, dict.fromkeys(columns, "NUMERIC"), tuple(rows)),)
 
 

@@ -101,7 +101,7 @@ def translate(arguments: Mapping[str, object], schema: Schema | None = None) -> 
     Raises ``NoStatement``.
     """
     try:
-        return _Translator(arguments, schema).statement()
+        return _Translator(arguments, schema).translate()
     except RecursionError:
         raise NoStatement(REFUSED, "the call is nested too deeply") from None
 
@@ -153,7 +153,7 @@ class _Translator:
     """The translation of one call to a statement."""
 
     def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
-        self.left = _MOST_TEXT
+        self.characters_left = _MOST_TEXT
         """The number of characters that further texts may have."""
         keyword_text = arguments.get("sql_keyword")
         words = keyword_text.upper().split() if isinstance(keyword_text, str) else []
@@ -169,7 +169,7 @@ class _Translator:
         self.schema = None if schema is None else {t.lower(): {c.lower() for c in schema[t]} for t in schema}
         self.known = {column for columns in (self.schema or {}).values() for column in columns}
 
-    def statement(self) -> Statement:
+    def translate(self) -> Statement:
         column_texts = self._get_parts("columns")
         columns = [text for text in column_texts if text.strip() != "*"]
         conditions = [self._build_condition(text) for text in self._get_texts("conditions")]
@@ -272,8 +272,8 @@ class _Translator:
     def _build_condition(self, text: str) -> exp.Expr:
         try:
             return self._parse(text, exp.Condition)
-            # Official truths write text without quotes: name = John Doe.
         except NoStatement:
+            # Official truths write text without quotes: name = John Doe.
             if bare := _BARE.fullmatch(text):
                 name, operator, value = bare.groups()
                 column = exp.Column(this=exp.to_identifier(name))
@@ -297,11 +297,9 @@ class _Translator:
             return exp.Literal.string(text)
         if isinstance(tree, (exp.Null, exp.Subquery)) or (isinstance(tree, exp.Literal) and tree.is_string):
             return tree
-        column_names = [column.name.lower() for column in tree.find_all(exp.Column)]
+        names = [column.name.lower() for column in tree.find_all(exp.Column)]
         # In an UPDATE a value may calculate with columns; anywhere else it is text.
-        is_calculation = (
-            isinstance(tree, _CALCULATIONS) and column_names and self.known.issuperset(column_names)
-        )
+        is_calculation = isinstance(tree, _CALCULATIONS) and names and self.known.issuperset(names)
         return tree if is_calculation and self.keyword is Keyword.UPDATE else exp.Literal.string(text)
 
     def _get_text(self, name: str) -> str:
@@ -333,8 +331,8 @@ class _Translator:
 
     def _check_text(self, text: str) -> str:
         """Return a text that a statement may contain. Raises ``NoStatement`` where the call is too long."""
-        self.left -= len(text)
-        if self.left < 0:
+        self.characters_left -= len(text)
+        if self.characters_left < 0:
             raise NoStatement(REFUSED, f"the call is longer than {_MOST_TEXT:,} characters")
         # SQLite ends a statement at a zero byte, and lone surrogates are no UTF-8.
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):

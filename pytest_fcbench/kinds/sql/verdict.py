@@ -1,4 +1,4 @@
-"""Structured calls of SQL: compared as they are written, and by their effect on a database.
+"""Judge structured calls of SQL: as they are written, and by their effect on a database.
 
 Official rule (BFCL v1, category ``sql``): the call is compared with the possible answer as any other
 (``kinds/calls``), so ``age>30`` is not ``30 < age``, and ``INSERT`` is not ``INSERT INTO``.
@@ -18,13 +18,13 @@ from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corre
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
-from pytest_fcbench.kinds.calls import verdict as ast
+from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the last answer's statement of SQL. ``entry`` must expect one call."""
-    as_written = ast.judge(entry, transcript)
+    as_written = calls_verdict.judge(entry, transcript)
     call = None if isinstance(as_written.corrected, NotScored) else find_call(entry, transcript)
     if call is None:
         return as_written
@@ -33,11 +33,6 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
     verdict = corrected.match_call(entry, get_expected_call(entry), call, as_written.corrected)
     return replace(as_written, corrected=verdict)
-
-
-def expects_statement(entry: Entry) -> bool:
-    """Tell whether a statement of SQL answers an entry."""
-    return entry.kind == "sql"
 
 
 def get_expected_call(entry: Entry) -> ExpectedCall:

@@ -20,9 +20,9 @@ MADE_OF = {
 """The category from whose entries code makes those of another category."""
 
 
-def derive_multi_turn(category: str, plain: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the entries of a category of ``MADE_OF``, made from plain ones."""
-    for entry in plain:
+def derive_multi_turn(category: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries of a category of ``MADE_OF``, made from those of the category that it names."""
+    for entry in entries:
         # A long context needs only the category: the environments fill themselves by it.
         if category == "multi_turn_long_context":
             yield move_to_category(entry, category)
@@ -53,14 +53,14 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     if any(set(names) & before for before in names_by_turn[:turn]) or not set(names) & names_by_turn[turn]:
         raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
     # BFCL v3: the truth of the turn is empty, and the turn after it has no message.
-    following = turn + 1
+    next_turn = turn + 1
     return replace(
         entry,
-        turns=(*entry.turns[:following], (), *entry.turns[following:]),
+        turns=(*entry.turns[:next_turn], (), *entry.turns[next_turn:]),
         functions=tuple(doc for doc in entry.functions if doc.name not in names),
         expectation=Trajectory((*truth.turns[:turn], (), *truth.turns[turn:])),
         scene=replace(
-            scene, withheld={following: tuple(doc for doc in entry.functions if doc.name in names)}
+            scene, withheld={next_turn: tuple(doc for doc in entry.functions if doc.name in names)}
         ),
     )
 
@@ -70,8 +70,8 @@ def move_to_category(entry: Entry, category: str) -> Entry:
 
     An id that does not name its category gets the new one's name in front, so that the two ids differ.
     """
-    old = entry.category.name
-    new_id = entry.id.replace(old, category, 1) if old in entry.id else f"{category}_{entry.id}"
+    name = entry.category.name
+    new_id = entry.id.replace(name, category, 1) if name in entry.id else f"{category}_{entry.id}"
     return replace(entry, id=new_id, category=CATEGORIES[category], cluster=entry.cluster or entry.id)
 
 

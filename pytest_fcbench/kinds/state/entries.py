@@ -93,10 +93,10 @@ def entries(
     rows: TrajectoryFile, file: Field, suite: str, category: Category
 ) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
-    own = read_function_docs(rows.functions, file.at("functions"), TYPES[category.language])
+    own_docs = read_function_docs(rows.functions, file.at("functions"), TYPES[category.language])
     names_in_use: set[str] = set()
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        entry = _make_entry(row, place, suite, category, own, file.at("functions"))
+        entry = _make_entry(row, place, suite, category, own_docs, file.at("functions"))
         if row.withhold:
             at, turn, names = place.at("withhold"), row.withhold.turn, row.withhold.functions
             if turn >= len(entry.turns):
@@ -114,7 +114,7 @@ def entries(
         yield place, entry
     # An entry that was left out may have been the only one with the domain of a function.
     is_whole = not isinstance(file.at("entries").value, ListPart)
-    for number, name in enumerate(own):
+    for number, name in enumerate(own_docs):
         if is_whole and name not in names_in_use:
             raise file.at("functions", number).error(describe_unknown_name("function", name, names_in_use))
 
@@ -124,8 +124,8 @@ def _make_entry(
     at: Field,
     suite: str,
     category: Category,
-    own: Mapping[str, FunctionDoc],
-    at_own: Field,
+    own_docs: Mapping[str, FunctionDoc],
+    functions_field: Field,
 ) -> Entry:
     # A name with a colon is a class of the team's own; no domain of ours has one.
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
@@ -137,18 +137,18 @@ def _make_entry(
         for name in row.domains
         for doc in (document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name))
     }
-    for number, doc in enumerate(own.values()):
+    for number, doc in enumerate(own_docs.values()):
         # A doc of the file may belong to the domains of another entry.
         if doc.name not in docs:
             continue
         for name in doc.properties:
             if name not in (parameters := docs[doc.name].properties):
-                raise at_own.at(number).error(describe_unknown_name("parameter", name, parameters))
+                raise functions_field.at(number).error(describe_unknown_name("parameter", name, parameters))
         docs[doc.name] = doc
     calls = [call for turn in at.at("turns").elements() for call in turn.at("calls").elements()]
     # Of a call that YAML has split, all parts are wrong; the first says why.
-    for call in calls:
-        call.call()
+    for field in calls:
+        field.call()
     read_each(partial(check_call, docs=docs), calls)
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
         if turn.user.startswith(UNWORDED):

@@ -185,9 +185,7 @@ class _ComparedTurn:
         if self.truth:
             for call in self.extra:
                 if call.is_change:
-                    is_elsewhere = any(
-                        call.is_equal(missed_call) for turn in others for missed_call in turn.missing
-                    )
+                    is_elsewhere = any(call.is_equal(other) for turn in others for other in turn.missing)
                     failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
                     return self._diverge(failure, None, call)
             expected_calls = [self.truth[place] for place in sorted(self.pairs)]
@@ -203,8 +201,8 @@ class _ComparedTurn:
         changes = [call for call in self.made if call.is_change]
         if not changes and not is_blamed:
             return None
-        without = self.is_followed_by_functions
-        failure = FailureClass.ACTED_WITHOUT_FUNCTION if without else FailureClass.ACTED_TOO_SOON
+        needs_function = self.is_followed_by_functions
+        failure = FailureClass.ACTED_WITHOUT_FUNCTION if needs_function else FailureClass.ACTED_TOO_SOON
         return self._diverge(failure, None, next(iter(changes or self.made), None))
 
     def _list_attempts(self, expected_call: CallMade) -> list[CallMade]:
@@ -234,22 +232,23 @@ class _ComparedTurn:
     def _blame_own_calls(self, missing: Sequence[CallMade]) -> Iterator[Divergence]:
         """Yield the classes in which a call of this turn stands where one is missing, in their order."""
         extra, first = self.extra, missing[0]
-        new, offered_names = ({doc.name for doc in docs} for docs in (self.new, self.offered))
+        new_names, offered_names = ({doc.name for doc in docs} for docs in (self.new, self.offered))
         truth_names = {call.call.name for call in self.truth}
         for place, call in enumerate(extra):
-            again = (other for other in extra[place + 1 :] if other.result == call.result)
-            if call.has_failed and any(map(call.is_equal, again)):
+            repetitions = (other for other in extra[place + 1 :] if other.result == call.result)
+            if call.has_failed and any(map(call.is_equal, repetitions)):
                 yield self._diverge(FailureClass.REPEATED_ERROR, first, call)
         attempts = [(call, other) for call in missing for other in extra if call.is_equal(other)]
         for call in missing:
-            alike = self._list_attempts(call)
-            if alike and not any(map(call.is_equal, alike)):
-                yield self._blame_argument(call, max(alike, key=call.count_same_arguments))
-        unused_calls = (call for call in missing if call.call.name in new and not self._list_attempts(call))
-        yield from (self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call) for call in unused_calls)
+            others = self._list_attempts(call)
+            if others and not any(map(call.is_equal, others)):
+                yield self._blame_argument(call, max(others, key=call.count_same_arguments))
+        for call in missing:
+            if call.call.name in new_names and not self._list_attempts(call):
+                yield self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call)
         for call in extra:
-            after = self.made[self.made.index(call) + 1 :]
-            if call.call.name not in offered_names and not any(map(call.is_made_good_by, after)):
+            later_calls = self.made[self.made.index(call) + 1 :]
+            if call.call.name not in offered_names and not any(map(call.is_made_good_by, later_calls)):
                 yield self._diverge(FailureClass.UNKNOWN_FUNCTION, first, call)
         yield from (self._diverge(FailureClass.UNRESOLVED_ERROR, call, other) for call, other in attempts)
         if extra and extra[-1] is self.made[-1] and extra[-1].has_failed:
@@ -303,15 +302,13 @@ def carry_out_calls(fresh: Fresh, failure: FailedEntry) -> Sides:
     """Carry out the calls of the model, and those of the truth, each in environments of their own."""
     truth = list_expected_turns(failure.entry)
     # Calls are read with all functions of the conversation, even those that are not yet offered.
-    everything = OfferedFunctions(
-        list_offered_docs(failure.entry, len(truth)), failure.transcript.prompting.names
-    )
+    offer = OfferedFunctions(list_offered_docs(failure.entry, len(truth)), failure.transcript.prompting.names)
     # Every call is executed, because later ones depend on it.
     model, right = fresh(failure.entry), fresh(failure.entry)
     return [
         (
-            _carry_out_texts(chain.from_iterable(step.calls for step in steps), model, everything),
-            _carry_out_texts(expected_calls, right, everything),
+            _carry_out_texts(chain.from_iterable(step.calls for step in steps), model, offer),
+            _carry_out_texts(expected_calls, right, offer),
         )
         for steps, expected_calls in zip(failure.transcript.turns, truth, strict=False)
     ]
@@ -364,11 +361,11 @@ def _pair_calls(truth: Sequence[CallMade], made_calls: Sequence[CallMade]) -> di
     # Equal calls first, so that a call with the same effect does not take the place of an equal one.
     for is_same in (CallMade.is_made_by, CallMade.has_same_effect):
         open_places = [place for place in range(len(truth)) if place not in pairs]
-        free = [place for place in range(len(made_calls)) if place not in pairs.values()]
-        table = [[is_same(truth[one], made_calls[other]) for other in free] for one in open_places]
-        pairs |= {open_places[one]: free[other] for one, other in _find_longest_subsequence(table)}
+        free_places = [place for place in range(len(made_calls)) if place not in pairs.values()]
+        table = [[is_same(truth[one], made_calls[other]) for other in free_places] for one in open_places]
+        pairs |= {open_places[one]: free_places[other] for one, other in _find_longest_subsequence(table)}
         for row, one in enumerate(open_places):
-            for column, other in enumerate(free):
+            for column, other in enumerate(free_places):
                 if one not in pairs and other not in pairs.values() and table[row][column]:
                     pairs[one] = other
     return pairs

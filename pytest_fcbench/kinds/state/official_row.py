@@ -9,10 +9,9 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.kinds.state.verdict import Fresh
 
 
-def describe_wrong_conversation(answer: AnsweredEntry, fresh: Fresh) -> OfficialRow | None:
+def describe_wrong_conversation(answer: AnsweredEntry, fresh: state.Fresh) -> OfficialRow | None:
     """Describe a wrong conversation; None for a right one. The entry must have a trajectory."""
     entry, transcript = answer.entry, answer.transcript
     verdict = state.judge(entry, transcript, fresh).official
@@ -35,41 +34,43 @@ def describe_wrong_conversation(answer: AnsweredEntry, fresh: Fresh) -> Official
     }
 
 
-def _describe_turn(verdict: Failed, entry: Entry, made_calls: state.Made, fresh: Fresh) -> dict[str, object]:
+def _describe_turn(
+    verdict: Failed, entry: Entry, made_calls: state.TurnCalls, fresh: state.Fresh
+) -> dict[str, object]:
     """Describe the error in a turn, and the results of all calls up to it."""
     assert isinstance(entry.expectation, Trajectory)
     executed_turns: list[dict[str, object]] = []
-    so_far: list[str] = []
+    results_so_far: list[str] = []
     for turn in state.play_turns(entry.expectation, made_calls, lambda: fresh(entry), Profile.OFFICIAL):
         executed_turns.append(
             {"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)}
         )
-        so_far += [text for step in turn.results for text in step]
+        results_so_far += [text for step in turn.results for text in step]
         # The official checker stops at the first turn that fails.
         if turn.number == verdict.details["turn"]:
             break
     match verdict.code.removeprefix("multi_turn:"):
         case "instance_state_mismatch":
             # Only the first environment that differs is described.
-            pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
-            model, right = next((found, right) for found, right in pairs if found.state() != right.state())
-            found, right_attributes = _list_attributes(model), _list_attributes(right)
+            pairs = ((each, turn.right.by_domain[name]) for name, each in turn.model.by_domain.items())
+            model, right = next((each, right) for each, right in pairs if each.state() != right.state())
+            model_attributes, right_attributes = _list_attributes(model), _list_attributes(right)
             differences = {
-                name: {"model": found[name], "ground_truth": right_attributes[name]}
+                name: {"model": model_attributes[name], "ground_truth": right_attributes[name]}
                 for name in right_attributes
                 if model.state()[name] != right.state()[name]
             }
             return {
                 "details": {
                     "differences": differences,
-                    "model_instance_state": found,
+                    "model_instance_state": model_attributes,
                     "ground_truth_instance_state": right_attributes,
                 },
                 "execution_result": executed_turns,
             }
         case "execution_response_mismatch":
             # Results count as often as they occur, as in the official checker.
-            remaining_results, missing = list(so_far), []
+            remaining_results, missing = list(results_so_far), []
             for text in turn.returned:
                 if text in remaining_results:
                     remaining_results.remove(text)
@@ -78,7 +79,7 @@ def _describe_turn(verdict: Failed, entry: Entry, made_calls: state.Made, fresh:
             return {
                 "details": {
                     "missing_items": missing,
-                    "model_response (including all previous turns)": so_far,
+                    "model_response (including all previous turns)": results_so_far,
                     "ground_truth_response (only the current turn)": list(turn.returned),
                 }
             }

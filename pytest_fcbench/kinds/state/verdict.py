@@ -1,4 +1,4 @@
-"""The matcher of multi-turn entries by the effects of their calls (BFCL's ``multi_turn_checker``).
+"""Judge multi-turn entries by the effects of their calls (BFCL's ``multi_turn_checker``).
 
 The calls of the conversation are carried out once more in fresh environments, and those of the ground
 truth in others. After each turn in which the truth makes calls, the model
@@ -92,17 +92,17 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     )
 
 
-Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
+TurnCalls: TypeAlias = Sequence[Sequence[Sequence[str]]]
 """Calls by turn and step; a step without calls is left out."""
 
 
-def list_calls(transcript: Transcript) -> Made:
+def list_calls(transcript: Transcript) -> TurnCalls:
     """Return the calls that a conversation carried out."""
     return [[step.calls for step in turn if step.calls] for turn in transcript.turns]
 
 
 def match_calls(
-    entry: Entry, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry, made_calls: TurnCalls, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
     """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one.
 
@@ -111,12 +111,12 @@ def match_calls(
     assert isinstance(entry.expectation, Trajectory)
     turns = len(entry.expectation.turns)
     failures = list(_find_failures(entry, entry.expectation, made_calls, fresh, profile))
-    right = min(len(made_calls), turns) - len({failure.details["turn"] for failure in failures})
+    right_count = min(len(made_calls), turns) - len({failure.details["turn"] for failure in failures})
     if len(made_calls) != turns:
         # Officially all turns after the 21st step of one are dropped.
         reason = f"the conversation has {len(made_calls)} turns of {turns}, so it was ended by force"
         failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made_calls)})]
-    return count_right_turns(failures[0], right, turns) if failures else Passed()
+    return count_right_turns(failures[0], right_count, turns) if failures else Passed()
 
 
 def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
@@ -125,7 +125,11 @@ def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
 
 
 def _find_failures(
-    entry: Entry, truth: Trajectory, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry,
+    truth: Trajectory,
+    made_calls: TurnCalls,
+    fresh: Callable[[], Environments],
+    profile: Profile,
 ) -> Iterator[Failed]:
     """Yield what is wrong, turn by turn, where each turn continues in what the turns before it left."""
     is_corrected = profile is Profile.CORRECTED
@@ -139,7 +143,7 @@ def _find_failures(
         results.update(map(normalize, turn_results))
         # The official checker of such turns exists but is never called (eval_runner.py:13).
         if is_corrected and calls and not expected_calls:
-            early = find_early_call(
+            mistake = find_early_call(
                 entry,
                 number,
                 [*zip(calls, turn_results, strict=True)],
@@ -147,11 +151,11 @@ def _find_failures(
                 before,
                 changed=_find_difference(number, turn.model, turn.right, corrected=True) is not None,
             )
-            if early:
+            if mistake:
                 reason = f"turn {number}: no call is expected yet, but the model called {_list_calls(calls)}"
                 details = {"turn": number, "calls": calls}
                 code = "multi_turn:irrelevance_error:decoder_success"
-                yield Failed(code, f"{reason}, {early}", details)
+                yield Failed(code, f"{reason}, {mistake}", details)
         before += turn_results
         if not expected_calls:
             continue
@@ -176,7 +180,7 @@ def _find_failures(
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedTurn:
     """A turn after the model's calls and those of the truth were carried out."""
 
     number: int
@@ -191,24 +195,22 @@ class Played:
 
 
 def play_turns(
-    truth: Trajectory, made_calls: Made, fresh: Callable[[], Environments], profile: Profile
-) -> Iterator[Played]:
+    truth: Trajectory, made_calls: TurnCalls, fresh: Callable[[], Environments], profile: Profile
+) -> Iterator[PlayedTurn]:
     """Carry out calls turn by turn as a profile does, for the turns that both have."""
     model, right = fresh(), fresh()
-    official = profile is Profile.OFFICIAL
-    if official:
+    is_official = profile is Profile.OFFICIAL
+    if is_official:
         for name, environment in model.by_domain.items():
             environment.share_defaults(right.by_domain[name])
 
-    def carried_out(step: Sequence[str]) -> tuple[str, ...]:
-        return model.perform_calls(
-            [_rewrite_call(call, model.functions) for call in step] if official else step
-        )
+    def perform_step(step: Sequence[str]) -> tuple[str, ...]:
+        texts = [_rewrite_call(call, model.functions) for call in step] if is_official else step
+        return model.perform_calls(texts)
 
     for number, (steps, expected_calls) in enumerate(zip(made_calls, truth.turns, strict=False), 1):
-        yield Played(
-            number, tuple(map(carried_out, steps)), right.perform_calls(expected_calls), model, right
-        )
+        results = tuple(map(perform_step, steps))
+        yield PlayedTurn(number, results, right.perform_calls(expected_calls), model, right)
 
 
 def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
@@ -218,12 +220,8 @@ def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcrip
         for step in () if expected_calls else turn:
             # Words in a paragraph of their own after calls that cannot be read tell the user what is missing.
             text = step.completion.text and step.completion.text.rstrip().rpartition("\n\n")[2]
-            reading = read_corrected(
-                replace(step.completion, text=text),
-                transcript.prompting.syntax,
-                entry.category.language,
-                offer,
-            )
+            completion, syntax = replace(step.completion, text=text), transcript.prompting.syntax
+            reading = read_corrected(completion, syntax, entry.category.language, offer)
             if isinstance(reading, Unreadable):
                 reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"
                 failure = Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})
@@ -249,10 +247,10 @@ def _find_difference(
         code = "multi_turn:hidden_state_mismatch"
     else:
         return None
-    expected, found = _show(right), _show(model)
-    differences = list(find_differences(expected, found))
+    states = _show(right), _show(model)
+    differences = list(find_differences(*states))
     if corrected and differences:
-        differences = list(find_differences(unify_texts(expected), unify_texts(found)))
+        differences = list(find_differences(unify_texts(states[0]), unify_texts(states[1])))
         if not differences:
             return None
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""

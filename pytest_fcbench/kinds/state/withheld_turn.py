@@ -58,12 +58,12 @@ def find_early_call(
         return None
     # The turn that completes the task is the next one with calls; two turns in a row can withhold something.
     later = entry.expectation.turns[number:]
-    wait = next((index for index, calls in enumerate(later) if calls), len(later))
-    task = [(_name_function(call), _read_values(call)) for call in chain(*later[wait : wait + 1])]
+    gap = next((index for index, calls in enumerate(later) if calls), len(later))
+    task = [(_name_function(call), _read_values(call)) for call in chain(*later[gap : gap + 1])]
     values = frozenset(chain.from_iterable(each for _, each in task))
     earlier_words, turn_words, later_words = (
         _split_words(" ".join(message.content for turn in entry.turns[start:end] for message in turn))
-        for start, end in ((0, number - 1), (number - 1, number), (number, number + wait + 1))
+        for start, end in ((0, number - 1), (number - 1, number), (number, number + gap + 1))
     )
     if changed and not any(value & turn_words for value in values):
         return "which changed the state though the user had given no value for it"
@@ -71,7 +71,7 @@ def find_early_call(
     known_words, recent = earlier_words | turn_words | _split_words(" ".join(earlier_results)), turn_words
     guesses: dict[str, dict[frozenset[_Words], str]] = {}
     for call, result in made_calls:
-        withheld = (
+        withheld_values = (
             {value for value in later_values if not value <= turn_words}
             if later_values
             else {
@@ -82,8 +82,8 @@ def find_early_call(
         )
         name = _name_function(call)
         task_values = [each for function, each in task if function == name]
-        if not _is_error(result) and any(each & withheld for each in task_values):
-            guessed_values = _read_values(call).difference(*(each - withheld for each in task_values))
+        if not _is_error(result) and any(each & withheld_values for each in task_values):
+            guessed_values = _read_values(call).difference(*(each - withheld_values for each in task_values))
             if guessed_values and (changed or not frozenset(chain(*guessed_values)) <= known_words):
                 guesses.setdefault(name, {})[guessed_values] = call
         known_words, recent = known_words | _split_words(result), recent | _split_words(result)

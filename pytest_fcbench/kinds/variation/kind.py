@@ -9,7 +9,7 @@ from pytest_fcbench.kinds.kind import Kind, Resources
 
 
 class VariationKind(Kind):
-    """The entry itself is of the kind of the category that it is taken from."""
+    """Stands for entries that another category lends; the kind of that category judges them."""
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Refuse: the kind of the repeated category judges."""

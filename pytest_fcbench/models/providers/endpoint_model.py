@@ -217,10 +217,8 @@ class EndpointModel(ABC):
 
     def build_headers(self, entry: Entry) -> Mapping[str, str]:
         """Return the headers that the user wants beside those of the interface."""
-        extra_headers = self.parameters.get("extra_headers")
-        headers = (
-            {str(k): str(v) for k, v in extra_headers.items()} if isinstance(extra_headers, Mapping) else {}
-        )
+        extra = self.parameters.get("extra_headers")
+        headers = {str(k): str(v) for k, v in extra.items()} if isinstance(extra, Mapping) else {}
         return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
 
     def build_reason(self, message: str) -> str:

@@ -61,10 +61,8 @@ class PythonModel:
                 # A lambda or an object can return a coroutine without being a coroutine function.
                 value = await value if inspect.isawaitable(value) else value
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
-            original_error = error.error if isinstance(error, _FailedError) else error
-            reason = (
-                f"{self.name} raised {type(original_error).__name__}: {' '.join(str(original_error).split())}"
-            )
+            cause = error.error if isinstance(error, _FailedError) else error
+            reason = f"{self.name} raised {type(cause).__name__}: {' '.join(str(cause).split())}"
             raise CallError(RAISED, redact_secrets(reason)[:300]) from None
         try:
             return read_completion(value, time.perf_counter() - start_time)

@@ -287,10 +287,8 @@ def _describe_earlier(
         for conversation in scorecard.facts.earlier:
             line = lines.setdefault(conversation.entry, {"id": conversation.entry, "answers": []})
             if entry := entries.get(conversation.entry):
-                turn_messages = [
-                    [[message.role, message.shown_text] for message in turn] for turn in entry.turns
-                ]
-                line["turns"] = [{"said": messages} for messages in turn_messages]
+                texts = [[[message.role, message.shown_text] for message in turn] for turn in entry.turns]
+                line["turns"] = [{"said": messages} for messages in texts]
             answers = line["answers"]
             assert isinstance(answers, list)
             turns = _describe_turns(conversation.turns, conversation.steps, None, longest)

@@ -96,10 +96,8 @@ class Standing:
         if gate := self.model.scorecard.gate:
             words = Counter(outcome.outcome for outcome in gate)
             word = WORDS[choose_exit_code(gate)]
-            outcome_counts = (
-                ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
-            )
-            rules = outcome_counts or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
+            counts = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
+            rules = counts or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
             return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
         if not self.scored:
             return "nothing was scored", "not_scored"

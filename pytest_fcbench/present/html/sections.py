@@ -250,28 +250,22 @@ def compare_formats(
         run_facts = model.scorecard.facts
         manner = f"{run_facts.manner}, {run_facts.syntax}"
         manners.setdefault(run_facts.model, {}).setdefault(manner, model)
-    for name, models_by_manner in manners.items():
-        columns = {
-            row.name: [row.scores[model.series] for model in models_by_manner.values()] for row in rows
-        }
-        entries = {frozenset(r.entry for r in model.scorecard.records) for model in models_by_manner.values()}
+    for name, by_manner in manners.items():
+        columns = {row.name: [row.scores[model.series] for model in by_manner.values()] for row in rows}
+        entries = {frozenset(r.entry for r in model.scorecard.records) for model in by_manner.values()}
         scores = {
             metric: [both.under(profile) for both in column if both] for metric, column in columns.items()
         }
-        accuracy_columns = {
+        per_metric = {
             metric: [score.accuracy for score in column if score.accuracy is not None]
             for metric, column in scores.items()
             # With different missing parts, or other entries, these would make the difference.
             if len({score.missing for score in column}) == 1 and (metric != ALL or len(entries) == 1)
         }
-        metrics = tuple(
-            metric for metric, column in accuracy_columns.items() if len(column) == len(models_by_manner)
-        )
-        if len(models_by_manner) > 1 and metrics:
-            accuracies = [
-                tuple(accuracy_columns[metric][n] for metric in metrics) for n in range(len(models_by_manner))
-            ]
-            yield Formats(name, metrics, tuple(zip(models_by_manner, accuracies, strict=True)))
+        metrics = tuple(metric for metric, column in per_metric.items() if len(column) == len(by_manner))
+        if len(by_manner) > 1 and metrics:
+            accuracies = [tuple(per_metric[metric][n] for metric in metrics) for n in range(len(by_manner))]
+            yield Formats(name, metrics, tuple(zip(by_manner, accuracies, strict=True)))
 
 
 _COSTS: Mapping[str, Callable[[CostLatency], float | None]] = {
@@ -353,7 +347,7 @@ def count_errors(models: Sequence[ReportedModel], profile: Profile) -> Errors:
 
 def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, list[int]]]:
     """Count the causes of entries that were not scored, for each model."""
-    cause_counts = [
+    tallies = [
         Counter(
             v.cause
             for r in m.scorecard.records
@@ -362,9 +356,7 @@ def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tupl
         )
         for m in models
     ]
-    return [
-        (cause, [counts[cause] for counts in cause_counts]) for cause in sorted(set().union(*cause_counts))
-    ]
+    return [(cause, [counts[cause] for counts in tallies]) for cause in sorted(set().union(*tallies))]
 
 
 def tabulate_beside_scores(

@@ -129,26 +129,21 @@ def group_by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence
 
 def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
     """Measure format sensitivity; None where no entry was put in a format of its own, or none was scored."""
-    scores = {
-        prompt_format: tally_records(part, profile)
-        for prompt_format, part in group_by_format(records).items()
-    }
-    accuracies = {
-        prompt_format: score.accuracy for prompt_format, score in scores.items() if score.accuracy is not None
-    }
+    scores = {form: tally_records(part, profile) for form, part in group_by_format(records).items()}
+    accuracies = {form: score.accuracy for form, score in scores.items() if score.accuracy is not None}
     if not accuracies:
         return None
     clusters: dict[str, dict[str, dict[PromptFormat, dict[int, bool]]]] = {}
     for record in records:
         verdict = record.verdict(profile)
         if (id_parts := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
-            prompt_format, original = id_parts
+            form, original = id_parts
             of_entry = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
-            of_entry.setdefault(prompt_format, {})[record.trial or 1] = verdict.passed
+            of_entry.setdefault(form, {})[record.trial or 1] = verdict.passed
     verdicts = [list(by_entry.values()) for by_entry in clusters.values()]
     limits, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
-        formats={prompt_format: scores[prompt_format] for prompt_format in accuracies},
+        formats={form: scores[form] for form in accuracies},
         **asdict(measure_spread(list(accuracies.values()))),
         intervals=limits,
         max_delta_by_chance=by_chance,
@@ -178,15 +173,13 @@ def _compare_values(clusters: Sequence[Sequence[_Verdicts]]) -> Iterator[Cost]:
                 ]
                 for cluster in clusters
             ]
-            all_differences = [difference for cluster in differences for difference in cluster]
-            if all_differences:
+            deltas = [difference for cluster in differences for difference in cluster]
+            if deltas:
                 changes = sum_changes(
                     (str(n), each, abs(each), 1) for n, cluster in enumerate(differences) for each in cluster
                 )
-                interval = estimate_change([(1.0, changes)]).find_interval(
-                    sum(all_differences) / len(all_differences)
-                )
-                counts = len(all_differences), all_differences.count(1), all_differences.count(-1)
+                interval = estimate_change([(1.0, changes)]).find_interval(sum(deltas) / len(deltas))
+                counts = len(deltas), deltas.count(1), deltas.count(-1)
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
@@ -220,11 +213,9 @@ def _estimate_by_draws(
     # Always the same seed, so that the same Records give the same limits.
     chance, shares = numpy.random.default_rng(0), 100 * numpy.concatenate([numpy.array(c) for c in complete])
     # The counts of a multinomial draw hold all of a resample, in less memory than the clusters drawn.
-    draw_counts = chance.multinomial(n, [1 / n] * n, _DRAWS)
+    draws = chance.multinomial(n, [1 / n] * n, _DRAWS)
     totals = 100 * numpy.array([numpy.sum(cluster, axis=0) for cluster in complete])
-    resample_means = (
-        draw_counts @ totals / (draw_counts @ numpy.array([len(cluster) for cluster in complete]))[:, None]
-    )
+    resample_means = draws @ totals / (draws @ numpy.array([len(cluster) for cluster in complete]))[:, None]
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
 
     def limits(values: numpy.ndarray) -> Limits:

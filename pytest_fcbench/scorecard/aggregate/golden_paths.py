@@ -156,14 +156,12 @@ def score_paths_by_category(records: Iterable[Record], profile: Profile) -> dict
 def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
     """Score these Records together."""
     # An entry that was not scored is absent here, as in ComplexFuncBench's own evaluation.
-    scored_records = [
-        (r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)
-    ]
+    pairs = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
     # A verdict may come without a path: baselines keep verdicts only.
-    paths = [(record, path) for record, _ in scored_records if (path := record.path(profile))]
+    paths = [(record, path) for record, _ in pairs if (path := record.path(profile))]
     beyond = [
         path.taken - path.steps
-        for record, verdict in scored_records
+        for record, verdict in pairs
         if verdict.passed and (path := record.path(profile))
     ]
     by_unit: dict[str, tuple[int, int]] = {}
@@ -171,19 +169,19 @@ def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
         before = by_unit.get(record.unit, (0, 0))
         by_unit[record.unit] = before[0] + path.right, before[1] + path.calls
     verdicts = [verdict for _, path in paths for verdict in path.verdicts]
-    passes = sum(verdict.passed for _, verdict in scored_records)
+    passes = sum(verdict.passed for _, verdict in pairs)
     calls, right = sum(path.calls for _, path in paths), sum(path.right for _, path in paths)
     return PathScores(
-        scored=len(scored_records),
+        scored=len(pairs),
         passed=passes,
-        success=passes / len(scored_records) if scored_records else None,
+        success=passes / len(pairs) if pairs else None,
         calls=calls,
         right=right,
         accuracy=right / calls if calls else None,
         interval=find_ratio_interval(list(by_unit.values())),
         completeness=_average_ratings(path.completeness for _, path in paths),
         correctness=_average_ratings(path.correctness for _, path in paths),
-        failures=_count_classes(verdict.code for _, verdict in scored_records if isinstance(verdict, Failed)),
+        failures=_count_classes(verdict.code for _, verdict in pairs if isinstance(verdict, Failed)),
         errors=_count_classes(verdict.code or verdict.stage for verdict in verdicts if not verdict.right),
         parameters=_count_wrong_parameters(verdicts),
         beyond=dict(Counter("fewer" if n < 0 else "3+" if n > 2 else str(n) for n in beyond)),
@@ -229,15 +227,13 @@ def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple
     An entry whose number of calls neither profile knows is assumed to have as many as the longest path. None
     without calls.
     """
-    path_records = select_golden_paths(records)
-    scores = score_paths(path_records, profile)
+    paths = select_golden_paths(records)
+    scores = score_paths(paths, profile)
     # What is set aside has no verdict whatever the model answers.
-    missing = [
-        r for r in path_records if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE
-    ]
+    missing = [r for r in paths if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
     # The number of calls is the golden path's own, so either profile or another trial may tell it.
     known_counts = {
-        record.entry: path.calls for record in path_records for each in Profile if (path := record.path(each))
+        record.entry: path.calls for record in paths for each in Profile if (path := record.path(each))
     }
     longest = max(known_counts.values(), default=0)
     open_calls = sum(known_counts.get(record.entry, longest) for record in missing)

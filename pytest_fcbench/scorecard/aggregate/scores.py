@@ -173,14 +173,12 @@ def aggregate_scores(
     # The formula leaves out categories without a weight, but overall's counts are those of all entries.
     whole = replace(every, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
     shares = weigh_categories("overall", lambda name: _find_size(categories, name, size_of))
-    category_counts = {
-        name: score.n for name, score in categories.items() if score.scored and shares.get(name)
-    }
-    weight = add_in_order(shares[name] for name in category_counts)
+    counts = {name: score.n for name, score in categories.items() if score.scored and shares.get(name)}
+    weight = add_in_order(shares[name] for name in counts)
     # Older scorecards do not know the size of every category.
     run, size = (
-        sum(category_counts.values()),
-        sum(max(n, size_of(name)) for name, n in category_counts.items()),
+        sum(counts.values()),
+        sum(max(n, size_of(name)) for name, n in counts.items()),
     )
     return ProfileScores(categories, groups, whole, every, weight, (run, size) if run < size else None)
 

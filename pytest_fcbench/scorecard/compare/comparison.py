@@ -118,10 +118,8 @@ def compare_scorecards(
         for family in kinds.values()
         for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
     }
-    tested_differences = tuple(Tested(one, adjusted_p_values[one.metric]) for one in differences)
-    return Comparison(
-        before, after, profile, pairing, tested_differences, missing, scores.weight, scores.main
-    )
+    test_results = tuple(Tested(one, adjusted_p_values[one.metric]) for one in differences)
+    return Comparison(before, after, profile, pairing, test_results, missing, scores.weight, scores.main)
 
 
 def count_entries(card: Scorecard) -> int:

@@ -37,12 +37,8 @@ class Evidence:
         """Add the entries of the baseline that the run lacks, as entries that were not scored."""
         present = {record.entry for record in self.records}
         before = self.baseline.records if self.baseline else ()
-        missing_verdict = NotScored("not_run", "the run lacks the entry")
-        missing = [
-            replace(r, verdicts=Verdicts(missing_verdict, missing_verdict))
-            for r in before
-            if r.entry not in present
-        ]
+        verdict = NotScored("not_run", "the run lacks the entry")
+        missing = [replace(r, verdicts=Verdicts(verdict, verdict)) for r in before if r.entry not in present]
         return replace(self, records=[*self.records, *missing])
 
     def describe_missing_parts(self, metric: str, records: Sequence[Record] | None = None) -> str | None:

@@ -26,34 +26,26 @@ class TrialRule:
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
-        verdicts_by_entry: dict[str, list[Verdict]] = {}
+        by_entry: dict[str, list[Verdict]] = {}
         for record in evidence.records:
             verdict = record.verdict(evidence.profile)
             if not (isinstance(verdict, NotScored) and verdict.cause in (SET_ASIDE, OTHER_RULES)):
-                verdicts_by_entry.setdefault(record.entry, []).append(verdict)
+                by_entry.setdefault(record.entry, []).append(verdict)
         requirement = f"{self.passes} of {self.trials} trials"
-        for entry, verdicts in verdicts_by_entry.items():
+        for entry, verdicts in by_entry.items():
             if len(verdicts) != self.trials:
                 summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
                 return RuleFinding(UNDECIDED, f"{entry} has {summary}")
-        failing = [
-            each
-            for each in verdicts_by_entry
-            if _count(verdicts_by_entry[each], Passed, NotScored) < self.passes
-        ]
-        passing = [
-            each for each in verdicts_by_entry if _count(verdicts_by_entry[each], Passed) >= self.passes
-        ]
-        if not verdicts_by_entry:
+        failing = [each for each in by_entry if _count(by_entry[each], Passed, NotScored) < self.passes]
+        passing = [each for each in by_entry if _count(by_entry[each], Passed) >= self.passes]
+        if not by_entry:
             return RuleFinding(UNDECIDED, "nothing was scored")
         if failing:
             more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
-            summary = (
-                f"{len(failing):,} of {len(verdicts_by_entry):,} entries passed in fewer than {requirement}"
-            )
+            summary = f"{len(failing):,} of {len(by_entry):,} entries passed in fewer than {requirement}"
             return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
-        summary = f"{len(passing):,} of {len(verdicts_by_entry):,} entries passed in at least {requirement}"
-        return RuleFinding(HELD if len(passing) == len(verdicts_by_entry) else UNDECIDED, summary)
+        summary = f"{len(passing):,} of {len(by_entry):,} entries passed in at least {requirement}"
+        return RuleFinding(HELD if len(passing) == len(by_entry) else UNDECIDED, summary)
 
 
 def parse_trial_rule(text: str) -> TrialRule | None:

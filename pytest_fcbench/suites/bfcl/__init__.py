@@ -242,10 +242,8 @@ def _make_multi_turn(
     # The docs of late functions leave the offer until their turn, as in the official loader.
     late = {doc.name for late_docs in withheld.values() for doc in late_docs}
     # excluded_function, which some entries have, is read by no official code.
-    initial_config = as_mapping(row["initial_config"])
-    config = {
-        ours: as_mapping(initial_config[name]) for name, ours in CLASSES.items() if name in initial_config
-    }
+    start_config = as_mapping(row["initial_config"])
+    config = {ours: as_mapping(start_config[name]) for name, ours in CLASSES.items() if name in start_config}
     return Entry(
         suite=SOURCE.name,
         id=str(row["id"]),

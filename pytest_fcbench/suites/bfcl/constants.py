@@ -41,11 +41,9 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     language_hints = _read_returned_texts(world.find_function(docs, "_get_language_specific_hint"))
     # ast.walk goes level by level: the else branch of "if java / elif javascript / else" is the deepest.
     java, javascript, python = _expect(language_hints, 3, _DOCS)
-    language_notes = _read_added_texts(
-        world.find_function(docs, "_func_doc_language_specific_pre_processing")
-    )
+    doc_notes = _read_added_texts(world.find_function(docs, "_func_doc_language_specific_pre_processing"))
     # Java has a note fewer than JavaScript: the names of its notes are the first three.
-    names, notes = ("any_type", "typed", "elements", "members"), _expect(language_notes, 7, _DOCS)
+    names, notes = ("any_type", "typed", "elements", "members"), _expect(doc_notes, 7, _DOCS)
     return {
         "default_prompts": _read_assignments(prompts),
         "hints": {

@@ -194,12 +194,8 @@ def find_contradictory_defaults(doc: FunctionDoc, language: Language) -> Iterato
             yield Flaw(LIKELY, f"{statement} of type {schema.get('type')}")
         elif isinstance(enum, list) and default not in ("", *enum) and not isinstance(default, (list, dict)):
             yield Flaw(LIKELY, f"{statement} in the enum {format_value(enum)}")
-        default_match = _DEFAULT_IN_DESCRIPTION.search(str(schema.get("description", "")))
-        text = (
-            next((group for group in default_match.groups() if group is not None), None)
-            if default_match
-            else None
-        )
+        match = _DEFAULT_IN_DESCRIPTION.search(str(schema.get("description", "")))
+        text = next((group for group in match.groups() if group is not None), None) if match else None
         if text is not None and not has_same_text(text, default):
             statement = f"the default is {format_value(default)}, its description says {format_value(text)}"
             yield Flaw(LIKELY, f".{name}: {statement}")

@@ -52,11 +52,9 @@ def find_inverted_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
         for run in facts.results:
             counts = totals[run.name, entry.category.name]
             if entry.id in run.passed and counts.total() > 1:
-                has_passed = run.passed[entry.id]
-                points.append((has_passed, (counts[True] - has_passed) / (counts.total() - 1)))
-        with_it, without = (
-            [rest for has_passed, rest in points if has_passed == side] for side in (True, False)
-        )
+                is_pass = run.passed[entry.id]
+                points.append((is_pass, (counts[True] - is_pass) / (counts.total() - 1)))
+        with_it, without = ([rest for is_pass, rest in points if is_pass == side] for side in (True, False))
         # Too few points correlate by chance.
         if len(points) < _FEWEST_CORRELATED or min(len(with_it), len(without)) < _FEWEST_EACH:
             continue

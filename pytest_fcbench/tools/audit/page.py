@@ -90,16 +90,14 @@ def count_findings(audit: Audit, name: str) -> Counted:
 
 def address_groups(audit: Audit) -> Iterator[FindingGroup]:
     """Yield the groups of findings; the id of a place has the check and the entry, and a number if needed."""
-    place_counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for check, severity, findings in audit.groups:
         addressed_findings = []
         for finding in findings:
             # Ids of entries come from files, and an address holds few signs as they are.
             place = re.sub(r"[^\w.:-]", "_", f"{check}:{finding.entry}", flags=re.ASCII)
-            place_counts[place] += 1
-            addressed_findings.append(
-                (f"{place}-{place_counts[place]}" if place_counts[place] > 1 else place, finding)
-            )
+            counts[place] += 1
+            addressed_findings.append((f"{place}-{counts[place]}" if counts[place] > 1 else place, finding))
         yield FindingGroup(CHECKS[check], severity, audit.is_counted(findings[0]), addressed_findings)
 
 

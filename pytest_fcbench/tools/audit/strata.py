@@ -173,8 +173,5 @@ STATED = ("arithmetic", "negation", "later correction")
 
 def list_features(entry: Entry) -> Sequence[str]:
     """List the features of an entry that make it hard: those found here, and those that its suite states."""
-    stated_features = entry.features or ()
-    return [
-        *(name for name, has in FEATURES.items() if has(entry)),
-        *(n for n in STATED if n in stated_features),
-    ]
+    features = entry.features or ()
+    return [*(name for name, has in FEATURES.items() if has(entry)), *(n for n in STATED if n in features)]

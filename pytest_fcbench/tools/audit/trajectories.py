@@ -61,10 +61,8 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
     plain = {name: value for name, value in call.arguments.items() if not isinstance(value, (dict, str))}
-    declared_docs = {
-        name: FunctionDoc(name, "", {"properties": doc.properties}) for name, doc in docs.items()
-    }
-    why = describe_misfit(call.name, plain, declared_docs)
+    bare_docs = {name: FunctionDoc(name, "", {"properties": doc.properties}) for name, doc in docs.items()}
+    why = describe_misfit(call.name, plain, bare_docs)
     return Flaw(LIKELY, why) if why else None
 
 

@@ -261,11 +261,9 @@ def _is_answerable(facts: SuiteFacts, entry: Entry, profile: Profile, manner: Mo
     if isinstance(verdict, Passed):
         return True
     # Each call is tried alone first, where a verdict names the parameter; then all of them together.
-    narrow_calls = [
-        _choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)
-    ]
-    calls = tuple(call for call in narrow_calls if call)
-    if not calls or len(calls) < len(narrow_calls):
+    choices = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
+    calls = tuple(call for call in choices if call)
+    if not calls or len(calls) < len(choices):
         return False
     narrow_truth = replace(entry, expectation=ExpectedCalls(calls))
     return isinstance(facts.judge_oracle(entry, narrow_truth, manner).select_profile(profile), Passed)
@@ -358,10 +356,8 @@ def _format_call(call: ExpectedCall) -> str:
     values = {
         name: values[0] for name, values in call.accepted.items() if isinstance(values, list) and values
     }
-    arguments_text = ", ".join(
-        f"{name}={format_value(value, 40)}" for name, value in values.items() if value != ""
-    )
-    return f"{call.name}({arguments_text})"
+    listing = ", ".join(f"{name}={format_value(value, 40)}" for name, value in values.items() if value != "")
+    return f"{call.name}({listing})"
 
 
 @entry_check(

@@ -95,12 +95,10 @@ class Walk:
     @property
     def links(self) -> int:
         """The length of the longest chain of calls that need each other, 1 for a single pair."""
-        chain_lengths: dict[str, int] = {}
+        depths: dict[str, int] = {}
         for call in (call for calls in self.turns for call in calls):
-            chain_lengths[call.name] = max(
-                (chain_lengths.get(source, 0) + 1 for source in call.found.values()), default=0
-            )
-        return max(chain_lengths.values(), default=0)
+            depths[call.name] = max((depths.get(source, 0) + 1 for source in call.found.values()), default=0)
+        return max(depths.values(), default=0)
 
 
 def draw_walks(
@@ -258,16 +256,12 @@ def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) ->
 
 def _does_succeed(result: str) -> bool:
     """Tell whether a call succeeded, as far as its result shows."""
-    parsed_result = _parse_result(result)
-    if isinstance(parsed_result, Mapping):
+    data = _parse_result(result)
+    if isinstance(data, Mapping):
         # Environments have no common form of errors, so words decide.
-        words = [str(key) for key in parsed_result] + [
-            value for value in parsed_result.values() if isinstance(value, str)
-        ]
-        is_empty = bool(parsed_result) and all(
-            value in ([], {}, "", None) for value in parsed_result.values()
-        )
-        return not is_empty and False not in parsed_result.values() and not any(map(_FAILURE.search, words))
+        words = [str(key) for key in data] + [value for value in data.values() if isinstance(value, str)]
+        is_empty = bool(data) and all(value in ([], {}, "", None) for value in data.values())
+        return not is_empty and False not in data.values() and not any(map(_FAILURE.search, words))
     return not _FAILURE.search(result)
 
 

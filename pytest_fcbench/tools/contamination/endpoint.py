@@ -38,7 +38,7 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
     """
     choice = _get_at(_get_at(reply, "choices"), 0)
     usage = _get_at(reply, "usage")
-    tokens, generated_count = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
+    tokens, count = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
     if endpoint is LogprobInterface.VLLM:
         place = "choices[0].prompt_logprobs"
         logprobs = []
@@ -47,7 +47,7 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
             if item is not None and (not isinstance(item, Mapping) or len(item) != 1):
                 raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
             logprobs.append(None if item is None else _get_at(next(iter(item.values())), "logprob"))
-        generated_count = 0
+        count = 0
     else:
         place = "choices[0].logprobs.token_logprobs"
         logprobs = list(
@@ -55,10 +55,7 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
         )
     if isinstance(tokens, int):
         # vLLM counts a token as generated that it does not echo.
-        if len(logprobs) not in (
-            tokens,
-            tokens + (generated_count if isinstance(generated_count, int) else 0),
-        ):
+        if len(logprobs) not in (tokens, tokens + (count if isinstance(count, int) else 0)):
             raise CallError("garbled", f"{place} has {len(logprobs)} values for a prompt of {tokens} tokens")
         logprobs = logprobs[:tokens]
     return tuple(None if value is None else _read_number(value, place) for value in logprobs)

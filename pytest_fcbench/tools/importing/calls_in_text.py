@@ -254,10 +254,8 @@ class _TextReader:
             calls: list[Call] = []
             with suppress(Undecodable, WrongFormat), refuse_faults():
                 for piece in filter(str.strip, pieces):
-                    print_match = re.fullmatch(r"\s*print\((.*)\)\s*", piece, re.DOTALL)
-                    calls += python.parse_corrected(
-                        (print_match[1] if print_match else piece).rstrip().rstrip(",;")
-                    )
+                    hit = re.fullmatch(r"\s*print\((.*)\)\s*", piece, re.DOTALL)
+                    calls += python.parse_corrected((hit[1] if hit else piece).rstrip().rstrip(",;"))
                 return tuple(map(self._place_arguments, calls))
         raise _NoCalls
 

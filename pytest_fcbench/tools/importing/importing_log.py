@@ -185,34 +185,30 @@ class _LogReader:
 
     def add_step(self, step: NextStep, cluster: str, masks: Masks) -> str:
         """Write the entry of a step, or return why there is none."""
-        function_names = tuple(sorted({call.name for call in step.calls}))
-        if not function_names and not self._choice.replies:
+        names = tuple(sorted({call.name for call in step.calls}))
+        if not names and not self._choice.replies:
             return "an answer in words"
         patterns = self._choice.functions
-        if patterns and not any(fnmatchcase(name, each) for name in function_names for each in patterns):
+        if patterns and not any(fnmatchcase(name, each) for name in names for each in patterns):
             return "a call of other functions"
         entry = write_entry(step, cluster)
         # By another rule than that of the masks, so that nothing depends on theirs alone.
-        entry_text = (
-            json.dumps([entry.get(key) for key in _SAID], ensure_ascii=False) if masks.numbers else ""
-        )
-        if kind_left := masks.find_survivor(entry_text):
+        text = json.dumps([entry.get(key) for key in _SAID], ensure_ascii=False) if masks.numbers else ""
+        if kind_left := masks.find_survivor(text):
             return f"personal data that no mask reaches ({kind_left})"
         if flaw := find_flaw(entry):
             part, _, detail = flaw.partition(".")
             reason = _FLAWS.get(part, _FLAWS[""])
-            self._counts.flaws.setdefault(
-                reason, f"{function_names[0] if function_names else ''} {detail}".strip()
-            )
+            self._counts.flaws.setdefault(reason, f"{names[0] if names else ''} {detail}".strip())
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
         digest = hashlib.blake2b(str(entry["id"]).encode(), digest_size=8).digest()
         order = int.from_bytes(digest, "big")
         # The calls that one question leads to have most words in common, so they are of several kinds.
-        words = (" ".join(function_names), len(step.since_question))
+        words = (" ".join(names), len(step.since_question))
         if self._seen.add_text(step.new_text, words) or self._ids.add_key(order):
             return "a duplicate"
-        kind = _Kind(step.category, function_names, self._statistics.add_step(step))
+        kind = _Kind(step.category, names, self._statistics.add_step(step))
         self._kinds.append(self._numbers.setdefault(kind, len(self._numbers)))
         self._orders.append(order)
         self._offsets.append(self._size)

@@ -112,7 +112,7 @@ def _read_row(row: Row) -> LoggedConversation:
     repeats = bool(answers) and list(answers[: len(messages)]) == list(messages)
     tools = tuple(tool for each in _list_tools(around) for tool in read_tools(each))
     system = next((each[key] for each in around for key in _SYSTEMS if each.get(key)), None)
-    request_messages = [
+    request = [
         *(
             ()
             if system is None
@@ -121,9 +121,7 @@ def _read_row(row: Row) -> LoggedConversation:
         *(() if repeats else read_messages(messages)),
     ]
     kept_messages: list[LoggedMessage] = []
-    for message in (
-        request_messages if answers and not repeats else [*request_messages, *read_messages(answers)]
-    ):
+    for message in request if answers and not repeats else [*request, *read_messages(answers)]:
         is_listed = message.role == "system" and re.search("function|tool", message.text, re.IGNORECASE)
         # Such a text tells a model how to call; a run tells it in the manner of the model under test.
         if is_listed and (listed_tools := find_tools(message.text, only_tagged=any(map(name_tool, tools)))):

@@ -62,7 +62,7 @@ def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | 
     """Yield a step, or the reason why there is none, for each answer of the assistant in order."""
     tools = tuple(tool for tool in conversation.tools if name_tool(tool))
     has_schema = {name_tool(tool): has_parameters(tool) for tool in tools}
-    past_messages: list[Message] = []
+    history: list[Message] = []
     open_calls: list[str] = []
     results: dict[int, str] = {}
     stop_reason = ""
@@ -80,7 +80,7 @@ def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | 
                 else "no functions were offered"
                 if not tools
                 else "nothing was asked before"
-                if not any(each.role == "user" for each in past_messages)
+                if not any(each.role == "user" for each in history)
                 else "neither calls nor text"
                 if not calls and not message.text.strip()
                 else "text that looks like a call and cannot be read as one"
@@ -94,22 +94,18 @@ def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | 
                 else ""
             )
             text = shorten_text(" ".join(message.text.split()), 80) if message.has_unread_call else ""
-            yield (
-                LeftOut(reason, text)
-                if reason
-                else NextStep(tuple(past_messages), message.text, calls, tools)
-            )
+            yield LeftOut(reason, text) if reason else NextStep(tuple(history), message.text, calls, tools)
             if has_broken_call or message.has_unread_call:
                 stop_reason = stop_reason or "an earlier call cannot be read"
-            past_messages.append(Message("assistant", message.text, calls))
+            history.append(Message("assistant", message.text, calls))
             open_calls, results = [call.id for call in message.calls], {}
         elif message.role == "tool" and not stop_reason:
             results[_find_place(message, open_calls, results)] = message.text
             if len(results) == len(open_calls):
-                past_messages += (Message("tool", results[place]) for place in sorted(results))
+                history += (Message("tool", results[place]) for place in sorted(results))
                 open_calls, results = [], {}
         else:
-            past_messages.append(Message(message.role, message.text))
+            history.append(Message(message.role, message.text))
 
 
 def _find_gap(message: LoggedMessage, open_calls: Sequence[str], results: Mapping[int, str]) -> str:

@@ -92,11 +92,11 @@ class _Arguments:
             self._add(_WORDS[word] if word in _WORDS else convert_number(word, (int, float), word))
 
     def _add(self, value: object) -> None:
-        around = self._open[-1]
-        if isinstance(around, list):
-            around.append(value)
+        innermost = self._open[-1]
+        if isinstance(innermost, list):
+            innermost.append(value)
         elif (key := self._keys[-1] if self._keys else None) is not None:
-            around[key] = value
+            innermost[key] = value
             self._keys[-1] = None
         else:
             self._last = value

@@ -88,17 +88,15 @@ class ChatForm:
                 return [{**message, "prefix": False}]
             case Repeated.CALLS_ALONE:
                 return [{"role": "assistant", "content": "", "tool_calls": calls}]
-        rebuilt: dict[str, object] = {"role": "assistant", "content": message.get("content")}
+        new_message: dict[str, object] = {"role": "assistant", "content": message.get("content")}
         if calls:
-            call_keys = ("id", "type", "function")
-            rebuilt["tool_calls"] = [
-                {name: call[name] for name in call if name in call_keys} for call in calls
-            ]
+            keys = ("id", "type", "function")
+            new_message["tool_calls"] = [{key: call[key] for key in call if key in keys} for call in calls]
         if self.repeated is Repeated.WITH_REASONING:
             if calls:
-                rebuilt["content"] = None
-            rebuilt["reasoning_content"] = completion.reasoning or ""
-        return [rebuilt]
+                new_message["content"] = None
+            new_message["reasoning_content"] = completion.reasoning or ""
+        return [new_message]
 
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
         """Write a message for each result."""

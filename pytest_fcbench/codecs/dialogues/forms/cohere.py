@@ -22,7 +22,7 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 
-_REPEATED = ("tool_calls", "tool_plan", "content", "citations")
+_REPEATED_KEYS = ("tool_calls", "tool_plan", "content", "citations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ class CohereForm:
         if completion.message is None:
             return [{"role": "assistant", "content": completion.text or ""}]
         message = completion.message
-        return [{"role": "assistant", **{name: message[name] for name in _REPEATED if message.get(name)}}]
+        return [
+            {"role": "assistant", **{name: message[name] for name in _REPEATED_KEYS if message.get(name)}}
+        ]
 
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
         """Write a message for each result."""

@@ -125,13 +125,11 @@ def _draw_interval(score: Score, series: int, scale: Scale, y: float) -> Iterato
 
 def draw_wheel(order: ExportRequest) -> Drawing:
     """Draw the categories that all runs have a score in as the spokes of a wheel."""
-    run_scores = [card.scores(order.profile).categories for card in order.cards]
+    scores = [card.scores(order.profile).categories for card in order.cards]
     spokes: dict[str, list[float]] = {}
-    for name in run_scores[0]:
-        shares = [
-            score.accuracy for of in run_scores if (score := of.get(name)) and score.accuracy is not None
-        ]
-        if len(shares) == len(run_scores):
+    for name in scores[0]:
+        shares = [score.accuracy for of in scores if (score := of.get(name)) and score.accuracy is not None]
+        if len(shares) == len(scores):
             spokes[name] = shares
     if len(spokes) < 3:
         raise UsageError(

@@ -31,10 +31,8 @@ def render_svg(drawing: Drawing) -> str:
 def _render_shape(shape: Shape) -> str:
     match shape:
         case Line(points=points, colour=colour, width=width, dashes=dashes):
-            dash_attribute = (
-                f' stroke-dasharray="{" ".join(f"{part:g}" for part in dashes)}"' if dashes else ""
-            )
-            line = f'stroke="{colour}" stroke-width="{width:g}"{dash_attribute}'
+            dash = f' stroke-dasharray="{" ".join(f"{part:g}" for part in dashes)}"' if dashes else ""
+            line = f'stroke="{colour}" stroke-width="{width:g}"{dash}'
             return f'<polyline points="{_list_points(points)}" fill="none" {line}/>'
         case Area(points=points, colour=colour, opacity=opacity):
             return f'<polygon points="{_list_points(points)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
