@@ -69,7 +69,10 @@ def test_a_request_with_other_calls_gets_a_fresh_server_in_that_state(servers: S
 
 def test_a_server_that_was_ended_meanwhile_is_brought_back(servers: ServerPool) -> None:
     ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
-    list_processes()[0].kill()
+    # All, because one of an earlier test may not have ended yet.
+    for process in (processes := list_processes()):
+        process.kill()
+    psutil.wait_procs(processes)
     with pytest.raises(CallError, match="the MCP server"):
         ask_server(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
     (counted,) = ask_server(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
