@@ -12,7 +12,7 @@ from pytest_fcbench.domain.text import escape_surrogates
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call of a golden path, and the reply that was recorded for it."""
+    """A call, and the reply that was recorded for it."""
 
     name: str
     arguments: Mapping[str, object]

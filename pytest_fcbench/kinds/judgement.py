@@ -19,7 +19,11 @@ def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgeme
 
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
-    """Return the judgement with a corrected verdict that knows how the answers ended."""
+    """Return the judgement with a corrected verdict that knows how the answers ended.
+
+    The official code never looks at why an answer ended, so one that a filter kept back passes irrelevance.
+    Corrected it passes nothing by its silence, and a failure names the ending, which is a matter of settings.
+    """
     failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
     # An answer after the turn that failed is not the cause.
     last = failed_in if isinstance(failed_in, int) else len(transcript.answers)

@@ -16,6 +16,7 @@ from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
 from pytest_fcbench.kinds.kind import Resources
+from pytest_fcbench.kinds.own_check.truth import AnyAnswer
 from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.kinds.table import find_kind
 from tests.factories import make_doc, make_entry
@@ -196,7 +197,7 @@ def test_calls_that_fit_explain_nothing() -> None:
 
 
 def test_words_are_no_missing_call_where_none_is_expected() -> None:
-    checked = make_entry("own_check", functions=[BOOK])
+    checked = replace(make_entry("own_check", functions=[BOOK]), expectation=AnyAnswer())
     answer, verdict = make_answer("It rains."), Failed("own_check:refused", "not polite")
     assert classify(checked, answer, verdict, Profile.OFFICIAL) == (C.UNEXPLAINED, None)
     assert classify(ONE, answer, verdict, Profile.OFFICIAL) == (C.NO_CALL, None)

@@ -21,7 +21,10 @@ class ChatKind(Kind):
     file_format = "chat.entries:ChatFile"
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
-        """Put an entry to a model; a judge, if one is named, rates the reply."""
+        """Put an entry to a model; a judge, if one is named, rates the reply.
+
+        No rating is bought for an empty reply or an attempted call.
+        """
         transcript = yield from turns.converse(entry, context)
         judge = context.driven.judge
         if judge == BUILTIN or not isinstance(verdict.judge(entry, transcript).corrected, Passed):
