@@ -66,6 +66,12 @@ def list_parties(requests: Sequence[AskModel]) -> list[Party]:
     return [request.party for request in requests]
 
 
+def test_the_form_of_the_answer_is_told_first() -> None:
+    first = next(start_conversation())
+    assert str(first.messages[0]["content"]).startswith(CORE.wording.answer_format)
+    assert CORE.wording.answer_format
+
+
 def test_what_a_call_asks_of_the_web_is_asked_of_a_party() -> None:
     requests, transcript = send_answers(start_conversation(), [SEARCH, FOUND, READ, PAGE, SAID])
     assert list_parties(requests) == [Party.MODEL, Party.OWN_WEB, Party.MODEL, Party.OWN_WEB, Party.MODEL]
