@@ -1,6 +1,6 @@
 """There is nothing to call, only something to say.
 
-The rule in full: ``pytest_fcbench/kinds/chat/verdict.py``.
+The rule in full: ``pytest_fcbench/kinds/chat.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Servers are started only with ``--fcbench-mcp``.
 
-The rules in full: ``pytest_fcbench/kinds/server_turns/verdict.py``.
+The rules in full: ``pytest_fcbench/kinds/server_turns/kind.py``.
 """
 
 from __future__ import annotations

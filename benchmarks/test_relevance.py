@@ -1,6 +1,6 @@
 """Whether a function should be called at all.
 
-The rule in full: ``pytest_fcbench/kinds/relevance/verdict.py``.
+The rule in full: ``pytest_fcbench/kinds/relevance.py``.
 """
 
 from __future__ import annotations

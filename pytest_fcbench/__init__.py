@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 
-    from pytest_fcbench.scorecard.run_results import RunResults
+    from pytest_fcbench.scorecard.rows import RunResults
 
 
 def load(path: str | PathLike[str]) -> RunResults:
@@ -17,6 +17,6 @@ def load(path: str | PathLike[str]) -> RunResults:
 
     Raises ``UsageError`` with the file and the fault.
     """
-    from pytest_fcbench.scorecard.run_results import load_results
+    from pytest_fcbench.scorecard.rows import load_results
 
     return load_results(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
-import json
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -13,14 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Expectation, Message, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation, Message, Scene
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import AskModel, Completion, Step, ToolCall, Transcript
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, FORMATS, Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import AskModel, Completion, RecordedCall, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Difference,
@@ -33,10 +29,11 @@ from pytest_fcbench.domain.verdict import (
 )
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.relevance import AnyCall, NoCall
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.present.document import write_section
+from pytest_fcbench.run import history
 from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -315,7 +312,7 @@ def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int
 
 def write_scorecard(path: Path, records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> Path:
     """Write the report of a run with these Records to a file."""
-    path.write_text(json.dumps(make_scorecard(records, facts, size)), encoding="utf-8")
+    path.write_text("".join(history.write_scorecard(make_scorecard(records, facts, size))), encoding="utf-8")
     return path
 
 

@@ -22,7 +22,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.served import served, stats

@@ -35,9 +35,9 @@ FIXED: Mapping[str, str] = {
     "codecs/wording.py": "prompts of models",
     "kinds/answers/memory_conversation.py": "prompts of models",
     "judging/questions.py": "prompts of judges",
-    "kinds/turns.py": "prompts of models",
+    "kinds/kind.py": "prompts of models",
     "kinds/answers/web_conversation.py": "results of functions, which models see",
-    "domain/conformance.py": "results of functions, which models see",
+    "domain/function_doc.py": "results of functions, which models see",
     "domain/transcript.py": "placeholders in Records",
     "environments": "results of functions, which models see",
     "execution": "results of functions, which models see",
@@ -46,27 +46,26 @@ FIXED: Mapping[str, str] = {
     "kinds/execution/verdict.py": "reasons of verdicts, which Records hold",
     "kinds/golden_path/official.py": "reasons of verdicts, which Records hold",
     "kinds/sql/statements.py": "reasons of verdicts, which Records hold",
-    "cli/question_wording.py": "prompts of the model that words questions",
+    "cli/suite/growing.py": "prompts of the model that words questions",
     "models/baselines/lexical.py": "answers of a baseline",
-    "kinds/answers/oracle.py": "answers of a baseline",
+    "kinds/answers/kind.py": "answers of a baseline",
     "models/baselines/official_results.py": "texts of official result files",
     "scorecard/aggregate/golden_paths.py": "words of parameters",
     "scorecard/aggregate/intervals.py": "names of methods, which scorecards hold",
     "present/html/templates.py": "a policy of browsers",
-    "present/charts/pages.py": "a policy of browsers",
     "suites/bfcl/world.py": "names of places in the sources of a package",
     "suites/core": "entries",
     "kinds/golden_path/listings.py": "contents of entries",
     "kinds/execution/rest_entries.py": "function docs as models see them",
     "tools/authoring/generalization.py": "contents of entries",
     "tools/authoring/sampling.py": "contents of entries",
-    "tools/authoring/languages.py": "words of languages",
+    "tools/authoring/combination.py": "words of languages",
     "tools/diagnosis/root_causes.py": "prompts of judges",
     "tools/official_export": "columns of official tables",
     "web/addresses.py": "results of functions, which models see",
     "web/client.py": "results of functions, which models see",
     "web/page_content.py": "results of functions, which models see",
-    "web/search_index.py": "results of functions, which models see",
+    "web/small_web.py": "results of functions, which models see",
 }
 """Modules and folders whose texts must stay as they are, and why."""
 
@@ -216,7 +215,7 @@ FOREIGN_OPTIONS = frozenset(
     ]
 )
 """Options of pip, pytest and servers of models."""
-COMMAND = re.compile(r"(?:'|run: |run '|with: |next: )fcbench ([a-z][a-z-]*)")
+COMMAND = re.compile(r"(?:'|run: |run '|with: |next: )fcbench ((?:run |suite )?[a-z][a-z-]*)")
 
 
 REFUSALS = frozenset(

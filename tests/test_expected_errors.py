@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cases import each_case
 from tests.house import ROOT
 
 WITHOUT_MESSAGE = {"KeyboardInterrupt", "StopIteration", "TimeoutError"}
@@ -42,7 +43,7 @@ def find_unchecked_errors(source: str) -> Iterator[int]:
         yield call.lineno
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("block", "lines"),
     [
         ("with pytest.raises(ValueError): read()", [2]),

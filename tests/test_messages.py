@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.main import find_command_names
+from pytest_fcbench.cli.tree import find_command_names
+from tests.cases import each_case
 from tests.house import PACKAGE, ROOT
 from tests.messages import (
     REFUSALS,
@@ -43,7 +44,7 @@ def test_the_same_seed_draws_the_same_messages() -> None:
     assert draw_messages(messages, 5, 22) == draw_messages(messages, 5, 22)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "fault"),
     [
         ("gate rule {rule}: is none", "private phrase 'is none'"),
@@ -59,7 +60,7 @@ def test_each_rule_can_fail(text: str, fault: str) -> None:
     assert list(find_faults(text, ["fcbench-model"], ["pull"])) == [fault]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "'{value}' is not a duration; use s or ms, e.g. 3s",
@@ -74,7 +75,7 @@ def test_a_way_out_is_found(text: str) -> None:
     assert has_way_out(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "{path}: cannot be read: {error}",

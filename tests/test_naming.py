@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.house import PACKAGE, ROOT
 from tests.naming import (
     BINDINGS,
@@ -89,7 +90,7 @@ def test_the_same_seed_draws_the_same_names(folder: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [("_told", True), ("checked_rows", True), ("embed", False), ("need_key", False), ("split_text", False)],
 )
@@ -98,7 +99,7 @@ def test_past_participles_are_told_from_verbs(name: str, expected: bool) -> None
     assert is_participle(function) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"), [("_told", True), ("listed", True), ("seed", False), ("listed_names", False)]
 )
 def test_bare_participles_are_told_from_nouns(name: str, expected: bool) -> None:

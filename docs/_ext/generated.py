@@ -7,24 +7,24 @@ import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pytest_fcbench.cli.main import GROUPS as COMMAND_GROUPS
-from pytest_fcbench.cli.main import declare_commands, load_command
+from pytest_fcbench.cli.main import declare_commands
+from pytest_fcbench.cli.tree import read_tree
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
-from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models import official_models
-from pytest_fcbench.present import failure_codes as codes
 from pytest_fcbench.present.document import json_schema
+from pytest_fcbench.present.failure_codes import read_failure_code_groups
 
 EXAMPLES: Mapping[str, str] = {
     "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",
@@ -74,13 +74,12 @@ def _describe_option(option: Option) -> str:
 def commands() -> Iterator[str]:
     """Write the help of every command in Markdown, under a heading for each."""
     os.environ["COLUMNS"] = "90"
-    registered = argparse.ArgumentParser(prog="fcbench").add_subparsers()
-    declare_commands(registered)
-    for title, names in COMMAND_GROUPS.items():
+    parsers = declare_commands(argparse.ArgumentParser(prog="fcbench").add_subparsers())
+    for title, names in groupby(parsers, lambda name: read_tree()[name].title):
         yield from (f"### Commands: {title}", "")
         for name in names:
-            page = load_command(name).PAGE
-            shown, _, _ = registered.choices[name].format_help().rstrip().partition("\nmore: ")
+            page = read_tree()[name].page
+            shown, _, _ = parsers[name].format_help().rstrip().partition("\nmore: ")
             yield from (f"#### fcbench {name}", "", "```text", shown.rstrip(), "```", "")
             yield from ([] if page == "options" else [f"More: [](project:{page}.md).", ""])
 
@@ -127,14 +126,7 @@ def _kind(field: Any) -> str:
 
 def failure_codes() -> Iterator[str]:
     """Write the codes of failures as a Markdown table under a heading for each kind."""
-    kinds = {
-        "Calls compared with expected calls": codes.SINGLE_TURN,
-        "Calls that must or must not be made": codes.RELEVANCE,
-        "Calls, requests and statements that are run": codes.EXECUTION,
-        "Conversations": codes.CONVERSATIONS,
-        "How the answer ended": codes.ENDINGS,
-    }
-    for title, listed in kinds.items():
+    for title, listed in read_failure_code_groups().items():
         yield from (f"## {title}", "", "| code | meaning | what to look at |", "|---|---|---|")
         for code, (meaning, advice) in listed.items():
             yield f"| `{code}` | {meaning} | {advice} |"
@@ -151,7 +143,7 @@ def protocol_notes() -> Iterator[str]:
 def families() -> Iterator[str]:
     """How the models of each official class are asked, as Markdown tables."""
     known: dict[str, list[str]] = {}
-    for family in official_models.FAMILIES:
+    for family in official_models.list_official_families():
         known.setdefault(family.handler, []).extend(family.models)
     yield from (
         "| official class | models | API | tools, docs or template | beside them | what goes back |",

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_fcbench.cli.project import find_project
-from pytest_fcbench.cli.run_options import collect_run_options, find_config
+from pytest_fcbench.cli.options import collect_run_options, find_config, find_project
 from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
@@ -18,7 +17,7 @@ from pytest_fcbench.judging.questions import JudgeQuestion, interpret_transcript
 from pytest_fcbench.models.registry import check_judge
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.tools.diagnosis.agreement import Agreement
+from pytest_fcbench.tools.diagnosis.root_causes import Agreement
 
 T = TypeVar("T")
 

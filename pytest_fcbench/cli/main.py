@@ -10,19 +10,21 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from importlib import import_module
-from importlib.metadata import version
-from keyword import iskeyword
+from itertools import takewhile
 from pathlib import Path
-from pkgutil import iter_modules
 from traceback import print_exc
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar
 
-from pytest_fcbench.cli import commands
-from pytest_fcbench.cli.command import Command, drop_option_prefix
-from pytest_fcbench.cli.project import find_project
-from pytest_fcbench.config.options import FILE
-from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.cli.tree import (
+    describe_unknown_command,
+    find_command_names,
+    is_group,
+    list_group,
+    load_functions,
+    read_tree,
+    render_group,
+)
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.text import escape_controls
 
 USAGE_ERROR = 4
@@ -31,49 +33,41 @@ USAGE_ERROR = 4
 P = TypeVar("P", bound=argparse.ArgumentParser)
 
 
-def find_command_names() -> Sequence[str]:
-    """Find the name of every command: each module of the folder ``commands`` is one."""
-    # A module cannot have a keyword as its name, so a command with such a name has an underscore behind it.
-    return [module.name.rstrip("_").replace("_", "-") for module in iter_modules(commands.__path__)]
+def make_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Make the parser of the command line with the commands of these names; with all if none are given."""
+    parser = _Parser(prog="fcbench", usage="fcbench COMMAND ...")
+    parser.set_defaults(make_parser=make_parser, run=None)
+    parser.add_argument("-V", "--version", action=_PrintVersion, nargs=0, help="print the version")
+    declare_commands(parser.add_subparsers(metavar="COMMAND", parser_class=_Parser), names)
+    return parser
 
 
-GROUPS: Mapping[str, Sequence[str]] = {
-    "prepare": ("init", "doctor", "models", "suites", "pull", "completion"),
-    "look at a run": ("runs", "show", "report", "view", "codes", "diagnose", "schema"),
-    "compare and decide": ("compare", "gate", "baseline", "leaderboard", "export"),
-    "keep and join": ("store", "merge", "rejudge"),
-    "write suites": ("functions", "draft", "import", "augment", "sample", "audit"),
-    "examine models and judges": ("contamination", "judge-audit", "serve", "check-apis"),
-}
-"""The commands as the help lists them."""
-
-_WITHOUT_PROJECT = ("init", "pull", "completion", "codes", "schema", "check-apis")
-"""The commands that do the same in every folder."""
-
-
-def load_command(name: str) -> Command:
-    """Import the module of a command."""
-    # A module cannot declare that it implements a protocol.
-    module_name = f"{name}_" if iskeyword(name) else name.replace("-", "_")
-    return cast("Command", import_module(f"{commands.__name__}.{module_name}"))
-
-
-def declare_commands(subparsers: argparse._SubParsersAction[P], names: Sequence[str] = ()) -> None:
-    """Declare the commands of these names; all if none is given."""
-    for name in names or find_command_names():
-        command = load_command(name)
-        description = f"{command.HELP[0].upper()}{command.HELP[1:]}."
-        examples = "\n  ".join(command.EXAMPLES)
-        parser = subparsers.add_parser(
-            name,
-            help=command.HELP,
-            description=description,
-            epilog=f"examples:\n  {examples}\n\nmore: docs/{command.PAGE}.md",
+def declare_commands(
+    places: argparse._SubParsersAction[P], names: Sequence[str] | None = None
+) -> Mapping[str, P]:
+    """Declare groups, and the commands of these names; all if none are given. Return their parsers."""
+    parsers: dict[str, P] = {}
+    places_of = {"": places}
+    for group in filter(is_group, read_tree()):
+        usage, about = f"fcbench {group} COMMAND ...", read_tree()[group].help
+        parser = places.add_parser(group, prog=f"fcbench {group}", usage=usage, help=about)
+        places_of[group] = parser.add_subparsers(metavar="COMMAND", parser_class=type(parser))
+    for name in find_command_names() if names is None else names:
+        group, _, last = name.rpartition(" ")
+        command, (declare_options, run_command) = read_tree()[name], load_functions(name)
+        examples = "\n  ".join(command.examples)
+        parser = parsers[name] = places_of[group].add_parser(
+            last,
+            prog=f"fcbench {name}",
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            epilog=f"examples:\n  {examples}\n\nmore: docs/{command.page}.md",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        parser.set_defaults(run=command.run_command)
-        command.declare_options(parser)
+        parser.set_defaults(run=run_command)
+        declare_options(parser)
         _declare_switches(parser, default=False)
+    return parsers
 
 
 def _declare_switches(parser: argparse.ArgumentParser, default: bool | str) -> None:
@@ -90,39 +84,31 @@ def _declare_switches(parser: argparse.ArgumentParser, default: bool | str) -> N
             _declare_switches(action, argparse.SUPPRESS)
 
 
-def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Make the parser of the command line with the commands of these names; with all if none is given."""
-    parser = _Program(
-        prog="fcbench", description="Commands for benchmark projects, beside running them with pytest."
-    )
-    program = f"fcbench {version('pytest-fcbench')}"
-    parser.add_argument("-V", "--version", action="version", version=program)
-    parser.set_defaults(make_parser=make_parser)
-    commands_of = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    declare_commands(commands_of, names)
-    return parser
-
-
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line and the way to the help; argparse would print the usage first."""
+    """A parser whose errors are one line and the way to the help, and which lists commands by group."""
 
     def error(self, message: str) -> NoReturn:
-        """Print an error and exit."""
+        """Print an error and exit; argparse would print the usage first."""
         self.exit(
             USAGE_ERROR, f"{self.prog}: error: {message}\n'{self.prog} --help' lists what is possible\n"
         )
 
-
-class _Program(_Parser):
-    """The parser of the program, whose help lists the commands by group."""
-
     def format_help(self) -> str:
-        """Write the help; argparse would list all commands in a row."""
-        lines = [self.format_usage(), f"{self.description}"]
-        for title, names in GROUPS.items():
-            lines += ["", f"{title}:", *(f"  {name:<14} {load_command(name).HELP}" for name in names)]
-        lines += ["", "'fcbench COMMAND --help' has the options of a command, 'fcbench -V' the version."]
-        return "\n".join(lines) + "\n"
+        """Write the help; argparse would list all commands in a row, and has to know them."""
+        group = self.prog.removeprefix("fcbench").strip()
+        is_list = not group or is_group(group)
+        return render_group(group, self.format_usage()) if is_list else super().format_help()
+
+
+class _PrintVersion(argparse.Action):
+    """Print the version, which is looked up for nothing else."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it and exit."""
+        from importlib.metadata import version
+
+        print(f"fcbench {version('pytest-fcbench')}")
+        parser.exit()
 
 
 class _Outlet(io.FileIO):
@@ -214,22 +200,32 @@ def _open_outlet(name: str) -> _Outlet | None:
 
 def _run_named_command(words: Sequence[str]) -> int:
     """Run the command that the words name and return its exit code."""
+    given = [*takewhile(lambda word: not word.startswith("-"), words[:2])]
+    group = given.pop(0) if given[:1] and is_group(given[0]) else ""
+    name = f"{group} {given[0]}".strip() if given else group
     # argparse would answer with the names of all commands.
-    if words and not words[0].startswith("-") and words[0] not in find_command_names():
-        print(
-            f"fcbench: error: {describe_unknown_name('command', words[0], find_command_names())}",
-            file=sys.stderr,
-        )
+    if given and given[0] not in list_group(group):
+        print(f"fcbench: error: {describe_unknown_command(group, given[0])}", file=sys.stderr)
         return USAGE_ERROR
-    # Only the command that is named is imported, for the version a small one: all take half a second.
-    any_command = ["completion"] if words[:1] in (["-V"], ["--version"]) else []
-    parser = make_parser([name for name in find_command_names() if words[:1] == [name]] or any_command)
+    # Only the command that is named is imported: all take half a second.
+    parser = make_parser([name] if given else [])
     arguments, unknown = parser.parse_known_args(words)
+    program = f"fcbench {name}".strip()
     if unknown:
-        program = f"fcbench {words[0]}"
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
-    if not arguments.quiet and words[0] not in _WITHOUT_PROJECT and (project := find_project()) != Path():
+    if not given:
+        print(render_group(group, f"usage: {program} COMMAND ...\n"), end="")
+        return USAGE_ERROR
+    # Imported late, because the help needs neither.
+    from pytest_fcbench.cli.options import drop_option_prefix, find_project
+    from pytest_fcbench.config.options import FILE
+
+    if (
+        not arguments.quiet
+        and not read_tree()[name].without_project
+        and (project := find_project()) != Path()
+    ):
         print(f"fcbench: in the project {project.resolve()} ({project / FILE})", file=sys.stderr)
     try:
         with Path(os.devnull).open("w") as sink, redirect_stdout(sink if arguments.quiet else sys.stdout):
@@ -237,7 +233,7 @@ def _run_named_command(words: Sequence[str]) -> int:
     except UsageError as error:
         if arguments.verbose:
             print_exc()
-        parser.exit(USAGE_ERROR, f"fcbench {words[0]}: error: {drop_option_prefix(str(error))}\n")
+        parser.exit(USAGE_ERROR, f"{program}: error: {drop_option_prefix(str(error))}\n")
     except FcbenchError as error:
         if arguments.verbose:
             print_exc()

@@ -8,12 +8,10 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present.table_formats import FORMATS, render_texts
-from pytest_fcbench.present.tables import WIDTH, Table
+from pytest_fcbench.present.tables import FORMATS, WIDTH, Table, render_texts
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -60,6 +58,28 @@ def require_known_endings(option: str, files: Iterable[Path], endings: Collectio
             raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, endings)}")
 
 
+def declare_output(
+    parser: argparse.ArgumentParser,
+    metavar: str,
+    about: str,
+    *,
+    required: bool = False,
+    default: Path | None = None,
+    repeatable: bool = False,
+) -> None:
+    """Declare the option for what a command writes; a repeatable one gives a list."""
+    action = parser.add_argument(
+        *("-o", "--output", "--to"),
+        dest="to",
+        action="append" if repeatable else "store",
+        type=Path,
+        required=required,
+        metavar=metavar,
+        help=about,
+    )
+    action.default = [] if repeatable else default
+
+
 def declare_table_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a command that prints tables."""
     add = parser.add_argument
@@ -74,13 +94,7 @@ def declare_table_options(parser: argparse.ArgumentParser) -> None:
         help="format of the output (default: by the ending of FILE, else text)",
     )
     add("--json", action="store_const", dest="format", const="json", help="the same as --format=json")
-    add(
-        *OUTPUT,
-        dest="to",
-        type=Path,
-        metavar="FILE",
-        help="write to this file instead of the terminal",
-    )
+    declare_output(parser, "FILE", "write to this file instead of the terminal")
 
 
 def choose_format(arguments: argparse.Namespace) -> str:

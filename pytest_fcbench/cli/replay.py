@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
-from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.cli.options import describe_unknown_suite, find_openers, load_settings
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites.suite import Suite

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
-from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
+from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes, read_ending
 from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
 

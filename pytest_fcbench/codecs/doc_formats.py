@@ -11,7 +11,7 @@ import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.prompt_format import Docs
+from pytest_fcbench.domain.prompting import Docs
 
 
 def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:

@@ -16,12 +16,10 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.entry import Entry, Message, PastCall
+from pytest_fcbench.domain.entry import Entry, Group, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
-from pytest_fcbench.domain.identity_cache import IdentityCache
-from pytest_fcbench.domain.prompt_format import PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
+from pytest_fcbench.domain.prompting import Mode, Names, PromptFormat, Prompting, Reasoning
+from pytest_fcbench.domain.registry import IdentityCache
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 WireDoc: TypeAlias = dict[str, object]

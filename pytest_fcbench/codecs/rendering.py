@@ -13,8 +13,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.presenting import find_shown_name
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
-from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.prompting import AnswerNotation, Mode, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 

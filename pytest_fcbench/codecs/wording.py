@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import PLAIN, AnswerNotation, Docs, Layout, PromptFormat, Style
+from pytest_fcbench.domain.prompting import PLAIN, AnswerNotation, Docs, Layout, PromptFormat, Style
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pytest_fcbench.config import values
-from pytest_fcbench.config.layers import (
-    BY_KEY,
+from pytest_fcbench.config.options import BY_KEY, FILE, OPTIONS, ModelFlags, Settings
+from pytest_fcbench.config.values import (
     EnvironmentText,
     Layers,
     find_profile,
@@ -26,7 +26,6 @@ from pytest_fcbench.config.layers import (
     read_own_suites,
     read_release_date,
 )
-from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
@@ -48,12 +47,10 @@ V = TypeVar("V")
 
 
 def find_cache_folder() -> Path:
-    """Return where packs are kept: ``FCBENCH_CACHE``, else the user's cache folder."""
+    """Return where packs are kept: ``FCBENCH_CACHE``, else ``fcbench`` in the user's cache folder."""
     if folder := os.environ.get("FCBENCH_CACHE"):
         return Path(folder)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("fcbench", appauthor=False)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "fcbench")
 
 
 def add_environment(command_line: Mapping[str, object], *, of_judge: bool = False) -> Mapping[str, object]:

@@ -11,17 +11,17 @@ pytest loads this module in every run of whoever has the plugin installed, so it
 # ruff: noqa: RUF009 - a call of ``option`` is a declaration, as one of ``dataclasses.field`` is
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_fcbench.domain.categories import Category
+    from pytest_fcbench.domain.entry import Category, Shard
     from pytest_fcbench.domain.price import Price
     from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
-    from pytest_fcbench.domain.shard import Shard
     from pytest_fcbench.domain.verdict import Profile
     from pytest_fcbench.scorecard.gate.gate import GateRule
 
@@ -235,7 +235,7 @@ class Settings:
         "N", "run only N of the selected entries, drawn at random, always the same", positive=True
     )
     shard: Shard | None = option(
-        "K/N", "run part K of N of the entries; 'fcbench merge' joins the scorecards"
+        "K/N", "run part K of N of the entries; 'fcbench run merge' joins the scorecards"
     )
     trials: int = option("N", "how many times to send each entry to the model", default="1", positive=True)
     plan: bool = option(
@@ -464,6 +464,7 @@ def read_declarations(settings: type[Settings]) -> Iterator[Option]:
 
 
 OPTIONS = tuple(read_declarations(Settings))
+BY_KEY = {each.key: each for each in OPTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,3 +482,20 @@ GROUPS = tuple(
     for start, end in zip(_STARTS, [*_STARTS[1:], len(OPTIONS)], strict=True)
 )
 """All options by group; each is also a key of fcbench.yaml unless it says otherwise."""
+
+
+def find_project(places: Iterable[Path], top: Path) -> Path | None:
+    """Return the nearest folder with an fcbench.yaml, from each place upwards to the top; None without one.
+
+    What lies higher may be of another user, and the file says where keys are sent.
+    """
+    around = (folder for place in places for folder in (place, *place.parents))
+    return next((each for each in around if each.is_relative_to(top) and (each / FILE).is_file()), None)
+
+
+def find_top(start: Path) -> Path:
+    """Return the top of the repository around a folder, or the folder above where there is none.
+
+    The search ends there where no file makes a folder the root directory of pytest.
+    """
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start.parent)

@@ -1,4 +1,6 @@
-"""Read the value of each option from the layers, check it against its rule, and convert it to its type.
+"""Read the value of each option from its layers, check it against its rule, and convert it to its type.
+
+The layers, strongest first: command line with the environment, model profile, the top level of the file.
 
 An option of a type that is known here needs no line in this file.
 """
@@ -7,26 +9,207 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
-from pytest_fcbench.config.layers import BY_KEY, Given, Layers, raise_usage_errors
-from pytest_fcbench.config.options import OPTIONS, Option
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
-from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.config.options import BY_KEY, OPTIONS, Option
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Shard
+from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
-from pytest_fcbench.domain.shard import Shard
-from pytest_fcbench.domain.text import escape_controls
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.text import escape_controls, read_json_text
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import GateRule
-from pytest_fcbench.suites.registry import OURS, SUITES, describe_unknown_suite
+from pytest_fcbench.suites.registry import OURS, SUITES, can_name_a_suite, describe_unknown_suite
+
+_FILE_KEYS = (*(option.key for option in OPTIONS if option.in_file), "models", "prices", "suites")
+_PROFILE_KEYS = (*(option.key for option in OPTIONS if option.of_model and option.key != "model"), "released")
+
+
+@contextmanager
+def raise_usage_errors() -> Iterator[None]:
+    """Raise errors of the configuration file as ``UsageError``: a wrong value there is a wrong option."""
+    try:
+        yield
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+
+
+class EnvironmentText(str):
+    """The value of an option that an environment variable gives, so that errors name the variable."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value of an option, and the place where it was given."""
+
+    option: Option
+    text: str
+    field: Field | None
+
+    def error(self, rule: str) -> UsageError:
+        """Return the error that the value breaks a rule, with the place where it was given."""
+        if self.field is not None:
+            return UsageError(str(self.field.error(rule)))
+        of_environment = isinstance(self.text, EnvironmentText)
+        name = self.option.variable if of_environment else self.option.flag
+        return UsageError(f"{name}={escape_controls(redact_secrets(self.text))}: {rule}")
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers of values, strongest first."""
+
+    command_line: Mapping[str, object]
+    profile: Mapping[str, Field]
+    top: Mapping[str, Field]
+    pointed: Mapping[str, Path] = field(default_factory=dict)
+    """Suites that replace those that are named."""
+    root: Path = Path()
+    """The folder of default paths."""
+
+    @property
+    def own_suites(self) -> Mapping[str, Path]:
+        """A team's own suites by name."""
+        return {**read_own_suites(self.top), **self.pointed}
+
+    def find_all(self, key: str) -> list[Given]:
+        """Return all values of an option from the strongest layer that has any."""
+        option = BY_KEY[key]
+        raw_value = self.command_line.get(key)
+        if raw_value is not None:
+            values = raw_value if isinstance(raw_value, (list, tuple)) else [raw_value]
+            kind = EnvironmentText if isinstance(raw_value, EnvironmentText) else str
+            texts = [text for value in values for text in _split_names(option, str(value))]
+            return [Given(option, kind(text), None) for text in texts]
+        # Only the command line and the top level name a profile; its own "model" is the model's id.
+        member = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
+        if member is None:
+            return []
+        items = list(member.elements()) if option.repeatable and isinstance(member.value, list) else [member]
+        if "on" in option.choices:
+            # Without quotes these words are truth values in YAML.
+            items = [
+                replace(item, value="on" if item.value else "off") if isinstance(item.value, bool) else item
+                for item in items
+            ]
+        for item in items:
+            if isinstance(item.value, bool) or not isinstance(item.value, (str, int, float)):
+                raise UsageError(str(item.error("must be text or a number")))
+        return [Given(option, text, item) for item in items for text in _split_names(option, str(item.value))]
+
+    def find_first(self, key: str) -> Given | None:
+        """Return the first value of an option."""
+        return next(iter(self.find_all(key)), None)
+
+    def find_text(self, key: str) -> str | None:
+        """Return the first value of an option as it was written."""
+        option_value = self.find_first(key)
+        return option_value.text if option_value else None
+
+    def find_choices(self, key: str, valid: Sequence[str]) -> list[str]:
+        """Return all values of an option, each of which must be valid. Raises ``UsageError``."""
+        option_values = self.find_all(key)
+        for option_value in option_values:
+            if option_value.text not in valid:
+                raise option_value.error(describe_unknown_name(key, option_value.text, valid))
+        return [option_value.text for option_value in option_values]
+
+    def is_on(self, key: str) -> bool:
+        """Tell whether a switch is on. Raises ``UsageError``."""
+        if self.command_line.get(key) is not None:
+            return bool(self.command_line[key])
+        file_field = self.top.get(key)
+        if file_field is None:
+            return False
+        if not isinstance(file_field.value, bool):
+            raise UsageError(str(file_field.error("must be true or false")))
+        return file_field.value
+
+
+def _split_names(option: Option, text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")] if option.of_names else [text]
+
+
+def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, Mapping[str, Field]]]:
+    """Return the top level of the file and its model profiles by name; both are empty without a file."""
+    if file is None:
+        return {}, {}
+    with raise_usage_errors():
+        content = read_yaml(file)
+        top = Field({} if content is None else content, file).members((), _FILE_KEYS)
+        fields = top["models"].members() if "models" in top else {}
+        profiles = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in fields.items()}
+        # Read for its errors only: a wrong date is a wrong file, also in a run that needs no dates.
+        for profile in profiles.values():
+            read_release_date(profile)
+    return top, profiles
+
+
+def read_own_suites(top: Mapping[str, Field]) -> Mapping[str, Path]:
+    """Return the folders of a team's own suites by name. Raises ``UsageError``."""
+    if "suites" not in top:
+        return {}
+    with raise_usage_errors():
+        if not isinstance(top["suites"].value, Mapping):
+            raise top["suites"].error(
+                "must map names to paths; list the names of suites to run under 'suite'"
+            )
+        members = top["suites"].members()
+        for name, path in members.items():
+            # The name of a suite is also a mark of pytest, next to those of categories.
+            if not can_name_a_suite(name):
+                raise path.error(
+                    f"{name!r} cannot name a suite; use one word that names no category, mark or other suite"
+                )
+        # Paths are relative to the configuration file, wherever the command is run.
+        return {name: path.path.parent / path.text() for name, path in members.items()}
+
+
+def find_profile(
+    key: str,
+    command_line: Mapping[str, object],
+    top: Mapping[str, Field],
+    profiles: Mapping[str, Mapping[str, Field]],
+) -> Mapping[str, Field]:
+    """Return the model profile that an option names, an empty one where it names none."""
+    with raise_usage_errors():
+        # A name without a profile is the id of a model, so nothing is raised for it here.
+        name = command_line.get(key) or (top[key].text() if key in top else None)
+        profile = profiles.get(str(name), {})
+        # Read for its error only, which names the line in the file.
+        if profile:
+            profile["model"].text()
+    return profile
+
+
+def read_release_date(profile: Mapping[str, Field]) -> date | None:
+    """Return the release date of a profile's model. Raises ``SuiteError`` for a value that is not a date."""
+    if (field := profile.get("released")) is None:
+        return None
+    # YAML makes a date of what looks like one, and a datetime of what also has a time.
+    if isinstance(field.value, date) and not isinstance(field.value, datetime):
+        return field.value
+    try:
+        if isinstance(field.value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", field.value, re.ASCII):
+            return date.fromisoformat(field.value)
+    except ValueError:
+        pass
+    raise field.error("must be a date such as 2024-07-18")
+
 
 Reader: TypeAlias = Callable[[Layers, Option], object]
 """A function that reads an option from the layers, and raises ``UsageError`` for what breaks its rule."""
@@ -195,13 +378,14 @@ def _read_gate(layers: Layers, option: Option) -> tuple[GateRule, ...]:
     if comparing and not layers.find_first("baseline"):
         raise UsageError(
             f"gate rule {comparing.text!r} compares with a baseline; give one with --fcbench-baseline=FILE: "
-            "a scorecard, or a file that 'fcbench baseline save' has written"
+            "a scorecard, or a file that 'fcbench run baseline save' has written"
         )
     leaving_out = next((rule for rule in gate if rule.metric == UNTRAINED), None)
     if leaving_out and not layers.find_first("trained"):
         raise UsageError(
             f"gate rule {leaving_out.text!r} leaves out entries of the training data; name them with "
-            "--fcbench-trained=FILE, which 'fcbench audit SUITE --against=train.jsonl -o FILE.json' writes"
+            "--fcbench-trained=FILE, which 'fcbench suite audit SUITE --against=train.jsonl -o FILE.json' "
+            "writes"
         )
     return tuple(gate)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import sqlite3
+import sys
 import threading
 import time
 from collections import deque
@@ -21,10 +23,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.dispatch.request_locks import RequestLocks
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.text import escape_surrogates
+from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.transcript_json import read_completion, write_completion
 
@@ -381,3 +381,47 @@ class Replies:
 
 def _hash_key(key: str) -> str:
     return hashlib.sha256(json.dumps(["web", key]).encode()).hexdigest()
+
+
+if sys.platform != "win32":
+    import fcntl
+
+_DIGITS = 15
+"""Hexadecimal digits of a key that give its place; an offset in a file has 63 bits."""
+
+
+class RequestLocks:
+    """The locks of one process in a file, which is made when the first is taken."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def take(self, key: str) -> bool:
+        """Take the lock of a key, a hash in hexadecimal digits; return False if another process has it.
+
+        Where nobody can take locks, runs at the same time may ask the same.
+        """
+        if sys.platform != "win32":
+            try:
+                if self._file is None:
+                    self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:_DIGITS], 16))
+            except BlockingIOError:
+                return False
+            except OSError:
+                # A file system without locks, such as some network drives, or a file of another user: stored
+                # answers are reused all the same.
+                return True
+        return True
+
+    def release(self, key: str) -> None:
+        """Release the lock of a key."""
+        if sys.platform != "win32" and self._file is not None:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(key[:_DIGITS], 16))
+
+    def close(self) -> None:
+        """Release all locks."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

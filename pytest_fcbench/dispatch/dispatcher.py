@@ -12,12 +12,17 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from pytest_fcbench.dispatch.answer_limit import measure_answer
-from pytest_fcbench.domain.driving import drive_conversation_async
+from pytest_fcbench.dispatch.limits import measure_answer
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.redaction import redact_secrets
-from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Transcript,
+    drive_conversation_async,
+)
 from pytest_fcbench.models.protocol import Responder, run_through
 
 _INTERRUPTIBLE_AFTER_S = 0.5

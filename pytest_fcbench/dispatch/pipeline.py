@@ -1,7 +1,7 @@
 """The way of a request to a model: a list of steps in the order in which the request passes them.
 
 ``build_pipeline`` is that list, and the steps stand below it in the same order. Each either answers a request
-itself or asks what comes after it. In front of the list, ``models/routing.py`` chooses the party.
+itself or asks what comes after it. In front of the list, ``models/protocol.py`` chooses the party.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from functools import partial
 from random import Random
 from typing import Protocol, TypeVar
 
-from pytest_fcbench.dispatch.answer_limit import bound_answer
-from pytest_fcbench.dispatch.budget import SAFE, Ledger, estimated_tokens
-from pytest_fcbench.dispatch.pace import Pace, backoff
+from pytest_fcbench.dispatch.limits import SAFE, Ledger, Pace, backoff, bound_answer, estimated_tokens
 from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError

@@ -7,16 +7,15 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_fcbench.dispatch.answer_store import AT, AnswerStore
-from pytest_fcbench.domain.endings import is_stored_failure
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.redaction import redact_address
+from pytest_fcbench.domain.registry import IdentityCache
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Ask
 
@@ -39,14 +38,8 @@ class StoredAnswers:
     """Ask everything again and keep the new answers."""
     immediate: bool = False
     """True where the model answers at once; then answers are written in place too, not by a thread."""
-    former: Mapping[str, object] | None = None
-    """The identity under which earlier versions stored answers, which did not tell all servers apart."""
     reuses: int = 0
     """Answers that came from the store."""
-    reused_from_former: int = 0
-    """How many of them an earlier version stored under its own key."""
-    failures: set[str] = field(default_factory=set)
-    """Keys of stored answers that are failures of the endpoint; they are asked again."""
     unusable: NotScoredError | None = None
     """The error after which nothing is asked any more: an answer that is paid for cannot be stored."""
     trouble: str | None = field(default=None, init=False)
@@ -56,56 +49,21 @@ class StoredAnswers:
     def notes(self) -> tuple[str, ...]:
         """Say how many answers came from the store, and what is wrong with it."""
         notes: list[str] = []
-        if self.failures:
-            notes.append(
-                f"{len(self.failures)} answers in {self.store.path.name} were failures of the endpoint, "
-                "which earlier versions stored; they are not used"
-            )
         if self.store.is_restored:
             notes.append(
                 f"{self.store.path} was deleted or replaced during the run; its answers were written again"
             )
         if self.reuses:
             notes.append(f"{self.reuses} answers were reused from {self.store.path.name}")
-        if self.reused_from_former:
-            notes.append(
-                f"{self.reused_from_former} of them were stored by an earlier version, which did not note "
-                "the server that the environment names, nor headers; --fcbench-refresh asks again"
-            )
         return tuple(notes)
 
     @cached_property
     def _keys(self) -> AnswerKeys:
-        return AnswerKeys(self.identity, leave_out_secrets)
-
-    @cached_property
-    def _former_keys(self) -> AnswerKeys | None:
-        """The keys of an earlier version; None where they are the same, or where it stored nothing."""
-        if self.former is None or self.store.is_new:
-            return None
-        keys = AnswerKeys(self.former, leave_out_as_formerly)
-        return None if keys.identity_text == self._keys.identity_text else keys
+        return AnswerKeys(self.identity)
 
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
-        return self._find_answer(self._keys.make_key(entry, request), entry, request)[0]
-
-    def _find_answer(self, key: str, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
-        """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
-        if self.refresh:
-            return None, False
-        completion = self.store.get(key)
-        parameters = self.identity.get("parameters") if request.wire is None else request.wire.body
-        is_stream = isinstance(parameters, Mapping) and bool(parameters.get("stream"))
-        if completion and is_stored_failure(completion, is_stream=is_stream):
-            self.failures.add(key)
-            return None, False
-        if completion or self._former_keys is None:
-            return completion, False
-        older = self.store.get(self._former_keys.make_key(entry, request))
-        # Answers of endpoints have had their message since the key tells servers apart: one with a message
-        # may be another server's.
-        return (older, True) if older and older.message is None else (None, False)
+        return None if self.refresh else self.store.get(self._keys.make_key(entry, request))
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:
         """Return the stored answer, or a new one that is stored first.
@@ -116,22 +74,21 @@ class StoredAnswers:
         # The request is large, so its key is made once.
         key = self._keys.make_key(entry, request)
         if self.immediate or self.refresh or self.offline:
-            return self._reuse_answer(key, entry, request) or await self._ask_model(ask, key, entry, request)
+            return self._reuse_answer(key) or await self._ask_model(ask, key, entry, request)
         # One look is enough with the lock taken: until it is released, no other run stores this answer.
         while not self.store.locks.take(key):
-            if completion := self._reuse_answer(key, entry, request):
+            if completion := self._reuse_answer(key):
                 return completion
             await asyncio.sleep(_LOOK_S)
         try:
-            return self._reuse_answer(key, entry, request) or await self._ask_model(ask, key, entry, request)
+            return self._reuse_answer(key) or await self._ask_model(ask, key, entry, request)
         finally:
             self.store.locks.release(key)
 
-    def _reuse_answer(self, key: str, entry: Entry, request: AskModel) -> Completion | None:
+    def _reuse_answer(self, key: str) -> Completion | None:
         """Return the stored answer, if any, and count it."""
-        completion, is_former = self._find_answer(key, entry, request)
+        completion = None if self.refresh else self.store.get(key)
         self.reuses += completion is not None
-        self.reused_from_former += is_former
         return completion
 
     async def _ask_model(self, ask: Ask, key: str, entry: Entry, request: AskModel) -> Completion:
@@ -189,26 +146,14 @@ def leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
     return public_parameters
 
 
-_FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
-
-
-def leave_out_as_formerly(parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Return parameters as earlier versions noted them: no header counted."""
-    return {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
-
-
 class AnswerKeys:
     """The keys under which the answers of a model are stored: hashes of all that can change an answer."""
 
-    def __init__(
-        self,
-        identity: Mapping[str, object],
-        leave_out: Callable[[Mapping[str, object]], Mapping[str, object]],
-    ) -> None:
-        """Make keys for an identity; ``leave_out`` returns its parameters without those that do not count."""
+    def __init__(self, identity: Mapping[str, object]) -> None:
+        """Make keys for an identity, in which secrets do not count."""
         parameters = identity.get("parameters")
         if isinstance(parameters, Mapping):
-            identity = {**identity, "parameters": leave_out(parameters)}
+            identity = {**identity, "parameters": leave_out_secrets(parameters)}
         self.identity_text = _write_json(dict(identity))
         self._tool_texts = IdentityCache[Mapping[str, object], str](4096)
         """Many requests offer the same tools, and writing them takes most of the time."""

@@ -1,4 +1,4 @@
-"""Named things of one kind: those of this package, and those that other distributions add by entry points.
+"""Named things: those of this package, those that other distributions add, and packages of extras.
 
 A distribution adds a suite, a model provider, a kind of entry or a decoder in its ``pyproject.toml``::
 
@@ -8,10 +8,11 @@ A distribution adds a suite, a model provider, a kind of entry or a decoder in i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TypeVar
+from importlib.util import find_spec
+from typing import Generic, TypeVar
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 
@@ -82,3 +83,63 @@ def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 def _distribution_of(point: EntryPoint) -> str:
     return point.dist.name if point.dist else "an unnamed distribution"
+
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "completion": ("shtab",),
+    "data": ("pandas", "pyarrow"),
+    "inspect": ("inspect_ai",),
+    "markdown": ("html2text",),
+    "mcp": ("httpx2", "mcp"),
+    "mlflow": ("mlflow",),
+    "pull": ("pip",),
+    "report": ("matplotlib",),
+    "search": ("ddgs",),
+    "vector": ("numpy", "safetensors", "tokenizers"),
+    "wandb": ("wandb",),
+}
+APART = frozenset({"inspect", "mlflow", "wandb"})
+"""Extras that ``all`` leaves out: programs for other purposes, with many packages of their own."""
+
+
+def list_missing_packages(extra: str) -> list[str]:
+    """List the packages of an extra that are not installed."""
+    # Looked for and not imported: an import would run the package and take its time.
+    return [package for package in EXTRAS[extra] if find_spec(package) is None]
+
+
+def require_extra(extra: str, by: str) -> None:
+    """Raise ``UsageError`` where a package of an extra is not installed; ``by`` is what needs it.
+
+    Call it before anything is asked or written.
+    """
+    if missing_packages := list_missing_packages(extra):
+        packages = f"package{'s' * (len(missing_packages) > 1)} {' and '.join(missing_packages)}"
+        raise UsageError(f"{by} needs the {packages}: pip install 'pytest-fcbench[{extra}]'")
+
+
+Source = TypeVar("Source")
+Value = TypeVar("Value")
+
+
+class IdentityCache(Generic[Source, Value]):
+    """Remembers values made from objects that have no hash and do not change, such as schemas.
+
+    Equal objects are told apart, because 1, 1.0 and True are equal, but not the same JSON.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Keep at most ``most`` values; with one more, all before it are forgotten."""
+        self._most = most
+        self._pairs: dict[tuple[int, Hashable], tuple[Source, Value]] = {}
+        """By the address of the source, which stays its own while it is kept here, and what else counts."""
+
+    def find_or_make(self, source: Source, make: Callable[[Source], Value], beside: Hashable = None) -> Value:
+        """Return the value made from a source and from what counts beside it, making it the first time."""
+        key = id(source), beside
+        pair = self._pairs.get(key)
+        if pair is None:
+            if len(self._pairs) >= self._most:
+                self._pairs.clear()
+            pair = self._pairs[key] = source, make(source)
+        return pair[1]

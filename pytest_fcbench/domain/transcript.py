@@ -1,18 +1,20 @@
-"""Completions, the calls read from them, and transcripts of conversations."""
+"""Completions, the calls read from them, and conversations: how they run and what they leave."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.family import WireRequest
 from pytest_fcbench.domain.json_values import DESCRIBED
-from pytest_fcbench.domain.prompting import Prompting
+from pytest_fcbench.domain.prompting import Prompting, WireRequest
+from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.verdict import Profile
 
 
@@ -346,3 +348,146 @@ CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion 
 
 Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls are carried out elsewhere."""
+
+
+_END = re.compile(r"</think>|<\|thought_end\|>")
+_BEGINNING = re.compile(r"<think>\n*|<\|thought_start\|>\n*")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A text with reasoning, in the order of its parts; joined they are the text."""
+
+    opening: str
+    reasoning: str
+    closing: str
+    """From the first mark that ends the reasoning to the last one, line breaks around them included."""
+    answer: str
+
+
+def find_reasoning(text: str) -> MarkedText | None:
+    """Find the reasoning of a text, whatever model marked it; None where no mark ends one.
+
+    The reasoning ends at the first mark and the answer begins behind the last one, as the official
+    ``QwenHandler`` cuts.
+    """
+    ends = list(_END.finditer(text))
+    if not ends:
+        return None
+    start_index = 0
+    for beginning in _BEGINNING.finditer(text, 0, ends[0].start()):
+        start_index = beginning.end()
+    end_index = max(start_index, len(text[: ends[0].start()].rstrip("\n")))
+    answer = text[ends[-1].end() :].lstrip("\n")
+    return MarkedText(
+        text[:start_index], text[start_index:end_index], text[end_index : len(text) - len(answer)], answer
+    )
+
+
+def drop_official_reasoning(text: str) -> str:
+    """Return what a text says behind the last ``</think>``, as the official ``QwenHandler`` reads it."""
+    _, mark, answer = text.rpartition("</think>")
+    return answer.lstrip("\n") if mark else text
+
+
+def drop_reasoning(text: str) -> str:
+    """Return what a text says behind its reasoning, whatever model marked it."""
+    return marked_text.answer if (marked_text := find_reasoning(text)) else text
+
+
+def separate_reasoning(completion: Completion) -> tuple[Completion, tuple[str, str] | None]:
+    """Return a completion with the reasoning of its text in the field for it, and the texts around it.
+
+    These are None where the text marks no reasoning, or where reasoning came in that field already.
+    """
+    if completion.reasoning is not None or not (marked_text := find_reasoning(completion.text or "")):
+        return completion, None
+    separated_completion = replace(completion, text=marked_text.answer, reasoning=marked_text.reasoning)
+    return separated_completion, (marked_text.opening, marked_text.closing)
+
+
+Demand = TypeVar("Demand")
+Inner = TypeVar("Inner")
+Reply = TypeVar("Reply")
+InnerReply = TypeVar("InnerReply")
+Result = TypeVar("Result")
+
+
+def drive_conversation(
+    conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]
+) -> Result:
+    """Answer every demand of a conversation and return its result."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, answer(step)))
+    result: Result = step.result
+    return result
+
+
+async def drive_conversation_async(
+    conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Awaitable[Reply]]
+) -> Result:
+    """Await an answer to every demand of a conversation and return its result."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, await answer(step)))
+    result: Result = step.result
+    return result
+
+
+def relay_conversation(
+    conversation: Generator[Inner, InnerReply, Result],
+    respond: Callable[[Inner], Generator[Demand, Reply, InnerReply]],
+) -> Generator[Demand, Reply, Result]:
+    """Run a conversation inside another one, which passes on the demands of ``respond`` to its driver."""
+    step = _advance(partial(next, conversation))
+    while not isinstance(step, _Ended):
+        step = _advance(partial(conversation.send, (yield from respond(step))))
+    result: Result = step.result
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The result of a conversation that has ended."""
+
+    # StopIteration does not carry the type of its value; each caller states it again.
+    result: Any
+
+
+def _advance(step: Callable[[], Demand]) -> Demand | _Ended:
+    """Return the next demand, or the result of a conversation that has ended.
+
+    Only the step itself is guarded: an answer that raises StopIteration does not end the conversation.
+    """
+    try:
+        return step()
+    except StopIteration as done:
+        return _Ended(done.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call, and the reply that was recorded for it."""
+
+    name: str
+    arguments: Mapping[str, object]
+    reply: str
+    """JSON text, as a model is shown it; parsed, the thousands of replies of a suite take more memory."""
+
+    @classmethod
+    def with_reply(cls, name: str, arguments: Mapping[str, object], reply: object) -> RecordedCall:
+        """Make a recorded call of a JSON reply. Raises RecursionError where it is nested too deeply."""
+        return cls(name, arguments, write_reply(reply))
+
+    @property
+    def reply_value(self) -> object:
+        """The reply as a JSON value, parsed each time."""
+        value: object = read_json_text(self.reply)
+        return value
+
+
+def write_reply(reply: object) -> str:
+    """Write a JSON value as the reply that a model is shown: lone surrogates escaped, other scripts not."""
+    # ComplexFuncBench leaves other scripts as they are in its replies (``ensure_ascii=False``).
+    return escape_surrogates(json.dumps(reply, ensure_ascii=False))

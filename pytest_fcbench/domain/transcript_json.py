@@ -10,8 +10,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.json_values import read_json
-from pytest_fcbench.domain.prompt_format import BY_NAME
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import BY_NAME, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
     Completion,

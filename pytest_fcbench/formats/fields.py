@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 import yaml
 
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 
 Key: TypeAlias = str | int
 R = TypeVar("R")

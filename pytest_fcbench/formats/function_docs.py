@@ -21,9 +21,8 @@ from pydantic import ConfigDict, Discriminator, Tag, ValidationError, WithJsonSc
 
 from pytest_fcbench.codecs.function_docs.json_schema import NO_PARAMETERS, describe_function
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.rows import Given, OneOf, Row
 
@@ -99,7 +98,7 @@ class SchemaRow(Row):
 
 
 class OfferedByRow(Row):
-    """The MCP server that function docs were read from, as ``fcbench functions`` writes it."""
+    """The MCP server that function docs were read from, as ``fcbench suite functions`` writes it."""
 
     source: str
     name: Given[str] = None

@@ -36,10 +36,8 @@ from pydantic import ConfigDict, model_validator
 from pytest_fcbench.codecs.decoders.odd_names import OddNames
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import parse_corrected
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.entry import Entry, Expectation, Message, PastCall
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.entry import Category, Entry, Expectation, Message, PastCall
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, OfferedByRow

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pytest_fcbench.codecs.decoders.wrapping import strip_fence
-from pytest_fcbench.domain.driving import drive_conversation, relay_conversation
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.text import escape_surrogates, make_printable
+from pytest_fcbench.domain.text import escape_surrogates, make_printable, read_json_text
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     AskModel,
@@ -31,6 +29,8 @@ from pytest_fcbench.domain.transcript import (
     Party,
     Step,
     Transcript,
+    drive_conversation,
+    relay_conversation,
 )
 from pytest_fcbench.domain.verdict import NotScored
 

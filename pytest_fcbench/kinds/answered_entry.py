@@ -1,17 +1,29 @@
-"""Answers as the official result files and score files show them."""
+"""Answers as kinds need them: their form in official files, and the classes of failed ones.
+
+The first class in the order of ``AnswerClass`` that applies decides, found from the verdict's code and the
+calls without a judge. Whether an answer calls at all, and which calls it makes, is read by the rules of the
+profile; calls that only the lenient reading finds are unreadable officially. What is wrong with calls that
+could be right is for the kind to say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
+from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.json_text import from_json
-from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
-from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailedEntry
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.transcript import ToolCall, Transcript
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Ending, Fault, ToolCall, Transcript
+from pytest_fcbench.domain.verdict import Failed, Profile
 
 OfficialRow: TypeAlias = dict[str, object]
 """The fields of a line in a score file, in order, without those that name the answer."""
@@ -51,3 +63,105 @@ class AnsweredEntry:
             {part.name: from_json(part.arguments) if isinstance(part.arguments, str) else part.arguments}
             for part in calls
         ]
+
+
+Compare: TypeAlias = Callable[[Sequence[Call], Names], Divergence]
+"""Finds what is wrong with calls in the right number, whose functions are offered under these names."""
+
+_FAULTS: Mapping[Fault | None, AnswerClass] = {
+    Fault.OVERFLOW: AnswerClass.CONTEXT_OVERFLOW,
+    Fault.INFERENCE_ERROR: AnswerClass.INFERENCE_ERROR,
+    Fault.TOO_LARGE: AnswerClass.UNFINISHED_ANSWER,
+    Fault.UNREADABLE_CALL: AnswerClass.UNREADABLE_CALL,
+}
+_CODES = {
+    "simple_function_checker:wrong_func_name": AnswerClass.WRONG_FUNCTION,
+    "simple_function_checker:missing_required": AnswerClass.MISSING_ARGUMENT,
+    "simple_function_checker:missing_optional": AnswerClass.MISSING_ARGUMENT,
+    "simple_function_checker:unexpected_param": AnswerClass.INVENTED_ARGUMENT,
+}
+"""The class of a call by the code of its verdict."""
+_BEGINNINGS = {
+    "type_error:": AnswerClass.WRONG_TYPE,
+    "value_error:": AnswerClass.WRONG_ARGUMENT,
+    "dict_checker:": AnswerClass.WRONG_ARGUMENT,
+    "list_dict_checker:": AnswerClass.WRONG_ARGUMENT,
+    "sql:": AnswerClass.WRONG_RESULT,
+}
+"""The class of a call by the beginning of its code."""
+
+
+def classify_answer(
+    failure: FailedEntry, count: int | None = None, compare: Compare | None = None
+) -> Divergence:
+    """Find the class of an answer that should make ``count`` calls; without ``compare`` its code decides."""
+    entry, transcript, answer = failure.entry, failure.transcript, failure.transcript.last
+    if answer.fault in _FAULTS:
+        return Divergence(_FAULTS[answer.fault])
+    if answer.ending in (Ending.CUT, Ending.FILTERED):
+        return Divergence(AnswerClass.UNFINISHED_ANSWER)
+    reading, forbidden = _read_answer(failure), entry.expectation.forbids_calls
+    if isinstance(reading, Unreadable):
+        return Divergence(AnswerClass.UNREADABLE_CALL)
+    if isinstance(reading, Prose) or not reading.calls:
+        expects_call = entry.judged_category.expects_calls or entry.expectation.takes_any_call
+        return Divergence(AnswerClass.NO_CALL if expects_call else AnswerClass.UNEXPLAINED)
+    if forbidden:
+        return Divergence(AnswerClass.UNWANTED_CALL)
+    # Corrected calls have the names of the docs.
+    names = transcript.prompting.names if failure.profile is Profile.OFFICIAL else Names.DOTTED
+    number = len(reading.calls)
+    if not {call.name for call in reading.calls} <= {names.show_name(doc.name) for doc in entry.functions}:
+        return Divergence(AnswerClass.UNKNOWN_FUNCTION)
+    if count not in (None, number):
+        return Divergence(AnswerClass.MISSING_CALL if number < count else AnswerClass.EXTRA_CALL)
+    return compare(reading.calls, names) if compare else classify_code(failure.verdict)
+
+
+def classify_code(verdict: Failed) -> Divergence:
+    """Find the class of a failed call by the code of its verdict."""
+    beginnings = (each for begin, each in _BEGINNINGS.items() if verdict.code.startswith(begin))
+    answer_class = _CODES.get(verdict.code) or next(beginnings, AnswerClass.UNEXPLAINED)
+    parameter = verdict.details.get("parameter")
+    return Divergence(answer_class, parameter=parameter if isinstance(parameter, str) else None)
+
+
+def _read_answer(failure: FailedEntry) -> Calls | Prose | Unreadable:
+    """Read an answer by a profile; officially unreadable text is prose unless it tries to call."""
+    entry, transcript = failure.entry, failure.transcript
+    syntax, language = transcript.prompting.syntax, entry.category.language
+    lenient = read_corrected(
+        transcript.last, syntax, language, OfferedFunctions(entry.functions, transcript.prompting.names)
+    )
+    if failure.profile is Profile.CORRECTED:
+        return lenient
+    strict = read_official(transcript.last, syntax, language)
+    if isinstance(strict, Unreadable) and (isinstance(lenient, Prose) or lenient == Calls(())):
+        return lenient
+    return strict
+
+
+def parse_calls(
+    entry: Entry,
+    steps: Sequence[Sequence[str]],
+    parse: Callable[[str], Sequence[Call]] = python.parse_corrected,
+) -> Sequence[Sequence[Call]]:
+    """Parse the calls of each step, positional arguments under the names of the function docs.
+
+    A text that is no call is left out; entries with such a truth stand in the ledger of their suite.
+    """
+    late = entry.scene.withheld.values() if entry.scene else ()
+    offer = OfferedFunctions(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
+
+    def parse_step(texts: Sequence[str]) -> Iterator[Call]:
+        for text in texts:
+            with suppress(Undecodable):
+                yield from map(offer.normalise_call, _parse_text(text, parse))
+
+    return [[*parse_step(texts)] for texts in steps]
+
+
+# The oracle is asked for the calls of a conversation at each of its steps.
+@lru_cache(maxsize=4096)
+def _parse_text(text: str, parse: Callable[[str], Sequence[Call]]) -> Sequence[Call]:
+    return parse(text)

@@ -9,11 +9,10 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.world import World
@@ -26,7 +25,7 @@ from pytest_fcbench.formats.fields import (
     join_errors,
     read_yaml,
 )
-from pytest_fcbench.formats.rows import Row, read_row
+from pytest_fcbench.formats.rows import Row, generate_json_schemas, read_row
 from pytest_fcbench.kinds.table import KINDS
 
 
@@ -228,3 +227,40 @@ def _check_ids(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
             raise field.error(f"the id {entry.id!r} is already used by an entry above")
         by_id[entry.id] = entry
     return list(by_id.values())
+
+
+Schema: TypeAlias = Mapping[str, Any]
+
+
+def generate_entry_schema(*, lines: bool = False) -> Schema:
+    """Return the schema of a file of YAML, or of one of the ``lines`` of a file of JSON lines."""
+    models = file_models()
+    schemas = generate_json_schemas(set(models.values()))
+    files: dict[str, list[str]] = {}
+    for name, model in models.items():
+        files.setdefault(model.__name__, []).append(name)
+    shapes: dict[str, Schema] = {file: {"$ref": f"#/$defs/{file}"} for file in files}
+    if lines:
+        for file in files:
+            # An entry together with the keys at the top of its file.
+            whole = schemas[file]
+            entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
+            extra = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
+            required_keys = [name for name in (*whole["required"], *entry["required"]) if name != "entries"]
+            properties = {**entry["properties"], **extra}
+            shapes[file] = {**entry, "properties": properties, "required": required_keys}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An entry of pytest-fcbench" if lines else "Entries of pytest-fcbench",
+        "type": "object",
+        "properties": {"category": {"enum": list(models)}},
+        "required": ["category"],
+        "allOf": [
+            {
+                "if": {"properties": {"category": {"enum": names}}, "required": ["category"]},
+                "then": shapes[file],
+            }
+            for file, names in files.items()
+        ],
+        "$defs": {name: schema for name, schema in schemas.items() if not (lines and name in files)},
+    }

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import CallPair, Explanation, StateDifference
-from pytest_fcbench.domain.failure import FailedEntry
-from pytest_fcbench.domain.reasoning import drop_reasoning
+from pytest_fcbench.domain.explanation import CallPair, Explanation, FailedEntry, StateDifference
 from pytest_fcbench.domain.text import shorten_text
-from pytest_fcbench.domain.transcript import Completion, ToolCall
+from pytest_fcbench.domain.transcript import Completion, ToolCall, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, PathScore
 from pytest_fcbench.judging.text_normalization import mark_lookalikes
-from pytest_fcbench.kinds.calls.pairing import describe_accepted
-from pytest_fcbench.kinds.own_check.verdict import FORBIDDEN
+from pytest_fcbench.kinds.calls.kind import describe_accepted
+from pytest_fcbench.kinds.own_check import FORBIDDEN
 from pytest_fcbench.kinds.table import find_kind
 
 _LONGEST = 600

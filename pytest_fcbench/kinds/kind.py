@@ -1,24 +1,47 @@
-"""The interface of a kind of entry."""
+"""The interface of a kind of entry, and the conversation that most kinds hold.
+
+A conversation is a generator without I/O, the same for one turn and for many. It yields ``AskModel`` and is
+sent the ``Completion``, yields ``CallFunctions`` and is sent the ``CallResults``, and returns the
+``Transcript``. Any driver can run it; a test steps it by hand. Function calling and prompting differ by how
+the model is asked, not by the loop.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
+from pytest_fcbench import environments
+from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.families import open_dialogue
+from pytest_fcbench.codecs.execution_text import list_calls_to_make
+from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import CallPair, ShownTruth
-from pytest_fcbench.domain.failure import Divergence, FailedEntry
-from pytest_fcbench.domain.flaw import Flaw
-from pytest_fcbench.domain.transcript import AskModel, Call, Conversation, Transcript
+from pytest_fcbench.domain.explanation import CallPair, Divergence, FailedEntry, Flaw, ShownTruth
+from pytest_fcbench.domain.prompting import ModelPresentation, PromptFormat
+from pytest_fcbench.domain.transcript import (
+    MOST_CALLS,
+    AskModel,
+    Call,
+    CallFunctions,
+    CallingConversation,
+    CallResults,
+    Completion,
+    Conversation,
+    Fault,
+    PathSettings,
+    Step,
+    Transcript,
+    relay_conversation,
+)
 from pytest_fcbench.domain.verdict import Judgement, PathScore
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.execution.outcomes import Execute, Perform
-from pytest_fcbench.kinds import turns
-from pytest_fcbench.kinds.answer_failure import classify_answer
-from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
-from pytest_fcbench.kinds.context import ConversationContext
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, classify_answer
 
 RightCalls: TypeAlias = Sequence[Sequence[Sequence[Call]]]
 """The calls of a right answer, by turn and step."""
@@ -55,7 +78,7 @@ class Kind(ABC):
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model. Usually its calls act on fresh environments, if it has any."""
-        return turns.converse(entry, context)
+        return converse(entry, context)
 
     @abstractmethod
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
@@ -97,3 +120,131 @@ class Kind(ABC):
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the class of a failure and its place. Usually the answer and the code of its verdict tell."""
         return classify_answer(failure)
+
+
+MOST_STEPS = 20
+"""A conversation ends after more steps than this in one turn (official)."""
+
+
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
+    """Put an entry to a model and carry its calls out in fresh environments."""
+    entry_environments = environments.open_environments(entry, context.suite.world)
+    # Where a model is shown the official sentences, it is shown official results.
+    for environment in entry_environments.by_domain.values() if context.suite.world.sentences else ():
+        environment.share_defaults(environment)
+    conversation = put_turns(entry, context.manner, context.suite.wording)
+    return carry_out_calls(conversation, entry_environments.perform_calls)
+
+
+def put_turns(
+    entry: Entry, manner: ModelPresentation, wording: Wording, preamble: str = ""
+) -> CallingConversation:
+    """Put every turn of an entry to a model. Official: ``base_handler.inference_multi_turn_*``.
+
+    ``preamble`` is system text ahead of everything else.
+
+    A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
+    has nothing to carry out, so its only answer ends it.
+    """
+    prompting = manner.prompting
+    dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
+    turns: list[tuple[Step, ...]] = []
+    call_count = 0
+    for number, messages in enumerate(entry.turns):
+        if number:
+            dialogue.add_user_turn(messages)
+        # Officially a turn that brings functions has no message of its own; a team's suite may give one.
+        if late := entry.scene.withheld.get(number) if entry.scene else None:
+            dialogue.add_functions(late)
+        steps: list[Step] = []
+        turns.append(())
+        while True:
+            answer = yield dialogue.build_request(number, len(steps))
+            assert isinstance(answer, Completion), "a driver answers a question with a completion"
+            completion = dialogue.add_answer(answer)
+            has_calls = entry.scene and not completion.fault
+            calls = list_calls_to_make(completion, prompting.syntax) if has_calls else ()
+            call_count += len(calls)
+            # Every request repeats all results before it, so that a model in a loop would fill the memory.
+            if call_count > MOST_CALLS:
+                completion, calls = replace(completion, fault=Fault.TOO_LARGE), ()
+            results: tuple[str, ...] = ()
+            if calls:
+                reply = yield CallFunctions(calls)
+                assert isinstance(reply, CallResults), "a driver answers calls with results"
+                results = reply.texts
+            steps.append(Step(completion, calls, results))
+            turns[-1] = tuple(steps)
+            dialogue.add_results(calls, results)
+            if not calls:
+                break
+            # As officially: the count is compared after the step, so that 21 steps are made, and the turns
+            # that would follow are dropped.
+            if len(steps) > MOST_STEPS:
+                return Transcript(entry.key, manner.model, prompting, tuple(turns))
+        if completion.fault:
+            break
+    return Transcript(entry.key, manner.model, prompting, tuple(turns))
+
+
+def carry_out_calls(
+    conversation: CallingConversation, perform: Callable[[Sequence[str]], tuple[str, ...]]
+) -> Conversation:
+    """Run a conversation and let ``perform`` carry out its calls, so that only model requests are left."""
+
+    def respond(
+        demand: AskModel | CallFunctions,
+    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+        return CallResults(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
+
+    return relay_conversation(conversation, respond)
+
+
+Memories: TypeAlias = MutableMapping[str, Mapping[str, Mapping[str, object]]]
+"""The state that finished conversations left in their memories, by entry key and domain."""
+
+
+class EntrySource(Protocol):
+    """A suite, as far as conversations need to know it."""
+
+    @property
+    def wording(self) -> Wording:
+        """The texts that a model is shown."""
+
+    @property
+    def world(self) -> World:
+        """The tables that the environments of its entries share."""
+
+    @property
+    def web(self) -> Path | None:
+        """The folder with the pages of its own small web, if it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationContext:
+    """The settings under which the entries of one suite are put to one model."""
+
+    manner: ModelPresentation
+    suite: EntrySource
+    driven: PathSettings
+    """The settings of golden paths, and the judge that rates replies in words."""
+    # Not stored on disk: it follows from the stored answers, which are replayed.
+    memories: Memories = field(default_factory=dict)
+    """The memories that later conversations continue."""
+
+    def use_format(self, prompt_format: PromptFormat) -> ConversationContext:
+        """Return the context of an entry that brings a prompt format of its own."""
+        return replace(
+            self, manner=replace(self.manner, prompting=self.manner.prompting.use_format(prompt_format))
+        )
+
+
+class VariationKind(Kind):
+    """Stands for entries that another category lends, in other prompt formats; its kind judges them."""
+
+    def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+        """Refuse: the kind of the repeated category judges."""
+        raise TypeError(f"{entry.key} repeats no entry of another category")
+
+
+VARIATION = VariationKind()

@@ -1,28 +1,35 @@
-"""The table of all kinds: those of this package, each in its folder, and those that other distributions add.
+"""Put an entry to a model and judge its transcript, by the kind of the entry, which the table here names.
 
-A distribution adds a kind under a name of its own by an entry point of the group ``fcbench.kinds``; entries
-whose ``other_kind`` is that name are of that kind.
+The kinds are those of this package, each in its module or folder, and those that other distributions add: a
+distribution adds one under a name of its own by an entry point of the group ``fcbench.kinds``; entries whose
+``other_kind`` is that name are of that kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.kinds.kind import Kind
+from pytest_fcbench.domain.transcript import Conversation, Ending, Transcript, describe_ending
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
+from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources
+from pytest_fcbench.kinds.own_check import add_own_checks
 
 _ROWS: Mapping[str, str] = {
     "simple": "calls.kind:SIMPLE",
     "multiple": "calls.kind:MULTIPLE",
     "parallel": "calls.kind:PARALLEL",
     "next_call": "calls.kind:NEXT_CALL",
-    "irrelevance": "relevance.kind:IRRELEVANCE",
-    "relevance": "relevance.kind:RELEVANCE",
-    "next_reply": "relevance.kind:NEXT_REPLY",
-    "chat": "chat.kind:CHAT",
-    "own_check": "own_check.kind:OWN_CHECK",
+    "irrelevance": "relevance:IRRELEVANCE",
+    "relevance": "relevance:RELEVANCE",
+    "next_reply": "relevance:NEXT_REPLY",
+    "chat": "chat:CHAT",
+    "own_check": "own_check:OWN_CHECK",
     "sql": "sql.kind:SQL",
     "state": "state.kind:STATE",
     "memory": "answers.kind:MEMORY",
@@ -31,7 +38,7 @@ _ROWS: Mapping[str, str] = {
     "execution": "execution.kind:EXECUTION",
     "rest": "execution.kind:REST",
     "server_turns": "server_turns.kind:SERVER_TURNS",
-    "variation": "variation.kind:VARIATION",
+    "variation": "kind:VARIATION",
 }
 """The object of each kind, as ``module:NAME`` below this room; a kind is imported when it is first needed."""
 
@@ -60,3 +67,60 @@ KINDS: Registry[Kind] = Registry("kind", "fcbench.kinds", _OwnKinds())
 def find_kind(entry: Entry) -> Kind:
     """Return the kind of an entry. Raises ``UsageError`` for a name that no kind has."""
     return KINDS.find(entry.kind)
+
+
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
+    """Return the conversation about an entry, in environments of its own.
+
+    Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.
+    """
+    # A prompt format is a form of the system prompt, which function calling does not have.
+    if entry.variation:
+        if context.manner.prompting.mode is not Mode.PROMPT:
+            raise NotScoredError(
+                "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
+            )
+        context = context.use_format(entry.variation.format)
+    if not entry.judged_category.on_leaderboard:
+        # No family has a form for golden paths, for conversations that have begun or for tools of servers.
+        context = replace(context, manner=context.manner.leave_family())
+    return find_kind(entry).converse(entry, context)
+
+
+def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+    """Judge a transcript in both profiles by the kind of its entry. Raises ``UsageError`` without one."""
+    judgement = find_kind(entry).judge(entry, transcript, resources)
+    return add_own_checks(entry, transcript, judge_ending(entry, transcript, judgement))
+
+
+def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
+    """Return the judgement with a corrected verdict that knows how the answers ended.
+
+    The official code never looks at why an answer ended, so one that a filter kept back passes irrelevance.
+    Corrected it passes nothing by its silence, and a failure names the ending, which is a matter of settings.
+    """
+    failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
+    # An answer after the turn that failed is not the cause.
+    last = failed_in if isinstance(failed_in, int) else len(transcript.answers)
+    ended_answers = [
+        (number, completion)
+        for number, turn in enumerate(transcript.answers[:last], 1)
+        for completion in turn
+        # What calls the server could not read are judged as unreadable calls.
+        if completion.ending not in (None, Ending.MALFORMED)
+    ]
+    if not ended_answers:
+        return judgement
+    number, completion = ended_answers[0]
+    turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
+    code, description = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
+    verdict = judgement.corrected
+    match verdict:
+        case Failed():
+            failure = replace(verdict, code=code, reason=f"{description}; {verdict.reason}")
+            return replace(judgement, corrected=failure)
+        # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
+        case Passed() if entry.expectation.forbids_calls and completion.ending is not Ending.REFUSED:
+            failure = Failed(code, f"{description}, so that it calls nothing says nothing")
+            return replace(judgement, corrected=failure)
+    return judgement

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.entry import ServerProgram, ServerState
 from pytest_fcbench.domain.errors import describe_unknown_name
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.server_program import ServerProgram, ServerState
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
 
 

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.text import read_json_text
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _PROVIDERS = "provider_endpoints_support_backup.json"

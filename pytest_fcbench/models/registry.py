@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.family import FamilyMember
+from pytest_fcbench.domain.prompting import FamilyMember
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
-from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
 from pytest_fcbench.models.providers.key_variables import describe_key
+from pytest_fcbench.models.providers.litellm import EmbeddingModel
 
 PROVIDERS: Registry[Provider] = Registry(
     "model",
@@ -93,16 +93,6 @@ def find_member(provider: Provider, settings: Settings) -> FamilyMember | None:
     if provider not in (litellm.PROVIDER, openai_compatible.PROVIDER):
         return None
     return family_model.choose_member(settings)
-
-
-def describe_former_identity(settings: Settings) -> Identity:
-    """Return the identity that earlier versions gave to the model, without what the environment names.
-
-    Raises ``UsageError``.
-    """
-    former = dict(describe_identity(settings)) | {"api_base": settings.api_base}
-    former.pop("environment", None)
-    return former
 
 
 def find_key_variables(settings: Settings) -> Sequence[str]:

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.registry import list_missing_packages, require_extra
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.environments.vectors import Vector
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def load_model(name: str) -> SentenceModel | None:
     ``auto`` is ``minilm`` where it is installed.
     """
     if name == AUTO:
-        name = "lexical" if find_spec(PACKAGE) is None or extras.list_missing_packages("vector") else "minilm"
+        name = "lexical" if find_spec(PACKAGE) is None or list_missing_packages("vector") else "minilm"
     if name == "lexical":
         return None
     option = f"--fcbench-embedding={name}"
@@ -166,7 +166,7 @@ def load_model(name: str) -> SentenceModel | None:
         )
     for missing in (file for file in _FILES if not (folder / file).is_file()):
         raise UsageError(f"{option}: {folder} has no {missing}; such a folder must have {', '.join(_FILES)}")
-    extras.require_extra("vector", option)
+    require_extra("vector", option)
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if name == "minilm" and sha256 != WEIGHTS_SHA256:
         raise UsageError(

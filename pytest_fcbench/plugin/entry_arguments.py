@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Stratum
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
-from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.plugin.project import (
     find_highest_folder,
     find_place,

@@ -10,33 +10,26 @@ from itertools import compress, dropwhile
 from operator import not_
 from pathlib import Path
 from traceback import walk_tb
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import pytest
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Stratum
 from pytest_fcbench.domain.errors import LACKING, FcbenchError, NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import mask_secrets
-from pytest_fcbench.domain.strata import Stratum
-from pytest_fcbench.domain.text import escape_controls, put_on_one_line
+from pytest_fcbench.domain.text import escape_controls, put_on_one_line, read_json_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
-from pytest_fcbench.plugin.remote_hosts import share_of_local
 from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, write_record
 from pytest_fcbench.suites.registry import OURS
-
-if TYPE_CHECKING:
-    from execnet.xspec import XSpec
 
 ENTRY = pytest.StashKey[Entry]()
 TRANSCRIPT = pytest.StashKey[Transcript]()
@@ -85,7 +78,7 @@ class Benchmark:
         worker = getattr(config, "workerinput", {})
         link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
         self.session = Session(self.context, link)
-        self._share = 1 / worker["workercount"] if worker and not link else 1.0
+        self.share = 1 / worker["workercount"] if worker and not link else 1.0
         """This process's part of the limits."""
         self._pointed = pointed
         """Suites whose entries are items of their files."""
@@ -107,11 +100,6 @@ class Benchmark:
             config.option.dist, config.option.tx = "no", []
         for mark in (*settings.suites, *CATEGORIES, *SELECTIONS, *Stratum):
             config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_setupnodes(self, specs: Sequence[XSpec]) -> None:
-        """Reduce the limits by the share of remote workers; local workers ask through this process."""
-        self._share = share_of_local(specs)
 
     # Collection
 
@@ -223,7 +211,7 @@ class Benchmark:
     def _prepare_session(self) -> None:
         if not (self.is_worker or self.config.option.collectonly or self.context.settings.plan):
             self.session.require_key()
-        self.session.prepare(self._share)
+        self.session.prepare(self.share)
 
     def start_asking(self, entries: list[Entry]) -> None:
         """Start asking about these entries, or end the session if the first call fails."""

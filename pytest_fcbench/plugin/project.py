@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.project import find_project, find_top
+from pytest_fcbench.config.options import find_project, find_top
 
 _ENTRIES = (".yaml", ".yml", ".jsonl")
 _LEFT_OUT = b"fcbench-benchmark"
@@ -57,7 +57,7 @@ def list_failed_entries(config: pytest.Config) -> list[str]:
     if not getattr(config.option, "lf", False):
         return []
     # Imported late, because most runs have nothing to do with this package.
-    from pytest_fcbench.domain.json_text import read_json_text
+    from pytest_fcbench.domain.text import read_json_text
 
     file = config.rootpath / str(config.getini("cache_dir")) / "v/cache/lastfailed"
     try:

@@ -12,13 +12,12 @@ import pytest
 
 from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
 from pytest_fcbench.present import run_end
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.terminal import Explain
-from pytest_fcbench.run.git_commit import read_git_commit
-from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
+from pytest_fcbench.run.history import keep_former_scorecard, keep_run, read_git_commit, write_scorecard
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
@@ -167,7 +166,7 @@ class RunReporting:
             ungated_reason = self._explain_no_gate()
             # The gate decides nothing about a run that was narrowed to a part.
             if self._settings.gate and (not ungated_reason or whole_shard):
-                # fcbench merge applies the gate to all shards together.
+                # fcbench run merge applies the gate to all shards together.
                 if not ungated_reason:
                     self._outcomes = self._session.outcomes(interrupted=is_interrupted)
                 code = choose_exit_code(self._outcomes)
@@ -196,7 +195,7 @@ class RunReporting:
         if self._gated and not {*self._gated, *(rule.metric for rule in rules)}.intersection(suites):
             why = f"it is about {', '.join(self._gated)}, this run about {', '.join(suites)}"
         elif narrowed_by := self._narrowed_by:
-            then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
+            then = "; 'fcbench run merge' applies it to the whole run" if narrowed_by == _SHARD else ""
             why = f"{narrowed_by} selects a part of the entries{then}"
         else:
             return None

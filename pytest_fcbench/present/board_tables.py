@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 
-from pytest_fcbench.domain.extras import require_extra
-from pytest_fcbench.domain.text import make_printable, shorten_text
-from pytest_fcbench.present import call_tables
+from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.present import score_tables
+from pytest_fcbench.present.charts import plots
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import (
     describe_path_settings,
@@ -17,11 +18,11 @@ from pytest_fcbench.present.wording import (
     format_number,
     select_outermost,
 )
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths
-from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlate_pairs
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
-from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_bill
+from pytest_fcbench.scorecard.aggregate import golden_paths
+from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill
+from pytest_fcbench.scorecard.aggregate.intervals import LEAST, Correlation, correlate_pairs
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score, score_metric
 from pytest_fcbench.scorecard.compare.comparison import check_metrics
 from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow, choose_metric, list_scored
 
@@ -162,12 +163,12 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
     apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
     yield Table(
         "Complex calls",
-        (*WHO, *call_tables.CALL_COLUMNS),
+        (*WHO, *score_tables.CALL_COLUMNS),
         tuple(
-            (*(cell(row) for cell in WHO.values()), *call_tables.format_call_scores(scores))
+            (*(cell(row) for cell in WHO.values()), *score_tables.format_call_scores(scores))
             for row, scores in zip(board.rows, path_scores, strict=True)
         ),
-        (call_tables.LEGEND, *apart),
+        (score_tables.LEGEND, *apart),
         left=_LEFT,
     )
 
@@ -234,18 +235,13 @@ def draw_execution(board: Board) -> Iterator[str]:
     """Draw execution over AST as SVG, where three models or more have both."""
     for beside in _collect_besides(board):
         if beside.together.n >= LEAST:
-            require_extra("report", "a chart of execution over AST")
-            # Here, because matplotlib is an extra that tables do without.
-            from pytest_fcbench.present.charts.plots import AccuracyPair, draw_pairs
-
             points = [
-                AccuracyPair(*shares, shorten_text(make_printable(row.name), _NAME))
+                plots.Point(0, *shares, name=shorten_text(row.name, _NAME))
                 for row, shares in zip(board.rows, beside.shares, strict=True)
                 if shares
             ]
-            yield draw_pairs(
-                points, *beside.columns, f"Execution over AST: {beside.what}; the table has the numbers."
-            )
+            says = f"Execution over AST: {beside.what}; the table has the numbers."
+            yield plots.draw_pairs(points, *beside.columns, says)
 
 
 def _tabulate_rest(board: Board) -> Table:
@@ -279,21 +275,14 @@ def _tabulate_rest(board: Board) -> Table:
 def draw_releases(board: Board) -> str | None:
     """Draw accuracy over release date as SVG; None where fewer than two models have a date."""
     releases = [
-        (
-            row.released,
-            score.accuracy,
-            score.interval.low,
-            score.interval.high,
-            shorten_text(make_printable(row.name), _NAME),
+        plots.Point(
+            *(0, datetime.combine(row.released, time(), UTC).timestamp(), score.accuracy),
+            *(score.interval.low, score.interval.high, shorten_text(row.name, _NAME)),
         )
         for row in board.rows
         if row.released and (score := row.score) and score.accuracy is not None and score.interval
     ]
     if len(releases) < 2:
         return None
-    require_extra("report", "a chart of release dates")
-    # Here, because matplotlib is an extra that tables do without.
-    from pytest_fcbench.present.charts.plots import Release, draw_releases
-
     says = f"{board.metric} over release date, {board.title}; the tables have the numbers."
-    return draw_releases([Release(*one) for one in releases], board.metric, says)
+    return plots.draw_releases(releases, board.metric, says)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.present import call_tables, score_tables
+from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import (
     describe_path_settings,
@@ -16,12 +16,19 @@ from pytest_fcbench.present.wording import (
     format_time,
     select_outermost,
 )
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate import golden_paths
+from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
+from pytest_fcbench.scorecard.aggregate import secondary_scores as ratings
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
 from pytest_fcbench.scorecard.aggregate.scores import ALL
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
-from pytest_fcbench.scorecard.compare.comparison import Comparison, choose_main_difference, count_entries
-from pytest_fcbench.scorecard.compare.names import name_suite, name_suites
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
+from pytest_fcbench.scorecard.compare.comparison import (
+    Comparison,
+    choose_main_difference,
+    count_entries,
+    name_suite,
+    name_suites,
+)
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -212,10 +219,10 @@ def tabulate_complex_calls(comparison: Comparison) -> Table:
 
     def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
         path_scores = golden_paths.score_paths_by_category(records, comparison.profile)
-        return {name: call_tables.format_call_scores(of) for name, of in path_scores.items() if of.calls}
+        return {name: score_tables.format_call_scores(of) for name, of in path_scores.items() if of.calls}
 
     title = f"Complex calls ({comparison.profile} profile)"
-    return _tabulate_both(comparison, title, call_tables.CALL_COLUMNS, format_rows, call_tables.LEGEND)
+    return _tabulate_both(comparison, title, score_tables.CALL_COLUMNS, format_rows, score_tables.LEGEND)
 
 
 def tabulate_executed(comparison: Comparison) -> Table:

@@ -15,25 +15,37 @@ from pydantic import ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from pytest_fcbench.domain.entry import Stratum
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
-from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.scorecard import record
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
-from pytest_fcbench.scorecard.aggregate.ratings import Ratings
-from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
-from pytest_fcbench.scorecard.aggregate.right_turns import RightTurns, count_right_turns_by_category
-from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
-from pytest_fcbench.scorecard.aggregate.strata import score_strata
-from pytest_fcbench.scorecard.aggregate.trained import score_untrained
-from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import (
+from pytest_fcbench.scorecard.aggregate import golden_paths
+from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     CostLatency,
     measure_beside_records,
     measure_bill,
     measure_usage,
+)
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
+from pytest_fcbench.scorecard.aggregate.scores import (
+    Score,
+    aggregate_scores,
+    list_sized_categories,
+    score_strata,
+    score_untrained,
+)
+from pytest_fcbench.scorecard.aggregate.secondary_scores import (
+    Ratings,
+    RightTurns,
+    TrialScores,
+    count_right_turns_by_category,
+    count_trials,
+    score_trials,
+)
+from pytest_fcbench.scorecard.aggregate.secondary_scores import (
+    summarise_ratings_by_category as rate_categories,
 )
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter

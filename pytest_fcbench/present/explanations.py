@@ -60,7 +60,7 @@ def render_explanation(
     yield from render_rule(verdict, width)
     # Commands stay in one line each, so that they can be copied.
     yield OutputLine(f"  {'run again':<{_LABEL}}pytest {make_printable(rerun)}")
-    yield OutputLine(f"  {'show':<{_LABEL}}fcbench show {name}")
+    yield OutputLine(f"  {'show':<{_LABEL}}fcbench run show {name}")
 
 
 def render_rule(verdict: Failed, width: int) -> Iterator[OutputLine]:

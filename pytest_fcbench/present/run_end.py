@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from itertools import chain
 from pathlib import Path
 
-from pytest_fcbench.present import github, run_ranking, run_verdict, terminal
+from pytest_fcbench.domain.prompting import shorten_format_id
+from pytest_fcbench.domain.text import make_printable, put_on_one_line
+from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.present import run_verdict, score_tables, terminal
+from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdown, render_text, unlink
 from pytest_fcbench.present.terminal import Explain
+from pytest_fcbench.present.wording import describe_missing_parts, format_limits
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, RuleOutcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -27,7 +39,7 @@ def write_tables(
     lines = terminal.write_summary(
         facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
     )
-    yield from github.silence_commands(lines) if annotate else lines
+    yield from silence_commands(lines) if annotate else lines
 
 
 def write_end(
@@ -47,7 +59,7 @@ def write_end(
     lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
         lines += run_verdict.write_remarks(facts, evidence, width)
-        lines += run_ranking.write_ranking(facts, evidence, rivals)
+        lines += write_ranking(facts, evidence, rivals)
         if explain:
             lines += [
                 OutputLine(""),
@@ -59,9 +71,9 @@ def write_end(
         lines += run_verdict.write_counts(facts, evidence, width)
     lines += run_verdict.write_gate(outcomes)
     lines += [OutputLine(facts.ungated)] if facts.ungated else []
-    yield from github.silence_commands(lines) if annotate and lines else lines
+    yield from silence_commands(lines) if annotate and lines else lines
     if annotate:
-        yield from map(OutputLine, github.write_annotations(outcomes))
+        yield from map(OutputLine, write_annotations(outcomes))
 
 
 def list_properties(
@@ -90,9 +102,154 @@ def append_summary(
     try:
         # Appended, because other commands of the step may have written to the same file.
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(
-                f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes, explain)
-            )
+            file.writelines(f"{line}\n" for line in write_step_summary(facts, evidence, outcomes, explain))
     except OSError as error:
         return f"{path}: cannot be written: {error.strerror}"
     return None
+
+
+def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard]) -> Iterator[OutputLine]:
+    """Write the rank of a run among those that have entries of the same categories of the same suites."""
+    if not rivals:
+        return
+    categories = {record.category for record in evidence.records}
+    sizes = {name: evidence.size_of(name) for name in categories}
+    this = Scorecard(rivals[0].path.with_name("this run"), facts, tuple(evidence.records), sizes)
+    boards = rank_boards([this, *rivals], facts.profile)
+    board = next(board for board in boards if any(row.card is this for row in board.rows))
+    yield OutputLine("")
+    if len(board.rows) == 1:
+        yield OutputLine(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
+        return
+    table = Table(
+        f"ranking by {board.metric}",
+        ("rank", "model", "mode", board.metric, "95% interval", ""),
+        tuple(
+            (*ranks, "this run" if row.card is this else "")
+            for row, ranks in zip(board.rows, describe_ranks(board), strict=True)
+        ),
+        ("models share a rank unless one is shown to be better on the same entries",),
+        left=frozenset(("rank", "model", "mode", "")),
+    )
+    yield from map(OutputLine, render_text(table))
+
+
+_ONE_LINE = 100_000
+"""A width at which no line of the verdict is wrapped; Markdown wraps by itself."""
+_EXPLAINED = 10
+"""The most failures that a summary explains."""
+_FLIPS = 20
+"""The most flips of each direction that a summary lists."""
+
+
+def write_annotations(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
+    """Write an annotation for each rule that does not hold."""
+    for outcome in outcomes:
+        if outcome.code != HELD:
+            level = "error" if outcome.code == BROKEN else "warning"
+            title = _escape_data(f"gate {outcome.rule}: {outcome.outcome}")
+            # A property ends at a comma and the head of a command at a colon.
+            title = title.replace(":", "%3A").replace(",", "%2C")
+            yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
+
+
+def silence_commands(lines: Iterable[OutputLine]) -> Iterator[OutputLine]:
+    """Wrap lines so that GitHub takes none of them for a workflow command, which a model's words could be."""
+    # Not a fixed word: a model that knew it could write the line that lets commands in again.
+    token = secrets.token_hex(16)
+    yield OutputLine(f"::stop-commands::{token}")
+    yield from lines
+    yield OutputLine(f"::{token}::")
+
+
+def _escape_data(text: str) -> str:
+    # The percent sign first, or it would escape the escapes.
+    return make_printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def write_step_summary(
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[RuleOutcome],
+    explain: Explain | None = None,
+    recorded: Sequence[RuleOutcome] = (),
+) -> Iterator[str]:
+    """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures.
+
+    ``recorded`` are the outcomes in the run, where the rules are others.
+    """
+    signs = {(True, False): "❌ ", (False, True): "✅ "}
+    for line in chain(
+        run_verdict.write_headline(facts, evidence, _ONE_LINE),
+        run_verdict.write_gate(outcomes),
+        run_verdict.write_remarks(facts, evidence, _ONE_LINE),
+    ):
+        yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
+    if facts.ungated:
+        yield from (escape_paragraph(facts.ungated), "")
+    scores = {each: aggregate_scores(evidence.records, each, evidence.size_of) for each in Profile}
+    table = score_tables.tabulate_scores(facts, scores, _find_changes(facts, evidence))
+    missing = filter(None, (describe_missing_parts(scores[facts.profile]),))
+    yield from render_markdown(replace(table, notes=(*table.notes, *missing)))
+    calls = score_tables.tabulate_calls(evidence.records, evidence.profile)
+    for table in (
+        *([calls] if calls else []),
+        *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
+        *score_tables.tabulate_formats(evidence.records, evidence.profile),
+    ):
+        yield ""
+        yield from render_markdown(table)
+    if recorded:
+        yield ""
+        rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
+        columns = ("rule", "outcome", "found")
+        yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
+    yield from _tabulate_flips(evidence)
+    failures = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
+    if explain and failures:
+        yield from ("", f"### Failed ({len(failures)})")
+        for record in failures[:_EXPLAINED]:
+            # A blank line would end the element.
+            title, *rest = (escape(put_on_one_line(line.text)) for line in explain(record))
+            yield from ("", "<details>", f"<summary>{unlink(title)}</summary>", "")
+            yield from ("<pre>", *rest, "</pre>", "</details>")
+        if len(failures) > _EXPLAINED:
+            yield from ("", f"and {len(failures) - _EXPLAINED} more in the report")
+
+
+def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
+    """Write tables of the entries that changed since the baseline."""
+    if not evidence.baseline or evidence.not_comparable:
+        return
+    pairing = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
+    for title, flips in (("Worse than the baseline", pairing.worse), ("Better", pairing.better)):
+        if flips:
+            rows = tuple(
+                (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+                for flip in flips[:_FLIPS]
+            )
+            more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
+            title = f"{title} ({len(flips)})"
+            yield ""
+            yield from render_markdown(
+                Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
+            )
+
+
+def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] | None:
+    """Return the change of a score since the baseline in percentage points, on the entries of both runs."""
+    if not evidence.baseline or evidence.not_comparable:
+        return None
+    runs = (evidence.baseline.records, evidence.records)
+    common = set.intersection(*({record.item_id for record in records} for records in runs))
+    then, now = (
+        aggregate_scores([r for r in records if r.item_id in common], facts.profile, evidence.size_of)
+        for records in runs
+    )
+
+    def describe_change(name: str) -> str:
+        scores = (then.find_score(name), now.find_score(name))
+        before, after = (score.accuracy if score else None for score in scores)
+        return "" if before is None or after is None else f"{100 * (after - before):+.2f}"
+
+    return describe_change

@@ -111,10 +111,10 @@ def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Output
 def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is."""
     failed_record = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
-    commands = {"fcbench report": "a page with every entry"}
+    commands = {"fcbench run report": "a page with every entry"}
     if failed_record:
         commands = {
-            f"fcbench show {make_printable(failed_record.item_id)}": "question, answer and what was expected",
+            f"fcbench run show {make_printable(failed_record.item_id)}": "question, answer and what was expected",
             "pytest --lf": "the failed entries again; stored answers are reused",
             **commands,
         }

@@ -1,19 +1,169 @@
-"""Tables of figures beside the scores: executed calls, turns, ratings, strata, training data."""
+"""Tables of figures beside the scores: executed calls, turns, ratings, strata, training data, calls along golden
+paths, prompt formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
 from pytest_fcbench.present.tables import Table
-from pytest_fcbench.present.wording import format_limits, format_number
-from pytest_fcbench.scorecard.aggregate.execution import Sides, count_sides_by_category
-from pytest_fcbench.scorecard.aggregate.ratings import MOST, Ratings, summarise_ratings_by_category
-from pytest_fcbench.scorecard.aggregate.right_turns import count_right_turns_by_category
-from pytest_fcbench.scorecard.aggregate.scores import TRAINED, aggregate_scores, select_marked
-from pytest_fcbench.scorecard.aggregate.strata import score_strata
-from pytest_fcbench.scorecard.aggregate.trained import score_untrained
+from pytest_fcbench.present.wording import describe_bill, format_dollars, format_limits, format_number
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
+from pytest_fcbench.scorecard.aggregate.golden_paths import (
+    BEYOND,
+    CLASSES,
+    MeanRating,
+    PathScores,
+    is_scored_in_part,
+    score_paths_by_category,
+    select_golden_paths,
+)
+from pytest_fcbench.scorecard.aggregate.scores import (
+    TRAINED,
+    aggregate_scores,
+    score_strata,
+    score_untrained,
+    select_marked,
+)
+from pytest_fcbench.scorecard.aggregate.secondary_scores import (
+    MOST,
+    Ratings,
+    Sides,
+    count_right_turns_by_category,
+    count_sides_by_category,
+    summarise_ratings_by_category,
+)
 from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.run_facts import RunFacts
+
+
+def tabulate_scores(
+    facts: RunFacts,
+    scores: Mapping[Profile, ProfileScores],
+    describe_change: Callable[[str], str] | None = None,
+) -> Table:
+    """Tabulate accuracies of both profiles, with counts and intervals; ``describe_change`` adds a column."""
+    # Conversations follow one profile's rules; under the other, entries may have no verdict.
+    counts, own = facts.driven.profile if facts.driven else facts.profile, scores[facts.profile]
+    names = [*own.categories, *(name for name in own.names if name not in own.categories)]
+    rows: list[tuple[str, ...]] = []
+    breaks = set()
+    for name in names:
+        counted, *both, measured = (scores[each].find_score(name) for each in (counts, *Profile, facts.profile))
+        if name in ("overall", ALL) or (rows and rows[-1][0] in own.categories and name not in own.categories):
+            breaks.add(len(rows))
+        limits = measured.interval if measured else None
+        numbers = (counted.n, counted.passed, counted.failed, counted.not_scored) if counted else ("-",) * 4
+        rows.append(
+            (
+                *(name, *map(str, numbers)),
+                *(format_number(score.accuracy if score else None, ".2%") for score in both),
+                format_limits(limits and replace(limits, clusters=None)),
+                *((describe_change(name),) if describe_change else ()),
+            )
+        )
+    few = [
+        f"{name} {score.interval.clusters}"
+        for name in names
+        if (score := own.find_score(name)) and score.interval and score.interval.clusters
+    ]
+    whose = f"counts are of the {counts} profile, intervals of the {facts.profile} profile"
+    columns = ("entries", "passed", "failed", "not scored", *Profile, "95% interval")
+    return Table(
+        f"{facts.model} ({facts.mode})",
+        ("", *columns, *(("change",) if describe_change else ())),
+        tuple(rows),
+        (
+            *((f"wide intervals, because of few clusters: {', '.join(few)}",) if few else ()),
+            f"counts and intervals are of the {counts} profile" if counts is facts.profile else whose,
+        ),
+        # Shares and what was not scored stay longest.
+        optional=("passed", "failed", "corrected", "not scored"),
+        breaks=frozenset(breaks),
+    )
+
+
+_USAGE: Mapping[str, Callable[[CostLatency], str]] = {
+    "calls": lambda used: format_number(used.steps, ",d"),
+    "tokens in": lambda used: format_number(used.input_tokens, ",d"),
+    "tokens out": lambda used: format_number(used.output_tokens, ",d"),
+    "$": lambda used: format_dollars(used.usd),
+    "$/1,000": lambda used: format_dollars(used.usd_per_1000_calls),
+    "mean s": lambda used: format_number(used.latency_mean_s, ".2f"),
+    "std s": lambda used: format_number(used.latency_std_s, ".2f"),
+    "p50 s": lambda used: format_number(used.latency_p50_s, ".2f"),
+    "p95 s": lambda used: format_number(used.latency_p95_s, ".2f"),
+}
+
+
+def tabulate_usage(title: str, rows: Mapping[str, CostLatency], notes: Iterable[str] = ()) -> Table:
+    """Tabulate calls, tokens, dollars (also of 1,000 calls) and seconds of a call."""
+    cells = tuple((name, *(cell(used) for cell in _USAGE.values())) for name, used in rows.items())
+    optional = ("$/1,000", "std s", "p50 s", "tokens in", "mean s")
+    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional)
+
+
+def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
+    """Tabulate cost and latency by category, of the run and of its other parties; None without a call."""
+    bill, others = measure_bill(records, earlier), measure_beside_records(records, earlier)
+    if not bill.steps:
+        return None
+    rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
+    rows = {**rows, "run": measure_usage(records), **others}
+    return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
+
+
+_FEW = 10
+"""The most entries that a note names."""
+
+
+def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None:
+    """Tabulate the trials of each entry by category and of all; None for one trial."""
+    k = count_trials(records)
+    if k == 1:
+        return None
+    parts = {**group_by_category(records), "all": records}
+    trials = {name: score_trials(part, profile, k) for name, part in parts.items()}
+    whole = trials["all"]
+    more = f" and {len(whole.left_out) - _FEW} more" if len(whole.left_out) > _FEW else ""
+    left_out = f"left out, because a trial was not scored: {', '.join(whole.left_out[:_FEW])}{more}"
+    return Table(
+        f"trials ({k} of each entry, each counted above; {profile} profile)",
+        ("", "entries", "mean", f"pass@{k}", f"pass@{k} 95%", f"pass^{k}", f"pass^{k} 95%", "flip"),
+        tuple(
+            (
+                *(name, str(of.entries), format_number(of.mean, ".2%")),
+                format_number(of.pass_at[-1] if of.pass_at else None, ".2%"),
+                format_limits(of.pass_at_intervals[-1] if of.pass_at_intervals else None),
+                format_number(of.pass_hat[-1] if of.pass_hat else None, ".2%"),
+                format_limits(of.pass_hat_intervals[-1] if of.pass_hat_intervals else None),
+                format_number(of.flip, ".2%"),
+            )
+            for name, of in trials.items()
+        ),
+        (
+            f"pass@{k}: some of {k} trials passes; pass^{k}: all pass; flip: not the same verdict in all",
+            *((left_out,) if whole.left_out else ()),
+        ),
+        optional=(f"pass@{k} 95%", f"pass^{k} 95%"),
+        breaks=frozenset({len(trials) - 1}),
+    )
+
+
+def tabulate_beside_scores(
+    facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
+) -> Iterator[Table]:
+    """Tabulate strata, scores without trained entries, turns, executed calls and ratings, where there are any."""
+    tables = (
+        tabulate_strata(records, profile),
+        tabulate_untrained(records, profile, size_of),
+        tabulate_right_turns(records, profile),
+        tabulate_sides(records, profile),
+        tabulate_ratings(records, facts.rated_by),
+    )
+    yield from filter(None, tables)
+
 
 SIDE_COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
 """The columns of a table of sides."""
@@ -130,4 +280,235 @@ def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None
             for name, of in scores.items()
         ),
         ("by the number of features that make an entry hard: 0 or 1, 2, 3 or more",),
+    )
+
+
+LEGEND = (
+    "completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path, "
+    "mean of successful entries"
+)
+"""The legend of the columns."""
+
+
+def describe_difference(difference: Difference, format_value: Callable[[object], str]) -> str:
+    """Describe how an argument differs from the expected one, its values written by ``format_value``."""
+    name = difference.parameter + (f" ({difference.type})" if difference.type else "")
+    match difference.kind:
+        case "param_missing":
+            return f"{name} is missing, expected {format_value(difference.expected)}"
+        case "param_hallucination":
+            return f"{name} is {format_value(difference.found)}, expected none"
+    return f"{name} is {format_value(difference.found)}, expected {format_value(difference.expected)}"
+
+
+def _format_counts(counts: Mapping[str, int]) -> str:
+    """Write classes of errors with their counts."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+
+
+def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
+    """Say in how many entries a profile would have shown the model something else, or return None."""
+    paths = select_golden_paths(records)
+    verdicts = [record.verdict(profile) for record in paths]
+    other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
+    if not other:
+        return None
+    return (
+        f"{profile} profile: {other:,} of {len(paths):,} complex entries have no verdict, because by its "
+        "rules the model would have been shown something else; so it has no score of them"
+    )
+
+
+def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
+    """Tabulate each category and all of them.
+
+    None where no entry with a golden path was scored, or only a part, because the conversations followed the
+    rules of the other profile.
+    """
+    if describe_other_rules(records, profile):
+        return None
+    rows = {
+        name: path_scores
+        for name, path_scores in score_paths_by_category(records, profile).items()
+        if path_scores.scored
+    }
+    if not rows:
+        return None
+    of = rows["all"]
+    notes = [
+        f"failed entries: {_format_counts(of.failures)}; wrong calls: {_format_counts(of.errors)}",
+        LEGEND,
+    ]
+    # Officially the denominators are fixed, so figures of a part cannot be set beside published ones.
+    if is_scored_in_part(select_golden_paths(records), profile):
+        notes.append(
+            "ComplexFuncBench was scored in part: shares refer to the scored entries; officially "
+            "there are 150 entries in each domain, 400 in cross and 1,000 in all"
+        )
+    return Table(
+        f"complex calls ({profile} profile)",
+        ("", *COLUMNS),
+        tuple((name, *format_path_scores(path_scores)) for name, path_scores in rows.items()),
+        tuple(notes),
+    )
+
+
+def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+    """Tabulate errors by class, parameters by role, and steps beyond the golden path, where there are any."""
+    scores_by_category = score_paths_by_category(records, profile)
+    if not scores_by_category:
+        return
+    of = scores_by_category["all"]
+    # Judges and plugins can name errors that the paper does not have.
+    classes = (*CLASSES, *sorted({*of.failures, *of.errors} - {*CLASSES}))
+    tables = (
+        Table(
+            f"Errors ({profile} profile)",
+            ("error", "failed entries", "share", "wrong calls", "share"),
+            tuple(
+                (name, *_format_share(of.failures, name), *_format_share(of.errors, name))
+                for name in classes
+                if name in of.failures or name in of.errors
+            ),
+        ),
+        Table(
+            f"Arguments of paired calls by purpose ({profile} profile)",
+            ("argument", "wrong", "of", "error rate"),
+            tuple(
+                (name, f"{wrong.wrong:,}", f"{wrong.of:,}", f"{wrong.rate:.2%}")
+                for name, wrong in of.parameters.items()
+            ),
+        ),
+        Table(
+            f"Steps beyond the golden path, successful entries ({profile} profile)",
+            ("", *BEYOND),
+            tuple(
+                (name, *(f"{scores.beyond.get(steps, 0):,}" for steps in BEYOND))
+                for name, scores in scores_by_category.items()
+                if scores.beyond
+            ),
+        ),
+    )
+    yield from (table for table in tables if table.rows)
+
+
+def _format_share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
+    count, every = counts.get(name, 0), sum(counts.values())
+    return f"{count:,}", format_number(count / every if every else None, ".1%")
+
+
+def _format_rating(rating: MeanRating) -> str:
+    return "-" if rating.mean is None else f"{rating.mean:.2f} ({rating.judged:,})"
+
+
+_CALLS: Mapping[str, Callable[[PathScores], str]] = {
+    "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
+    "call acc.": lambda found: format_number(found.accuracy, ".2%"),
+    "calls 95%": lambda found: format_limits(found.interval and replace(found.interval, clusters=None)),
+    "completeness": lambda found: _format_rating(found.completeness),
+    "correctness": lambda found: _format_rating(found.correctness),
+    "beyond": lambda found: format_number(found.beyond_mean, "+.2f"),
+}
+_ENTRIES: Mapping[str, Callable[[PathScores], str]] = {
+    "entries": lambda found: f"{found.scored:,}",
+    "success": lambda found: format_number(found.success, ".2%"),
+}
+CALL_COLUMNS = tuple(_CALLS)
+"""The columns about calls."""
+COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
+"""The columns of a table of golden paths."""
+
+
+def format_call_scores(scores: PathScores) -> tuple[str, ...]:
+    """Write the cells of ``CALL_COLUMNS``."""
+    return tuple(cell(scores) for cell in _CALLS.values())
+
+
+def format_path_scores(scores: PathScores) -> tuple[str, ...]:
+    """Write the cells of ``COLUMNS``."""
+    return (*(cell(scores) for cell in _ENTRIES.values()), *format_call_scores(scores))
+
+
+_DIMENSIONS = {
+    "returned": "return format",
+    "tagged": "tool-call tag",
+    "docs": "function docs",
+    "layout": "prompt",
+    "style": "wording",
+}
+
+
+def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+    """Tabulate accuracies by format, their spread and the cost of each dimension, if entries were varied.
+
+    Both profiles stand side by side; intervals are those of ``profile``.
+    """
+    measures = {each: value for each in Profile if (value := measure_sensitivity(records, each))}
+    if profile not in measures:
+        return
+    rows = []
+    for prompt_format, own in measures[profile].formats.items():
+        # The other profile may have scored nothing in this format, or nothing at all.
+        scores = [measures[each].formats.get(prompt_format) if each in measures else None for each in Profile]
+        accuracies = (format_number(score.accuracy if score else None, ".2%") for score in scores)
+        counts = (f"{own.scored:,}", f"{own.passed:,}")
+        rows.append((prompt_format.short, *counts, *accuracies, format_limits(own.interval)))
+    yield Table(
+        f"format sensitivity: accuracy by prompt format (counts and intervals of the {profile} profile)",
+        ("calls as", "scored", "passed", *Profile, "95% interval"),
+        tuple(rows),
+    )
+    yield _tabulate_spread(measures, profile)
+    if costs := measures[profile].costs:
+        costly = tuple(
+            (
+                _DIMENSIONS[cost.dimension],
+                cost.value,
+                cost.usual,
+                f"{cost.pairs:,}",
+                f"{cost.gained:,}",
+                f"{cost.lost:,}",
+                f"{100 * cost.difference:+.2f}",
+                f"{100 * cost.interval.low:+.2f} to {100 * cost.interval.high:+.2f}",
+            )
+            for cost in costs
+        )
+        yield Table(
+            f"accuracy that a format costs on the same entries, largest loss first ({profile} profile)",
+            ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
+            costly,
+            left=frozenset(("value", "instead of")),
+        )
+
+
+def _tabulate_spread(sensitivities: dict[Profile, Sensitivity], profile: Profile) -> Table:
+    own = sensitivities[profile]
+    # The variance has no interval of its own: it is the square of the deviation.
+    rows = [
+        (
+            kind,
+            *(
+                f"{getattr(sensitivities[each], name):.2f}" if each in sensitivities else "-"
+                for each in Profile
+            ),
+            "{:.2f} to {:.2f}".format(*limits) if (limits := getattr(own.intervals, name, None)) else "-",
+        )
+        for kind, name in (
+            ("maximum delta", "max_delta"),
+            ("standard deviation", "std"),
+            ("variance", "variance"),
+        )
+    ]
+    chance = (
+        "a model that the format does not influence stays below a maximum delta of "
+        f"{format_number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
+    )
+    return Table(
+        f"differences between formats, in points (intervals of the {profile} profile)",
+        ("measure", *Profile, "95% interval"),
+        tuple(rows),
+        (
+            *([f"no intervals: {own.intervals.reason}"] if own.intervals.reason else []),
+            *([chance] if own.max_delta_by_chance is not None else []),
+        ),
     )

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from pytest_fcbench.domain.transcript import PathSettings
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, ProfileScores
 
 
 def describe_path_settings(means: PathSettings | None) -> str:

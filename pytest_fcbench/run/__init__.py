@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
-from pytest_fcbench.kinds.own_check.verdict import Answer, read_answer
+from pytest_fcbench.kinds.own_check import Answer, read_answer
 
 __all__ = ["Answer", "Ask", "Judge", "Score", "read_answer"]
 

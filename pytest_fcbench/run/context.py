@@ -8,29 +8,28 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.categories import SELECTIONS, Group
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
-from pytest_fcbench.kinds.golden_path.runners import find_runner
+from pytest_fcbench.kinds.golden_path.script import find_runner
+from pytest_fcbench.kinds.kind import ConversationContext, Memories
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
-from pytest_fcbench.run.selection import Selection
-from pytest_fcbench.run.trained_entries import read_trained_entries
+from pytest_fcbench.run.selection import Selection, read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.suites import bfcl, complexfuncbench_texts
+from pytest_fcbench.suites import bfcl
+from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.searcher import ENGINES, refuse_search

@@ -1,7 +1,8 @@
 """The runs of a project: every scorecard is kept, one file each, and found by a name.
 
 A file is called after the end of its run (UTC) and its model: ``20261123-123005-gpt-4o.json``. Its section
-comes first, so that a list of runs reads the beginning of each file and no more.
+comes first, so that a list of runs reads the beginning of each file and no more. Each states the git commit
+of the project, read from git's own files without starting a process.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.json_text import read_json_at, read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
-from pytest_fcbench.scorecard.report_stream import read_report
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
+from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_head
 
 LATEST, PREVIOUS = "latest", "previous"
 _LONGEST_NAME = 60
@@ -69,55 +70,37 @@ def write_scorecard(
 ) -> Iterator[str]:
     """Write a report in pieces: its section first, each test on a line.
 
-    ``find_record`` returns the JSON of a test's Record by node id, where the report lacks it.
+    ``find_record`` returns the JSON of a test's Record by node id, where the report lacks it. With ``indent``
+    the report is in memory as a whole, laid out as ``json.dumps`` has it.
     """
-    layout = _Layout(indent)
-    yield "{"
-    for number, (key, value) in enumerate({"fcbench": report["fcbench"], **report}.items()):
-        yield f"{layout.comma if number else ''}{layout.start_line(1)}{json.dumps(key)}: "
+    members = {"fcbench": report["fcbench"], **report}
+    if indent is not None and isinstance(tests := report["tests"], list):
+        for test in tests:
+            if record := find_record(str(test["nodeid"])):
+                test["metadata"] = {**test.pop("metadata", {}), "fcbench": read_json_text(record)}
+        yield json.dumps(members, default=str, indent=indent)
+        return
+    for number, (key, value) in enumerate(members.items()):
+        yield f"{', ' if number else '{'}{json.dumps(key)}: "
         if key != "tests" or not isinstance(value, list):
-            yield layout.write_value(value, 1)
+            yield json.dumps(value, default=str)
             continue
         yield "["
         for place, test in enumerate(value):
-            yield f"{',' if place else ''}{layout.start_line(2) or _LINE}"
-            record = find_record(str(test["nodeid"]))
-            yield layout.write_value(test, 2) if record is None else _write_test(test, record, layout)
-        yield f"{layout.start_line(1) or _LINE}]"
-    yield f"{layout.start_line(0)}}}"
+            yield ",\n" if place else "\n"
+            yield _write_test(test, find_record(str(test["nodeid"])))
+        yield "\n]"
+    yield "}"
 
 
-_LINE = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """The layout of JSON as ``json.dumps`` has it, for values that are written one by one."""
-
-    indent: int | None
-
-    @property
-    def comma(self) -> str:
-        """The text between two members."""
-        return ", " if self.indent is None else ","
-
-    def start_line(self, depth: int) -> str:
-        """Return the line break and the space before a value that is nested so deep; empty without lines."""
-        return "" if self.indent is None else _LINE + " " * (self.indent * depth)
-
-    def write_value(self, value: object, depth: int) -> str:
-        """Write a value that is nested so deep."""
-        return json.dumps(value, default=str, indent=self.indent).replace(_LINE, self.start_line(depth))
-
-
-def _write_test(test: Mapping[str, Any], record: str, layout: _Layout) -> str:
-    """Write a test with its Record in its metadata, behind all else."""
-    others = {key: value for key, value in test.items() if key != "metadata"}
-    metadata = test.get("metadata", {})
-    if layout.indent is not None:
-        return layout.write_value({**others, "metadata": {**metadata, "fcbench": read_json_text(record)}}, 2)
+def _write_test(test: Mapping[str, Any], record: str | None) -> str:
+    """Write a test with its Record, if it has one, in its metadata, behind all else."""
+    if record is None:
+        return json.dumps(test, default=str)
     # A Record is JSON already, and most of a scorecard: reading it to write it again would take long.
-    beginning = layout.write_value({**others, "metadata": metadata}, 2).removesuffix("}}")
+    metadata = test.get("metadata", {})
+    others = {key: value for key, value in test.items() if key != "metadata"}
+    beginning = json.dumps({**others, "metadata": metadata}, default=str).removesuffix("}}")
     return f'{beginning}{", " if metadata else ""}"fcbench": {record}}}}}'
 
 
@@ -181,10 +164,8 @@ def _rank_by_age(path: Path) -> tuple[str, float, int, str]:
 
 def _read_run(path: Path) -> Run | None:
     try:
-        text = path.read_text(encoding="utf-8")
-        start = re.match(r'\{\s*"fcbench":\s*', text)
         # The tests of a run can take megabytes, which nothing here needs.
-        section = read_json_at(text, start.end())[0] if start else read_json_text(text)["fcbench"]
+        section = read_report_head(path)["fcbench"]
         overall = section["profiles"][section["profile"]]["overall"]
         # Earlier versions counted missing parts as 0.
         limits, is_partial = overall["interval"] or {}, bool(overall["missing"])
@@ -237,7 +218,7 @@ def find_run(name: str, folder: Path) -> Path:
         )
     names = [text for run in runs for text in (run.name, *_list_labels(run))]
     known_names = dict.fromkeys([LATEST, PREVIOUS, *names])
-    raise UsageError(f"{describe_unknown_name('run', name, known_names)} 'fcbench runs' lists them.")
+    raise UsageError(f"{describe_unknown_name('run', name, known_names)} 'fcbench run list' lists them.")
 
 
 def find_run_before(path: Path, folder: Path) -> Path | None:
@@ -268,3 +249,40 @@ def find_run_with(item_id: str, folder: Path) -> Path | None:
 
 def _list_labels(run: Run) -> list[str]:
     return [text for key, value in run.labels.items() for text in (value, f"{key}={value}")]
+
+
+_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+def read_git_commit(folder: Path) -> str | None:
+    """Return the hash of the commit that is checked out; None outside of a repository.
+
+    Formats: gitrepository-layout(5). A worktree's ``.git`` is a file that names its folder, whose
+    ``commondir`` names that of all worktrees.
+    """
+    root = next((each / ".git" for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+    if root is None:
+        return None
+    try:
+        if root.is_file():
+            root = root.parent / root.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        common = root
+        if (root / "commondir").is_file():
+            common = root / (root / "commondir").read_text(encoding="utf-8").strip()
+        head = (root / "HEAD").read_text(encoding="utf-8").strip()
+        commit = _read_reference(root, common, head.removeprefix("ref:").strip()) if "ref:" in head else head
+    except (OSError, UnicodeDecodeError):
+        return None
+    return commit if commit and _HASH.fullmatch(commit) else None
+
+
+def _read_reference(root: Path, common: Path, name: str) -> str | None:
+    for place in (root, common):
+        if (place / name).is_file():
+            return (place / name).read_text(encoding="utf-8").strip()
+    packed_refs = common / "packed-refs"
+    for line in packed_refs.read_text(encoding="utf-8").splitlines() if packed_refs.is_file() else ():
+        commit, _, reference = line.partition(" ")
+        if reference == name:
+            return commit
+    return None

@@ -1,7 +1,8 @@
-"""The plan of a run: an estimate of its calls, made without asking a model."""
+"""The plan of a run, made without asking a model: its calls, and notes on what will not be scored."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,16 +10,24 @@ from functools import partial
 from statistics import fmean
 from types import MappingProxyType
 
-from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
-from pytest_fcbench.domain.categories import SELECTIONS, Group
-from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.dispatch.limits import TYPICAL, estimated_tokens
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Prompting
-from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Fault, Party
-from pytest_fcbench.kinds.context import Memories
-from pytest_fcbench.kinds.server_turns.conversation import skip_calls
+from pytest_fcbench.domain.transcript import (
+    BUILTIN,
+    PAID,
+    AskModel,
+    Completion,
+    Fault,
+    Party,
+    drive_conversation,
+)
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.kind import Memories
+from pytest_fcbench.kinds.server_turns.kind import skip_calls
 from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.official_models import list_dated_ids
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.run_models import RunModels
@@ -204,3 +213,53 @@ def _find_calls(
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
             drive_conversation(context.converse(each, memories, plain), partial(answer, each))
     return calls
+
+
+def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]:
+    """List the notes on these entries."""
+    without_search = Counter(entry.suite for entry in entries if context.lacks_search(entry))
+    notes = [
+        f"{count:,} {suite} {'entry' if count == 1 else 'entries'} will not be scored (no_search): each "
+        "needs a web search; choose an engine with --fcbench-search=duckduckgo, serpapi or recorded:FILE"
+        for suite, count in without_search.items()
+    ]
+    settings, manner = context.settings, context.manner
+    has_official_form = any(entry.judged_category.on_leaderboard for entry in entries)
+    if has_official_form and not (settings.read_as or manner.member or context.model.immediate):
+        notes += [
+            f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a "
+            f"form of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
+            for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
+        ]
+    notes += describe_free_texts(context, entries)
+    searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
+    return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
+
+
+def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:
+    """Say how many entries have free text, and in which profile a judge compares it."""
+    count = sum(entry.expectation.has_free_text for entry in entries)
+    is_judged = context.driven.judge != BUILTIN
+    if not count or (is_judged and context.settings.profile is Profile.CORRECTED):
+        return []
+    of = f"{count:,} {'entry has' if count == 1 else 'entries have'} free text among the arguments"
+    if is_judged:
+        return [
+            f"{of}: the judge counts in the corrected profile; in the official one only the same words pass"
+        ]
+    return [
+        f"{of}, of which only the same words pass; --fcbench-judge=MODEL with --fcbench-profile=corrected "
+        "lets others with the same meaning pass"
+    ]
+
+
+def describe_vectors(context: RunContext, names: Iterable[str]) -> list[str]:
+    """Describe by what ``memory_vector`` of these suites finds texts."""
+    names_by_description: dict[str, list[str]] = {}
+    for name in sorted(names):
+        names_by_description.setdefault(context.describe_vectors(context.suites[name]), []).append(name)
+    of = {
+        by: f" of {' and '.join(suites)}" if len(names_by_description) > 1 else ""
+        for by, suites in names_by_description.items()
+    }
+    return [f"memory_vector{suites} finds texts by {by}" for by, suites in of.items()]

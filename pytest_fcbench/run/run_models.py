@@ -1,30 +1,30 @@
-"""The models and tools of a run, each at the end of the steps that the settings ask for."""
+"""The models and tools of a run, each at the end of the steps that it needs; hints on failed calls."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 
 from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.config.options import BY_KEY
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.budget import Budget, Ledger
+from pytest_fcbench.dispatch.limits import Budget, Ledger
 from pytest_fcbench.dispatch.pipeline import Limits, Pipeline, build_pipeline
 from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.extras import require_extra
+from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
+from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.mcp_servers.server_pool import ServerPool
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.protocol import NeedsKey, Responder
-from pytest_fcbench.models.routing import RoutedModel
+from pytest_fcbench.models.protocol import NeedsKey, Responder, RoutedModel
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.failure_hints import WITHOUT_PREFLIGHT, find_hint
-from pytest_fcbench.web.recording import Recording
-from pytest_fcbench.web.searcher import OwnWeb, WebRecorder, WebSearcher, open_web_searcher
+from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
+from pytest_fcbench.web.searcher import OwnWeb, Recording, WebRecorder, WebSearcher, open_web_searcher
 
 _LONGEST_STORED = 2_000_000
 """Characters of an answer that are stored, also where fewer are read."""
@@ -63,8 +63,7 @@ class RunModels:
     def _open_model_under_test(self) -> Pipeline:
         settings = self._context.settings
         identity = registry.describe_identity(settings)
-        former = registry.describe_former_identity(settings)
-        return self._open_pipeline(Party.MODEL, self._context.model, settings, identity, former)
+        return self._open_pipeline(Party.MODEL, self._context.model, settings, identity)
 
     def _open_other_parties(self) -> Mapping[Party, Responder]:
         """Return what answers for each other party; a replayed scorecard answers for all of them."""
@@ -75,10 +74,8 @@ class RunModels:
         # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not another one.
         other_settings = replace(settings, rpm=None, tpm=None)
         for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items():
-            own, former = other_settings, None
-            if party is Party.JUDGE and settings.judge:
-                own, former = settings.judge, registry.describe_former_identity(settings.judge)
-            parties[party] = self._open_pipeline(party, model, own, identity, former)
+            own = settings.judge if party is Party.JUDGE and settings.judge else other_settings
+            parties[party] = self._open_pipeline(party, model, own, identity)
         if context.starts_servers:
             parties[Party.SERVER] = self._open_servers()
         if not context.asks_web:
@@ -108,12 +105,7 @@ class RunModels:
         return self._pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored_answers]))
 
     def _open_pipeline(
-        self,
-        party: Party,
-        model: Responder,
-        settings: Settings,
-        identity: registry.Identity,
-        former: registry.Identity | None = None,
+        self, party: Party, model: Responder, settings: Settings, identity: registry.Identity
     ) -> Pipeline:
         """Put a party that is asked under these settings behind its steps. Raises ``UsageError``."""
         share, is_tested = self._share, party is Party.MODEL
@@ -129,7 +121,7 @@ class RunModels:
         # Only some are paid by tokens or time, and a judge may be a file.
         is_paid = party in PAID and not model.immediate
         ledger = self._open_ledger(party, settings) if is_paid else Ledger()
-        stored_answers = self._store_answers(identity, former)
+        stored_answers = self._store_answers(identity)
         longest = self._context.settings.max_answer
         self._pipelines[party] = build_pipeline(
             model,
@@ -156,16 +148,12 @@ class RunModels:
         most_output = next((value for value in token_limits if isinstance(value, int)), None)
         return Ledger(price, settings.concurrency, self._budget, most_output)
 
-    def _store_answers(
-        self, identity: registry.Identity, former: registry.Identity | None = None
-    ) -> StoredAnswers | None:
+    def _store_answers(self, identity: registry.Identity) -> StoredAnswers | None:
         """Return the step that stores answers, unless the run stores none."""
         if self._store is None:
             return None
         settings = self._context.settings
-        return StoredAnswers(
-            self._store, identity, offline=settings.offline, refresh=settings.refresh, former=former
-        )
+        return StoredAnswers(self._store, identity, offline=settings.offline, refresh=settings.refresh)
 
     @cached_property
     def _store(self) -> AnswerStore | None:
@@ -247,3 +235,39 @@ def open_own_web(context: RunContext) -> Iterator[WebSearcher]:
         OwnWeb(lambda: web_pages.read_pages([suite.web for suite in context.suites.values()]))
     ) as web:
         yield WebSearcher(web.open_sources, immediate=not context.waits)
+
+
+WITHOUT_PREFLIGHT = "to continue anyway; those that fail will not be scored"
+
+_ABOUT_TOOL_CALLS = re.compile(r"tool[ _-](choice|call)", re.IGNORECASE)
+
+
+def find_hint(error: NotScoredError, settings: Settings) -> str:
+    """Return what to do about a failed call under these settings."""
+    flags, is_judge = settings.flags, settings.flags.model == BY_KEY["judge"].flag
+    # A judge is always asked in words.
+    tools = "" if is_judge else ", and whether it accepts tools (--fcbench-mode=prompt sends none)"
+    # vLLM without a tool parser refuses the tools instead of leaving them out.
+    if error.cause == "bad_request" and not is_judge and _ABOUT_TOOL_CALLS.search(error.reason):
+        return f"let the server read tool calls ({TOOL_SWITCHES}), or use --fcbench-mode=prompt"
+    if error.cause == "authentication" and (key_source := registry.describe_key_source(settings)):
+        source = "" if key_source in error.reason else f"{key_source}; "
+        return f"{source}put a valid key there, or name the variable that holds one with {flags.api_key_env}"
+    hints = {
+        "authentication": f"name the variable that holds a valid API key with {flags.api_key_env}",
+        "bad_request": f"check the model's name{tools}",
+        "connection": f"check {flags.api_base}, and whether the server is running",
+        "function_error": "fix the function",
+        "function_result": "let the function return text, a message or a list of tool calls",
+        "not_found": f"check the model's name and {flags.api_base}",
+        "redirect": f"use the address that the endpoint names with {flags.api_base}, if it is yours",
+        "quota": "add credit to the account, or use another API key",
+        "rate_limit": "ask for less at once (--fcbench-concurrency, --fcbench-tpm), or try again later",
+        "request_too_large": "raise the limit of the proxy before the server",
+        "web_page": f"check {flags.api_base}; most such addresses end in /v1",
+        "max_tokens": "give such a value with max_tokens in the judge's profile"
+        if is_judge
+        else "give such a value with --fcbench-max-tokens",
+        "budget": "raise --fcbench-max-usd",
+    }
+    return hints.get(error.cause, "try again later")

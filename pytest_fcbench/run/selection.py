@@ -1,4 +1,7 @@
-"""The entries of a run: those of its suites and categories that are in its shard, once for every trial."""
+"""The entries of a run: those of its suites and categories that are in its shard, once for every trial.
+
+Which of them are in training data says an audit that ``fcbench suite audit -o`` has written.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.suites.suite import Suite
 
@@ -137,3 +140,34 @@ def draw_keys(entries: Iterable[Entry], settings: Settings) -> Set[str]:
         # comparable, and a larger sample contains a smaller one.
         keys.sort(key=lambda key: sha256(key.encode()).digest())
     return set(keys[: settings.limit or settings.sample])
+
+
+def read_trained_entries(path: Path, suites: Mapping[str, Mapping[str, str | None]]) -> frozenset[str]:
+    """Return the keys of the entries that the audit found in training data.
+
+    ``suites`` has the version of each suite of the run. Raises ``UsageError`` for another file, and where the
+    audited suite is not that of the run.
+    """
+    command = "fcbench suite audit SUITE --against=train.jsonl -o FILE.json"
+    try:
+        audit = read_json_text(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}; make it with {command}") from None
+    except ValueError:
+        audit = None
+    match audit:
+        case {"suite": str(suite), "version": str(version), "trained": [*trained]}:
+            pass
+        case _:
+            raise UsageError(f"{path}: is not an audit against training data; make it with {command}")
+    if suite not in suites:
+        raise UsageError(
+            f"{path}: is an audit of {suite}, but the run has {', '.join(suites)}; name the audit of one of "
+            "its suites"
+        )
+    if version != (own := suites[suite]["version"]):
+        raise UsageError(
+            f"{path}: is an audit of {suite} {version}, but the run has {suite} {own}; make it again with "
+            f"{command}"
+        )
+    return frozenset(f"{suite}:{entry}" for entry in trained)

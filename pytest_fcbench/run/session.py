@@ -14,8 +14,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.worker_link import Link
-from pytest_fcbench.domain.categories import SELECTIONS, Group
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
@@ -25,26 +24,26 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds import judgement
+from pytest_fcbench.kinds import table as judgement
 from pytest_fcbench.kinds.answers import memory_conversation as memory
-from pytest_fcbench.kinds.context import Memories
-from pytest_fcbench.kinds.execution.truth import list_recorded_replies
-from pytest_fcbench.kinds.kind import Resources
-from pytest_fcbench.kinds.own_check.verdict import add_own_checks
+from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
+from pytest_fcbench.kinds.kind import Memories, Resources
+from pytest_fcbench.kinds.own_check import add_own_checks
 from pytest_fcbench.present.document import write_section
-from pytest_fcbench.run import early_notes
+from pytest_fcbench.run import plan as early_notes
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.failure_hints import WITHOUT_PREFLIGHT, find_hint
-from pytest_fcbench.run.group_progress import GroupTally
 from pytest_fcbench.run.plan import describe_plan
-from pytest_fcbench.run.record_spool import RecordSpool
-from pytest_fcbench.run.run_models import RunModels
+from pytest_fcbench.run.progress_file import GroupTally
+from pytest_fcbench.run.run_models import WITHOUT_PREFLIGHT, RunModels, find_hint
 from pytest_fcbench.scorecard import record as records
-from pytest_fcbench.scorecard.aggregate.endings import describe_endings
-from pytest_fcbench.scorecard.aggregate.protocol_notes import describe_protocol_notes
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
+    describe_endings,
+    describe_protocol_notes,
+    describe_unusable_answers,
+)
 from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_trained
-from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
+from pytest_fcbench.scorecard.outlines import RecordSpool
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 

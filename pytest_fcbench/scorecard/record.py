@@ -22,9 +22,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.clusters import name_cluster
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Stratum, name_cluster
 from pytest_fcbench.domain.json_values import (
     DESCRIBED,
     EXTENDED,
@@ -36,8 +34,6 @@ from pytest_fcbench.domain.json_values import (
     read_json,
 )
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names
-from pytest_fcbench.domain.reasoning import separate_reasoning
-from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.transcript import (
     PAID,
     AuxiliaryCall,
@@ -48,6 +44,7 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     completion_from_json,
     completion_to_json,
+    separate_reasoning,
 )
 from pytest_fcbench.domain.verdict import (
     OWN_ASSERTION,

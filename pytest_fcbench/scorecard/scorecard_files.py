@@ -15,24 +15,87 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.json_values import read_json as read_json
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, from_json, read_answer, sort_records
-from pytest_fcbench.scorecard.report_stream import ByteRange, open_places, read_report
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
+
+_TESTS = b'"tests": ['
+"""The end of the first line of a report that this project wrote; behind it each test has its own line."""
+
+
+class ByteRange(NamedTuple):
+    """The place of a test in the file of its report, in bytes."""
+
+    offset: int
+    length: int
+
+
+Place: TypeAlias = ByteRange | str
+"""The place of a test, or its text where the file has another layout than ours."""
+
+
+def read_report_head(path: Path) -> dict[str, Any]:
+    """Read the members that a report has before its tests; other layouts than ours are read as a whole."""
+    with path.open("rb") as file:
+        line = file.readline().rstrip()
+        report: dict[str, Any] = read_json_text(line + b"]}" if line.endswith(_TESTS) else line + file.read())
+    return report
+
+
+def read_report(path: Path, take_test: Callable[[object, Place], object]) -> dict[str, object]:
+    """Read a report; hand each of its tests to ``take_test``, and return its members without them.
+
+    So a large one is never in memory as a whole, unless its layout is not ours. Raises ``OSError`` where the
+    file cannot be read, ``ValueError`` or ``RecursionError`` where it is no JSON: some tests may have been
+    taken by then.
+    """
+    with path.open("rb") as file:
+        line = file.readline()
+        if not line.rstrip().endswith(_TESTS):
+            report: dict[str, object] = read_json_text(line + file.read())
+            if not isinstance(report, dict) or not isinstance(tests := report.get("tests"), list):
+                return report
+            for test in tests:
+                take_test(test, json.dumps(test))
+            return {**report, "tests": []}
+        beginning, offset = line, len(line)
+        for line in file:
+            if line.startswith(b"]"):
+                break
+            text = line.rstrip().removesuffix(b",")
+            take_test(read_json_text(text), ByteRange(offset, len(text)))
+            offset += len(line)
+        members: dict[str, object] = read_json_text(beginning + line + file.read())
+        return members
+
+
+@contextmanager
+def open_places(path: Path) -> Iterator[Callable[[Place], str]]:
+    """Open a file for reading the text at places in it, as long as the block lasts."""
+    with path.open("rb") as file:
+
+        def read_place(place: Place) -> str:
+            if isinstance(place, str):
+                return place
+            file.seek(place.offset)
+            return file.read(place.length).decode()
+
+        yield read_place
+
 
 BASELINE = "fcbench-baseline/1"
 
@@ -73,7 +136,7 @@ def load_scorecard(path: Path) -> Scorecard:
     return read_scorecard(path, parse_file(path))
 
 
-TakeTest: TypeAlias = Callable[[Mapping[str, Any], Record | None, ByteRange], object]
+TakeTest: TypeAlias = Callable[[Mapping[str, Any], Record | None, Place], object]
 """Takes a test of a report, its whole Record if it has one, and its place in the file."""
 
 
@@ -90,7 +153,7 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
     outliner = Outliner()
     test_records: list[tuple[str, Record]] = []
 
-    def take_any_test(test: object, place: ByteRange) -> None:
+    def take_any_test(test: object, place: Place) -> None:
         if not isinstance(test, Mapping):
             raise TypeError("a test must be an object")
         record_json = test.get("metadata", {}).get("fcbench")
@@ -107,7 +170,7 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
     except _FAULTS as error:
         # Read at once, a file is refused with a message that names its fault.
         load_scorecard(path)
-        # That reader takes the last of keys that are there twice.
+        # A test may be missing between two commas, which is no fault of JSON as a whole.
         raise UsageError(f"{path}: invalid scorecard: {error}; {_WAY_OUT}") from None
 
 
@@ -122,9 +185,9 @@ def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
         for record in card.records:
             _check_answers(path, record)
         return card
-    places: dict[str, ByteRange] = {}
+    places: dict[str, Place] = {}
 
-    def take_test(test: Mapping[str, Any], record: Record | None, place: ByteRange) -> None:
+    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
         if record is not None:
             _check_answers(path, record)
             places[record.item_id] = place

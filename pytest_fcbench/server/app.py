@@ -19,26 +19,29 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
-from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
-from pytest_fcbench.server.family_lookup import FamilyLookup
-from pytest_fcbench.server.family_replies import is_streamed, make_chunk
-from pytest_fcbench.server.faults import CHANGES_ANSWER, Draw, FaultKind
-from pytest_fcbench.server.judging import Judge
-from pytest_fcbench.server.lookup import EntryIndex, Models
+from pytest_fcbench.server.body import (
+    Body,
+    RefusedRequestError,
+    estimate_tokens,
+    read_body,
+    read_embedding_request,
+    read_response_request,
+)
+from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, FaultKind, break_stream
+from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, Models
 from pytest_fcbench.server.replies import (
-    END_OF_STREAM,
+    Judge,
     ServedReply,
+    build_embeddings,
     build_reply,
-    build_text_reply,
+    build_response,
     list_choices,
-    serialize_reply,
+    stream_response,
+    write_reply,
     write_stream,
 )
-from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
-from pytest_fcbench.server.stream_faults import STREAM_FAULTS, break_stream
 
 FAMILY_PATHS: Mapping[Api, str] = {
     Api.CHAT: "/v1/chat/completions",
@@ -114,11 +117,10 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _MadeReply:
-    """A reply, and the same as the JSON of a chat completion without its head."""
+    """A reply, and the key under which it is counted."""
 
     key: str
     reply: ServedReply
-    serialized: bytes
     broken: bool
 
 
@@ -151,7 +153,7 @@ class ChatServer:
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge = judge
         self._stats = Stats()
-        self._replies: dict[tuple[object, ...], tuple[ServedReply, bytes]] = {}
+        self._replies: dict[tuple[object, ...], ServedReply] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -222,48 +224,32 @@ class ChatServer:
 
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
-        answer = await self._make_reply(body, call)
-        reply_id = f"chatcmpl-{call.number}"
-        if body.stream:
-            choices = list_choices(answer.reply)
-            write = partial(
-                write_stream,
-                reply=answer.reply,
-                reply_id=reply_id,
-                created=call.created,
-                include_usage=body.include_usage,
-            )
-            good = write(choices)
-            events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
-            return _Answer(answer.key, tuple(events), broken=answer.broken or events != good, is_stream=True)
-        head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
-        return _Answer(answer.key, (head + answer.serialized,), broken=answer.broken)
+        return _write_chat_answer(body, await self._make_reply(body, call), call)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
-        request = read_response_request(content)
-        made_reply = await self._make_reply(request.body, call)
-        response = build_response(made_reply.reply, request, call.number, call.created)
-        is_stream = request.body.stream
-        parts = tuple(stream_response(response)) if is_stream else (json.dumps(response).encode(),)
-        return _Answer(made_reply.key, parts, broken=made_reply.broken, is_stream=is_stream)
+        body = read_response_request(content)
+        made_reply = await self._make_reply(body, call)
+        response = build_response(made_reply.reply, call.number, call.created)
+        parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
+        return _Answer(made_reply.key, parts, broken=made_reply.broken, is_stream=body.stream)
 
     async def _prepare_family_answer(self, content: bytes, call: _Call) -> _Answer:
         assert self._families
+        api = find_api(self._families.member.handler)
+        assert api
         try:
             key, reply = self._families.find_reply(content, call.name)
         except RefusedRequestError:
-            if find_api(self._families.member.handler) is not Api.CHAT:
+            if api is not Api.CHAT:
                 raise
             # Judges and golden paths are asked at the same path, in the form for every server.
             return await self._prepare_chat_answer(content, call)
-        whole = json.dumps(reply).encode()
-        is_broken = call.fault is FaultKind.JSON
-        if is_broken:
-            whole = whole[: len(whole) // 2]
-        if not is_streamed(content):
-            return _Answer(call.name or key, (whole,), broken=is_broken)
-        event = b"data: %s\n\n" % (whole if is_broken else json.dumps(make_chunk(reply)).encode())
-        return _Answer(call.name or key, (event, END_OF_STREAM), broken=is_broken, is_stream=True)
+        key, is_broken = call.name or key, call.fault is FaultKind.JSON
+        if api is Api.CHAT:
+            reply = reply.cut_in_half() if is_broken else reply
+            return _write_chat_answer(read_body(content), _MadeReply(key, reply, is_broken), call)
+        whole = json.dumps(write_reply(api, reply)).encode()
+        return _Answer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
     async def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
         """Make the reply to a chat request, once for all equal ones about an entry.
@@ -272,8 +258,9 @@ class ChatServer:
         """
         is_broken = call.fault is FaultKind.JSON
         if (opinion := self._judge.answer_question(body.messages)) is not None:
-            reply = build_text_reply(self._name, body, opinion, broken=is_broken)
-            return _MadeReply("judge", reply, serialize_reply(reply), is_broken)
+            prompt_tokens = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
+            reply = ServedReply(self._name, opinion, None, prompt_tokens, estimate_tokens(opinion))
+            return _MadeReply("judge", reply.cut_in_half() if is_broken else reply, is_broken)
         hit = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
         fault = call.fault if call.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
@@ -286,9 +273,9 @@ class ChatServer:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
             if fault is FaultKind.ONE_CALL and completion.tool_calls:
                 completion = replace(completion, tool_calls=completion.tool_calls[:1])
-            reply = build_reply(self._name, hit, completion, broken=fault is FaultKind.JSON)
-            self._replies[key] = reply, serialize_reply(reply)
-        return _MadeReply(call.name or hit.entry.key, *self._replies[key], fault is not None)
+            reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
+            self._replies[key] = reply.cut_in_half() if fault is FaultKind.JSON else reply
+        return _MadeReply(call.name or hit.entry.key, self._replies[key], fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
         is_broken = call.fault is FaultKind.JSON
@@ -335,6 +322,25 @@ class ChatServer:
             # Without the option above the system would close the connection in order, as after an answer.
             transport.abort()
         return response
+
+
+def _write_chat_answer(body: Body, made: _MadeReply, call: _Call) -> _Answer:
+    """Write a reply as a chat completion, or as the events of one."""
+    reply_id = f"chatcmpl-{call.number}"
+    if not body.stream:
+        content = {"id": reply_id, "created": call.created, **write_reply(Api.CHAT, made.reply)}
+        return _Answer(made.key, (json.dumps(content).encode(),), broken=made.broken)
+    choices = list_choices(made.reply)
+    write = partial(
+        write_stream,
+        reply=made.reply,
+        reply_id=reply_id,
+        created=call.created,
+        include_usage=body.include_usage,
+    )
+    good = write(choices)
+    events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
+    return _Answer(made.key, tuple(events), broken=made.broken or events != good, is_stream=True)
 
 
 async def _send_json(value: Mapping[str, object], request: web.Request) -> web.Response:

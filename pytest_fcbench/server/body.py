@@ -1,4 +1,8 @@
-"""The bodies of requests, and the errors that answer them."""
+"""The bodies of requests, read as chat requests, and the errors that answer them.
+
+A request of OpenAI's Responses API becomes the chat request that asks the same, so both are about the same
+entry.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.environments.vectors import embed_by_hash
 
 _SHORT = 2**16
 """The longest body, in bytes or characters, that is remembered."""
@@ -81,9 +86,7 @@ def interpret_body(body: object) -> Body:
     """Interpret a parsed chat request. Raises ``RefusedRequestError`` for one without messages."""
     try:
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
-            raise RefusedRequestError(
-                400, "invalid_request", "the body must be an object with a list of messages"
-            )
+            raise _make_refusal("the body must be an object with a list of messages")
         messages = interpret_messages(body["messages"])
         # Temperature, model and the order of keys differ from client to client, so they are left out.
         tools = body.get("tools") or []
@@ -143,3 +146,140 @@ def number_call_ids(messages: Sequence[object]) -> list[object]:
         else:
             numbered_messages.append(message)
     return numbered_messages
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text: one for four bytes of UTF-8, one at least."""
+    return max(1, len(text.encode(errors="replace")) // 4)
+
+
+def _make_refusal(message: str, code: str = "invalid_request") -> RefusedRequestError:
+    return RefusedRequestError(400, code, message)
+
+
+# The Responses API
+
+_TEXT_PARTS = ("input_text", "output_text", "text")
+
+_STATEFUL = ("previous_response_id", "conversation", "prompt")
+"""Members that name what an earlier request has stored."""
+
+
+def read_response_request(text: str | bytes) -> Body:
+    """Read a request. Raises ``RefusedRequestError`` for one that no chat request can ask."""
+    value = parse_json(text)
+    if not isinstance(value, Mapping) or not isinstance(value.get("input"), (str, list)):
+        raise _make_refusal("the body must be an object with 'input', a text or a list of items")
+    for name in _STATEFUL:
+        if value.get(name) is not None:
+            raise _make_refusal(
+                f"this server stores nothing between requests; leave {name!r} out and send the whole "
+                f"conversation as 'input'",
+                "unsupported",
+            )
+    instructions, tools = value.get("instructions"), value.get("tools") or []
+    messages: list[Mapping[str, object]] = []
+    if instructions is not None:
+        messages.append({"role": "system", "content": instructions})
+    if isinstance(value["input"], str):
+        messages.append({"role": "user", "content": value["input"]})
+    else:
+        messages += _convert_items(value["input"])
+    if not isinstance(tools, list):
+        raise _make_refusal("'tools' must be a list")
+    # The tools in the form of a chat request, without ``strict``, which no entry has.
+    chat_tools = []
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, Mapping) or tool.get("type") != "function" or "name" not in tool:
+            raise _make_refusal(
+                f'tools[{index}] must be {{"type": "function", "name": ..., "parameters": ...}}; this server '
+                f"takes no other tools",
+                "unsupported",
+            )
+        function = {name: tool[name] for name in tool if name not in ("type", "strict")}
+        chat_tools.append({"type": "function", "function": function})
+    chat_body = {"messages": messages, "tools": chat_tools, "stream": value.get("stream")}
+    return interpret_body(chat_body)
+
+
+def _convert_items(items: Sequence[object]) -> Sequence[Mapping[str, object]]:
+    """Convert the items of a conversation to messages; calls go with the text before them."""
+    messages: list[Mapping[str, object]] = []
+    for index, item in enumerate(items):
+        place = f"input[{index}]"
+        if not isinstance(item, Mapping):
+            raise _make_refusal(f"{place} must be an object")
+        match item.get("type", "message"):
+            case "message":
+                # Both roles are for whoever deploys the model; entries have the older one.
+                role = "system" if item.get("role") == "developer" else item.get("role")
+                messages.append({"role": role, "content": _join_parts(item.get("content"), place)})
+            case "function_call":
+                function = {"name": item.get("name"), "arguments": item.get("arguments")}
+                call = {"id": item.get("call_id"), "type": "function", "function": function}
+                last_message = messages.pop() if messages and messages[-1]["role"] == "assistant" else None
+                earlier = last_message.get("tool_calls") if last_message else None
+                calls = [*(earlier if isinstance(earlier, list) else ()), call]
+                messages.append({**(last_message or {"role": "assistant"}), "tool_calls": calls})
+            case "function_call_output":
+                output = _join_parts(item.get("output"), place)
+                messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
+            case "reasoning":
+                # Clients send back all items of a reply. The models of this server do not reason.
+                pass
+            case kind:
+                raise _make_refusal(
+                    f"{place} is of the type {kind!r}; this server takes message, function_call, "
+                    f"function_call_output and reasoning",
+                    "unsupported",
+                )
+    return messages
+
+
+def _join_parts(content: object, place: str) -> str:
+    """Return the text of a content: a text itself, or a list of parts that are texts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise _make_refusal(f"{place} must have a text or a list of parts")
+    texts = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, Mapping) else None
+        if kind not in _TEXT_PARTS or not isinstance(part.get("text"), str):
+            raise _make_refusal(
+                f"{place} has a part of the type {kind!r}; this server takes input_text and output_text",
+                "unsupported",
+            )
+        texts.append(part["text"])
+    return "".join(texts)
+
+
+# Embeddings
+
+_FORMATS = ("float", "base64")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """A request for vectors: the texts, and whether the vectors are written in base64."""
+
+    texts: Sequence[str]
+    in_base64: bool
+
+
+def read_embedding_request(text: str | bytes) -> EmbeddingRequest:
+    """Read a request. Raises ``RefusedRequestError`` for one that asks for other vectors."""
+    value = parse_json(text)
+    raw_input = value.get("input") if isinstance(value, Mapping) else None
+    texts = [raw_input] if isinstance(raw_input, str) else raw_input
+    if not isinstance(value, Mapping) or not isinstance(texts, list) or not texts:
+        raise _make_refusal("the body must be an object with 'input', a text or a list of texts")
+    if not all(isinstance(each, str) for each in texts):
+        raise _make_refusal("'input' must be a text or a list of texts; this server takes no token ids")
+    size = len(embed_by_hash(texts[:1])[0])
+    if value.get("dimensions") not in (None, size):
+        raise _make_refusal(f"the vectors of this server have {size} dimensions; leave 'dimensions' out")
+    encoding = value.get("encoding_format") or _FORMATS[0]
+    if encoding not in _FORMATS:
+        raise _make_refusal(f"'encoding_format' must be {' or '.join(_FORMATS)}, not {encoding!r}")
+    return EmbeddingRequest(texts, encoding == "base64")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, groupby, zip_longest
 from random import Random
 from typing import TypeAlias
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
 
 Latency: TypeAlias = Callable[[float], float]
 """Seconds before an answer, from a number in [0, 1)."""
@@ -146,3 +150,208 @@ def draw_faults(shares: Mapping[FaultKind, float], wait: Latency, seed: int) -> 
                 fault = kind
                 break
         yield Draw(fault, wait(pace))
+
+
+_ChangeCalls: TypeAlias = Callable[[Sequence[CallPiece]], Iterable[CallPiece]]
+_ChangeChoices: TypeAlias = Callable[[Sequence[ChunkChoice]], Iterable[ChunkChoice]]
+_ChangeEvents: TypeAlias = Callable[[Sequence[bytes]], Iterable[bytes]]
+
+_BYTE_ORDER_MARK = "\ufeff".encode()
+_ERROR = {"message": "the engine stopped (simulated by --fault)", "type": "server_error", "code": 500}
+
+
+def break_stream(
+    fault: FaultKind,
+    choices: Sequence[ChunkChoice],
+    write: Callable[[Iterable[ChunkChoice]], Sequence[bytes]],
+) -> list[bytes]:
+    """Return the events that ``write`` makes of choices, with a fault where it can show in them."""
+    events = write(_CHOICE_FAULTS.get(fault, list)(choices))
+    return list(_EVENT_FAULTS.get(fault, list)(events))
+
+
+def _change_calls(change: _ChangeCalls) -> _ChangeChoices:
+    """Return the fault that writes all pieces of calls in another way."""
+
+    def change_choices(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
+        *others, end = [choice for choice in choices if "tool_calls" not in choice["delta"]]
+        yield from others
+        for piece in change(_list_pieces(choices)):
+            yield {"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None}
+        yield end
+
+    return change_choices
+
+
+def _list_pieces(choices: Sequence[ChunkChoice]) -> list[CallPiece]:
+    return [piece for choice in choices for piece in choice["delta"].get("tool_calls", ())]
+
+
+def _group_by_call(pieces: Sequence[CallPiece]) -> list[list[CallPiece]]:
+    return [list(call) for _, call in groupby(pieces, lambda piece: piece["index"])]
+
+
+def _join_call(pieces: Sequence[CallPiece]) -> CallPiece:
+    """Return the whole of a call as one piece."""
+    function = pieces[0]["function"]
+    arguments = "".join(str(piece["function"]["arguments"]) for piece in pieces)
+    return {**pieces[0], "function": {**function, "arguments": arguments}}
+
+
+# Calls
+
+
+def _change_each(change: _ChangeCalls) -> _ChangeChoices:
+    """Return the fault that writes the pieces of each call in another way."""
+    return _change_calls(lambda pieces: chain.from_iterable(map(change, _group_by_call(pieces))))
+
+
+def _number_calls(give_index: Callable[[int], int | str]) -> _ChangeChoices:
+    """Return the fault that gives each call another index for its place."""
+    return _change_calls(
+        lambda pieces: [
+            {**piece, "index": give_index(place)}
+            for place, call in enumerate(_group_by_call(pieces))
+            for piece in call
+        ]
+    )
+
+
+def leave_index_out(pieces: Iterable[CallPiece]) -> Iterable[CallPiece]:
+    """Send the pieces of calls without an index."""
+    for piece in pieces:
+        without = piece.copy()
+        del without["index"]
+        yield without
+
+
+def number_pieces(pieces: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Give each piece the next index, and the id of its call."""
+    ids = [call[0]["id"] for call in _group_by_call(pieces) for _ in call]
+    return [
+        {**piece, "index": number, "id": call_id}
+        for number, (piece, call_id) in enumerate(zip(pieces, ids, strict=True))
+    ]
+
+
+def repeat_name(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Send the name in each piece of a call."""
+    name = call[0]["function"]["name"]
+    return [{**piece, "function": {**piece["function"], "name": name}} for piece in call]
+
+
+def send_empty_arguments_first(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Begin a call with ``{}`` and then send its arguments as a whole."""
+    opening, whole = call[0], _join_call(call)
+    yield {**opening, "function": {**opening["function"], "arguments": "{}"}}
+    yield {"index": opening["index"], "function": {"arguments": whole["function"]["arguments"]}}
+
+
+def interleave_calls(pieces: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Announce all calls, the last one first, and then send their other pieces in turn."""
+    calls = _group_by_call(pieces)[::-1]
+    return [piece for turn in zip_longest(*calls) for piece in turn if piece]
+
+
+def send_object(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Send the arguments of a call as a JSON object, where they are JSON."""
+    whole = _join_call(call)
+    try:
+        arguments = read_json_text(str(whole["function"]["arguments"]))
+    except ValueError:
+        return call
+    return [{**whole, "function": {**whole["function"], "arguments": arguments}}]
+
+
+# Choices
+
+
+def send_message(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
+    """Send one message in place of all deltas."""
+    texts = [text for choice in choices if (text := choice["delta"].get("content")) is not None]
+    message: Delta = {"role": "assistant", "content": "".join(texts) if texts else None}
+    if pieces := _list_pieces(choices):
+        message["tool_calls"] = list(leave_index_out(map(_join_call, _group_by_call(pieces))))
+    return [{"index": 0, "message": message, "finish_reason": choices[-1]["finish_reason"]}]
+
+
+def add_choice(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
+    """Send a second choice, whose calls have other names, in turn with the first."""
+    for choice, second_choice in zip(choices, _change_each(_rename_call)(choices), strict=True):
+        yield {**second_choice, "index": 1}
+        yield choice
+
+
+def _rename_call(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    opening, *others = call
+    return [{**opening, "function": {**opening["function"], "name": "other_function"}}, *others]
+
+
+def leave_reason_out(choices: Sequence[ChunkChoice]) -> Iterable[ChunkChoice]:
+    """Send no finish reason."""
+    return [{**choice, "finish_reason": None} for choice in choices]
+
+
+_CHOICE_FAULTS: Mapping[FaultKind, _ChangeChoices] = {
+    FaultKind.INDEX_FROM_1: _number_calls(lambda place: place + 1),
+    FaultKind.INDEX_GAP: _number_calls(lambda place: place * 2),
+    FaultKind.SHARED_INDEX: _number_calls(lambda _: 0),
+    FaultKind.TEXT_INDEX: _number_calls(str),
+    FaultKind.NO_INDEX: _change_calls(leave_index_out),
+    FaultKind.GROWING_INDEX: _change_calls(number_pieces),
+    FaultKind.REPEATED_NAME: _change_each(repeat_name),
+    FaultKind.REPEATED_CALL: _change_each(lambda call: [*call, _join_call(call)]),
+    FaultKind.EMPTY_ARGUMENTS_FIRST: _change_each(send_empty_arguments_first),
+    FaultKind.INTERLEAVED_CALLS: _change_calls(interleave_calls),
+    FaultKind.OBJECT_ARGUMENTS: _change_each(send_object),
+    FaultKind.WHOLE_MESSAGE: send_message,
+    FaultKind.SECOND_CHOICE: add_choice,
+    FaultKind.NO_FINISH_REASON: leave_reason_out,
+}
+
+
+# Events
+
+
+def _end_lines(end: bytes) -> _ChangeEvents:
+    """Return the fault that ends lines in another way."""
+    return lambda events: [event.replace(b"\n", end) for event in events]
+
+
+def split_data(events: Sequence[bytes]) -> Iterable[bytes]:
+    """Send each event's JSON over several lines, which are one event's data all the same."""
+    for event in events[:-1]:
+        lines = json.dumps(read_json_text(event.removeprefix(b"data: ")), indent=1).splitlines()
+        yield "".join(f"data: {line}\n" for line in lines).encode() + b"\n"
+    yield events[-1]
+
+
+def add_comments(events: Sequence[bytes]) -> Iterable[bytes]:
+    """Send what a reader of events has to pass over: a byte order mark, comments, names, numbers."""
+    yield _BYTE_ORDER_MARK
+    for number, event in enumerate(events):
+        yield b": keep-alive\n\nevent: message\nid: %d\nretry: 10\n%s" % (number, event)
+
+
+def _cut_events(events: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the first half of the events, always without the finish reason and the end of the stream."""
+    return events[: (len(events) - 1) // 2]
+
+
+def send_error(events: Sequence[bytes]) -> Iterable[bytes]:
+    """Send an error in place of the second half."""
+    return [*_cut_events(events), serialize_event({"error": _ERROR}), events[-1]]
+
+
+_EVENT_FAULTS: Mapping[FaultKind, _ChangeEvents] = {
+    FaultKind.CR_LINES: _end_lines(b"\r"),
+    FaultKind.CRLF_LINES: _end_lines(b"\r\n"),
+    FaultKind.SPLIT_DATA: split_data,
+    FaultKind.COMMENTS: add_comments,
+    FaultKind.NO_DONE: lambda events: events[:-1],
+    FaultKind.STREAM_ERROR: send_error,
+    FaultKind.CUT_STREAM: _cut_events,
+}
+
+STREAM_FAULTS = frozenset([*_CHOICE_FAULTS, *_EVENT_FAULTS])
+"""The kinds that change how the stream of a chat reply is written; a whole reply is sent as it is."""

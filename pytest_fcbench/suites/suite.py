@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.domain.entry import Category, Entry, Shard
 from pytest_fcbench.environments.world import World
 
 

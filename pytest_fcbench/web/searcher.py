@@ -9,25 +9,177 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import CallError, NotScoredError
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.registry import list_missing_packages, require_extra
+from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.web import recording
-from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable
-from pytest_fcbench.web.page import Page
-from pytest_fcbench.web.search import DuckDuckGo, Search, SmallWebSearch, open_serpapi
-from pytest_fcbench.web.small_web import SmallWeb
+from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, WebReply
+from pytest_fcbench.web.small_web import ENGINE, Page, SmallWeb
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A result of a search."""
+
+    title: str
+    href: str
+    body: str | None
+    """A snippet of the page; None where the engine gives none."""
+
+
+class Search(Protocol):
+    """A search engine. Threads may share it."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
+        """Return at most ``max_results`` results, the best first. Raises ``CallError``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallWebSearch:
+    """The engine of our own small web, which knows no regions."""
+
+    client: Client
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
+        """Ask the server of this run."""
+        query = {"q": keywords, "n": str(max_results)}
+        results = _parse_json(_get_reply(self.client, f"http://{ENGINE}/", query))
+        return _make_hits(results, "url")
+
+
+class DuckDuckGo:
+    """DuckDuckGo through the library ``ddgs``, without a key. Raises ``UsageError`` without the library."""
+
+    def __init__(self) -> None:
+        require_extra("search", "--fcbench-search=duckduckgo")
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
+        """Ask once. A search that finds nothing, which the library calls an error, is an empty list."""
+        from ddgs import DDGS
+        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+
+        try:
+            results = DDGS(timeout=20).text(
+                _make_sendable(keywords), region=region, max_results=max_results, backend="duckduckgo"
+            )
+        except RatelimitException as error:
+            raise CallError("rate_limit", _describe("ddgs", error), transient=True) from None
+        except TimeoutException as error:
+            raise CallError("timeout", _describe("ddgs", error), transient=True) from None
+        except DDGSException as error:
+            if str(error) == "No results found.":
+                return []
+            raise CallError("endpoint", _describe("ddgs", error), transient=True) from None
+        except Exception as error:  # noqa: BLE001 - whatever it trips over is one answer missing, not a crash
+            raise CallError("endpoint", _describe("ddgs", error)) from None
+        return _make_hits(results, "href")[:max_results]
+
+
+SERPAPI = "https://serpapi.com/search.json"
+KEY_ENV = "SERPAPI_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class SerpApi:
+    """DuckDuckGo through SerpAPI, as officially, with the key of ``SERPAPI_API_KEY``."""
+
+    client: Client = field(
+        default_factory=lambda: Client(Bounds(frozenset(("serpapi.com",)), redirects=0, retries=0))
+    )
+    """A client without retries: only the dispatcher repeats calls."""
+
+    def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
+        """Ask once. A reply that says that nothing was found is an empty list."""
+        key = os.environ.get(KEY_ENV, "").strip()
+        query = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
+        reply = _parse_json(_get_reply(self.client, SERPAPI, query, key))
+        if not isinstance(reply, Mapping):
+            raise CallError("garbled", "serpapi.com: the reply is no object", transient=True)
+        if "organic_results" not in reply and "error" in reply and "any results" not in str(reply["error"]):
+            raise CallError("endpoint", f"serpapi.com: {redact_secrets(str(reply['error']), key)[:300]}")
+        return _make_hits(reply.get("organic_results"), "link")[:max_results]
+
+
+def open_serpapi() -> SerpApi:
+    """Return SerpAPI. Raises ``UsageError`` without a key."""
+    if not os.environ.get(KEY_ENV, "").strip():
+        raise UsageError(
+            f"--fcbench-search=serpapi: set the environment variable {KEY_ENV} to your API key of serpapi.com"
+        )
+    return SerpApi()
+
+
+_CAUSES = {401: "authentication", 403: "authentication", 429: "rate_limit"}
+
+
+def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> WebReply:
+    """Return a reply with status 200. Raises ``CallError``, whose reason does not contain the secret."""
+    try:
+        reply = client.get(url, {name: _make_sendable(text) for name, text in query.items()})
+    except Refused as error:
+        raise CallError("bad_request", _describe(url, error, secret)) from None
+    except Unreachable as error:
+        raise CallError("connection", _describe(url, error, secret), transient=True) from None
+    if reply.status != 200:
+        cause = _CAUSES.get(reply.status, "endpoint")
+        wait = reply.headers.get("Retry-After", "")
+        raise CallError(
+            cause,
+            _describe(url, f"HTTP {reply.status}: {reply.body[:300].decode('utf-8', 'replace')}", secret),
+            transient=reply.status == 429 or reply.status >= 500,
+            retry_after_s=float(wait) if wait.isdecimal() and len(wait) < 7 else None,
+        )
+    return reply
+
+
+def _describe(who: str, error: object, secret: str = "") -> str:
+    return f"{who}: {redact_secrets(' '.join(str(error).split()), secret)}"[:400]
+
+
+def _parse_json(reply: WebReply) -> object:
+    try:
+        value: object = read_json_text(reply.body)
+    except (ValueError, RecursionError):
+        raise CallError("garbled", "the reply of the search engine is no JSON", transient=True) from None
+    return value
+
+
+_LONGEST = 2_000
+"""Characters of a title, an address or a snippet."""
+
+
+def _make_hits(results: object, href: str) -> list[Hit]:
+    """Make a hit of each result in a JSON value; ``href`` is the name of its address."""
+    hits = []
+    for result in results if isinstance(results, list) else ():
+        if isinstance(result, Mapping):
+            # The engines have two names for a snippet; officially a result without one was an error.
+            body = result.get("snippet", result.get("body"))
+            title, place = (str(result.get(name) or "")[:_LONGEST] for name in ("title", href))
+            hits.append(Hit(title, place, None if body is None else str(body)[:_LONGEST]))
+    return hits
+
+
+def _make_sendable(text: str) -> str:
+    """Replace control characters by spaces and lone surrogates by their escapes, for use in a URL."""
+    plain = "".join(c if c.isprintable() or "\ud800" <= c <= "\udfff" else " " for c in text)
+    return escape_surrogates(plain)
+
+
+# The tool
 
 Answer: TypeAlias = Mapping[str, object]
 
@@ -50,8 +202,7 @@ class Sources:
             hits = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in hits]}
         # Imported here: the parsers of HTML take their time, and few runs read a page.
-        from pytest_fcbench.web.page_content import UnreadablePage, render_content
-        from pytest_fcbench.web.whole_page import render_officially
+        from pytest_fcbench.web.page_content import UnreadablePage, render_content, render_officially
 
         official = bool(arguments.get("official"))
         render = render_officially if official else render_content
@@ -159,11 +310,11 @@ class RecordedWeb:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the recorded answer. Raises ``CallError`` where there is none."""
         name, arguments = _read_call(request)
-        answer = self.answers.get(recording.make_key(name, arguments))
+        answer = self.answers.get(make_key(name, arguments))
         if answer is None and "official" in arguments:
             # A recording of an earlier version has pages in one form only.
             arguments = {key: value for key, value in arguments.items() if key != "official"}
-            answer = self.answers.get(recording.make_key(name, arguments))
+            answer = self.answers.get(make_key(name, arguments))
         if answer is None:
             call = f"{name} with {json.dumps(arguments)}"
             raise CallError("not_recorded", f"{self.path} has no answer to {call:.300}")
@@ -181,13 +332,13 @@ def open_web_searcher(name: str) -> WebSearcher | RecordedWeb | NoWebSearcher:
     """Return what answers for the open web: an engine, or ``recorded:FILE``. Raises ``UsageError``."""
     kind, _, path = name.partition(":")
     if kind == "recorded":
-        return RecordedWeb(Path(path), recording.read_recording(Path(path)))
+        return RecordedWeb(Path(path), read_recording(Path(path)))
     if kind not in ENGINES:
         return NoWebSearcher()
     engine = ENGINES[kind]()
     notes = ("pages as Markdown are not as officially; pip install 'pytest-fcbench[markdown]'",)
     return WebSearcher(
-        lambda: Sources(engine, open_web()), notes=notes if extras.list_missing_packages("markdown") else ()
+        lambda: Sources(engine, open_web()), notes=notes if list_missing_packages("markdown") else ()
     )
 
 
@@ -195,7 +346,7 @@ def open_web_searcher(name: str) -> WebSearcher | RecordedWeb | NoWebSearcher:
 class WebRecorder:
     """A step that adds the answers of the web to a recording, also those that come from the store."""
 
-    file: recording.Recording
+    file: Recording
     notes: tuple[str, ...] = ()
     trouble: str | None = None
 
@@ -217,3 +368,62 @@ def _read_call(request: AskModel) -> tuple[str, Mapping[str, object]]:
     (message,) = request.messages
     call = read_json_text(str(message["content"]))
     return call["name"], call["arguments"]
+
+
+def make_key(name: object, arguments: object) -> str:
+    """Return the key of a call; the order of its arguments does not count."""
+    return json.dumps([name, arguments], sort_keys=True)
+
+
+def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
+    """Read the answers of a file, by key. Raises ``UsageError`` with file and line."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(
+            f"recorded:{path}: cannot be read: {error.strerror}; "
+            "name a file that --fcbench-search-record has written"
+        ) from None
+    answers = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            row = read_json_text(line)
+            name, arguments, answer = row["name"], row["arguments"], row["answer"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise UsageError(
+                f"{path}:{number}: not a line of a recording; make a recording with --fcbench-search-record"
+            )
+        answers[make_key(name, arguments)] = answer
+    return answers
+
+
+class Recording:
+    """A file that answers are added to. Threads and processes may share it: a line is one write to its end.
+
+    Raises ``UsageError`` for a place that cannot be written to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise UsageError(f"--fcbench-search-record={path}: cannot be written: {error.strerror}") from None
+        self._last: dict[str, str] = {}
+        """The last line of each call."""
+        self._lock = threading.Lock()
+
+    def add(self, name: object, arguments: object, answer: Mapping[str, object]) -> None:
+        """Add an answer if it differs from the last one to this call. Raises OSError."""
+        call = make_key(name, arguments)
+        line = json.dumps({"name": name, "arguments": arguments, "answer": answer})
+        with self._lock:
+            if self._last.get(call) != line:
+                os.write(self._file, f"{line}\n".encode())
+                self._last[call] = line
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)

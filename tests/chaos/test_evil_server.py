@@ -101,6 +101,7 @@ def serve_mode(mode: str, evil: Mapping[str, str]) -> Iterator[EvilServer]:
         yield server
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is asked for as Linux tells it")
 @pytest.mark.parametrize(
     ("mode", "options", "replies"),

@@ -22,6 +22,7 @@ def answer_in_turn(asked: list[Body]) -> Reply:
     return make_message_reply(calls=[(text, json.dumps({text: [text]}))])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "n2"]
 )
@@ -56,7 +57,7 @@ def test_what_a_run_writes_can_be_read(
     assert (project.path / "summary.md").read_text(encoding="utf-8").count("### Failed") == 1
     # Texts on a terminal are printable, whatever the lines of pytest's own plugins are.
     assert "\x1b]0;title" not in result.stdout.str()
-    written = project.fcbench("report", "-o", "report.html")
+    written = project.fcbench("run", "report", "-o", "report.html")
     assert written.returncode == 0, written.stderr
     assert (project.path / "report.html").read_text(encoding="utf-8").endswith("</html>")
 

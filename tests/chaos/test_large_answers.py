@@ -31,6 +31,7 @@ def list_options(api_base: str) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "n2"]
 )

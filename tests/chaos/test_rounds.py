@@ -27,6 +27,7 @@ def test_nothing_goes_wrong_in_a_round(tmp_path: Path, number: int) -> None:
     assert run_round(draw_round(number), tmp_path).faults == ()
 
 
+@pytest.mark.nightly
 def test_a_round_follows_from_its_number() -> None:
     assert str(draw_round(7)) == str(draw_round(7))
     assert len({draw_round(number).trouble for number in range(100)}) == len(Trouble)

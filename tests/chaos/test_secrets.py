@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.domain.redaction import list_request_secrets
+from tests.cases import each_case
 from tests.loopback import Body, Reply, make_error_reply, serve_answers
 from tests.plugin.conftest import Project
 
@@ -86,10 +87,10 @@ WAYS = (repeat_in_text, repeat_in_a_call, repeat_in_an_error, repeat_in_broken_j
 
 
 OUTPUTS: Mapping[tuple[str, ...], str] = {
-    **{("export", kind): f"entries.{kind}" for kind in ("csv", "jsonl", "parquet")},
-    **{("export", kind): f"{kind}.svg" for kind in ("badge", "plot")},
-    ("export", "inspect"): "inspect.json",
-    ("report",): "page.html",
+    **{("run", "export", kind): f"entries.{kind}" for kind in ("csv", "jsonl", "parquet")},
+    **{("run", "export", kind): f"{kind}.svg" for kind in ("badge", "plot")},
+    ("run", "export", "inspect"): "inspect.json",
+    ("run", "report"): "page.html",
 }
 
 
@@ -100,6 +101,7 @@ def read_texts(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -153,14 +155,14 @@ def test_no_output_holds_a_repeated_secret_in_any_form(
         done = project.fcbench(*words, "report.json", "-o", name)
         assert done.returncode == 0 or "needs the package" in done.stderr, done.stderr
         printed += [done.stdout, done.stderr]
-    done = project.fcbench("show", "parallel_0", "report.json", "-v")
+    done = project.fcbench("run", "show", "parallel_0", "report.json", "-v")
     written = {path.name: read_texts(path) for path in project.path.rglob("*") if path.is_file()}
     assert {"answers.sqlite", "report.json", "junit.xml", "page.html", "plot.svg"} <= written.keys()
     written["the terminal"] = "\n".join([*printed, done.stdout, done.stderr])
     assert {name: traces for name, text in written.items() if (traces := find_traces(text))} == {}
 
 
-@pytest.mark.parametrize("secret", SECRETS)
+@each_case("secret", SECRETS)
 def test_each_form_of_a_secret_leaves_traces(secret: str) -> None:
     """Else nothing would be found above."""
     forms = write_forms(SECRETS[secret])

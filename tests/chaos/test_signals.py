@@ -16,6 +16,7 @@ AT_ONCE = 16
 NIGHTLY = pytest.mark.nightly
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "code", "group", "twice", "options", "after"),
@@ -59,6 +60,7 @@ def test_a_signal_ends_a_run_in_order(
     assert not judged if options[0] in EARLY else judged or "2" in options
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "code"),

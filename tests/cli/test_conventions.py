@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.main import GROUPS, find_command_names, load_command, main, make_parser
+from pytest_fcbench.cli.main import main, make_parser
+from pytest_fcbench.cli.tree import find_command_names, is_group, list_group, read_tree
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from tests.conftest import ROOT
 from tests.factories import make_record, write_scorecard
@@ -23,23 +25,42 @@ def run(*words: str) -> int:
         return int(str(ended.code))
 
 
-def test_every_command_is_in_one_group() -> None:
-    grouped = [name for names in GROUPS.values() for name in names]
-    assert sorted(grouped) == sorted(find_command_names())
+@pytest.mark.parametrize(("words", "code"), [((), 4), (("run",), 4), (("suite", "-h"), 0), (("--help",), 0)])
+def test_the_help_lists_all_commands_and_the_command_line_knows_them(
+    words: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*words) == code
+    told = capsys.readouterr().out
+    assert told.startswith("usage: fcbench ")
+    group = words[0] if words and is_group(words[0]) else ""
+    assert [line.split()[0] for line in told.splitlines() if re.match("  [a-z]", line)] == [
+        *list_group(group)
+    ]
+    # Those of the groups are named too.
+    assert all(name.split()[-1] in told for name in find_command_names() if name.startswith(group))
 
 
-def test_the_help_lists_the_commands_by_group(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--help") == 0
-    lines = capsys.readouterr().out.splitlines()
-    place = lines.index("compare and decide:")
-    assert lines[place + 1].startswith("  compare        compare two scorecards")
-
-
-def test_a_command_that_is_none_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("reprot") == 4
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show",), "unknown command 'show'; use fcbench run show"),
+        (("run", "audit", "core"), "unknown command 'run audit'; use fcbench suite audit"),
+        (("list",), "unknown command 'list'; use fcbench run list or fcbench suite list"),
+        (
+            ("runs",),
+            "unknown command 'runs'. Did you mean fcbench run? 'fcbench --help' lists what is possible",
+        ),
+        (("run", "reprot"), "unknown command 'run reprot'. Did you mean fcbench run report"),
+        (("zzz",), "unknown command 'zzz'. 'fcbench --help' lists what is possible"),
+    ],
+)
+def test_a_command_that_is_none_is_told_with_the_one_that_is_meant(
+    words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*words) == 4
     told = capsys.readouterr().err
-    assert told.startswith("fcbench: error: unknown command 'reprot'. Did you mean 'report'")
-    assert "usage:" not in told
+    assert told.startswith(f"fcbench: error: {says}")
+    assert len(told.splitlines()) == 1
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])
@@ -50,7 +71,7 @@ def test_the_version_names_the_program(capsys: pytest.CaptureFixture[str], optio
 
 @pytest.mark.parametrize("option", ["-o", "--output", "--to"])
 def test_the_option_for_the_output_has_the_usual_names(option: str) -> None:
-    chosen = make_parser(["report"]).parse_args(["report", option, "x.html"])
+    chosen = make_parser(["run report"]).parse_args(["run", "report", option, "x.html"])
     assert chosen.to == Path("x.html")
 
 
@@ -59,7 +80,7 @@ def test_the_ending_of_a_file_names_its_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
 ) -> None:
     card = str(write_scorecard(tmp_path / "a.json", [make_record()]))
-    assert run("compare", card, card, "-o", str(tmp_path / name)) == code
+    assert run("run", "compare", card, card, "-o", str(tmp_path / name)) == code
     assert (
         "unknown ending '.xlsx'; use one of .md, .csv, .tex, .html, .json" in capsys.readouterr().err
     ) == bool(code)
@@ -69,7 +90,7 @@ def test_a_narrow_encoding_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows where the output goes to a file; the entry has Hindi in it."""
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="cp1252"))
-    assert run("show", "core:multiple_40", "--expected") == 0
+    assert run("run", "show", "core:multiple_40", "--expected") == 0
     sys.stdout.flush()
     assert b"\\u092d" in raw.getvalue()
 
@@ -91,34 +112,34 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_command_shows_examples_that_it_understands_and_a_page(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = load_command(name)
-    assert (ROOT / f"docs/{command.PAGE}.md").is_file()
-    assert command.EXAMPLES
+    command = read_tree()[name]
+    page = command.page
+    assert (ROOT / f"docs/{page}.md").is_file()
+    assert command.examples
     parser = make_parser([name])
-    for example in command.EXAMPLES:
-        program, *words = shlex.split(example.partition(" > ")[0])
-        assert (program, words[0]) == ("fcbench", name)
-        parser.parse_args(words)
-    assert run(name, "--help") == 0
+    for example in command.examples:
+        assert f"{example} ".startswith(f"fcbench {name} ")
+        parser.parse_args(shlex.split(example.partition(" > ")[0])[1:])
+    assert run(*name.split(), "--help") == 0
     told = capsys.readouterr().out
-    assert f"examples:\n  {command.EXAMPLES[0]}\n" in told
-    assert f"more: docs/{command.PAGE}.md" in told
+    assert f"examples:\n  {command.examples[0]}\n" in told
+    assert f"more: docs/{page}.md" in told
 
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     "words",
     [
-        ("suites",),
+        ("suite", "list"),
         ("codes", "no_call"),
-        ("runs",),
+        ("run", "list"),
         ("gate", "one.json", "--gate=all>=0%"),
         ("doctor", "--no-calls", "--model=oracle"),
-        ("audit", "core", "--check=same_name"),
+        ("suite", "audit", "core", "--check=same_name"),
         ("store", "size"),
         ("store", "list"),
-        ("compare", "one.json", "two.json"),
-        ("leaderboard", "one.json", "two.json"),
+        ("run", "compare", "one.json", "two.json"),
+        ("run", "leaderboard", "one.json", "two.json"),
     ],
     ids=lambda words: words[0],
 )
@@ -128,8 +149,8 @@ def test_json_is_a_switch(words: tuple[str, ...], capsys: pytest.CaptureFixture[
 
 
 def test_an_unknown_option_points_at_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("report", "--bad") == 4
+    assert run("run", "report", "--bad") == 4
     assert capsys.readouterr().err == (
-        "fcbench report: error: unrecognized arguments: --bad\n"
-        "'fcbench report --help' lists what is possible\n"
+        "fcbench run report: error: unrecognized arguments: --bad\n"
+        "'fcbench run report --help' lists what is possible\n"
     )

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli import main
-from pytest_fcbench.cli.commands import pull
+from pytest_fcbench.cli import main, models
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.packs.wheel import WheelSource
@@ -38,7 +37,7 @@ def wheel(tmp_path: Path) -> Path:
 def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelSource:
     """Offer a small pack as the only one there is."""
     source = pin_source(DEMO, wheel, tmp_path / "scratch")
-    monkeypatch.setattr(pull, "PACKS", {"demo": source})
+    monkeypatch.setattr(models, "PACKS", {"demo": source})
     return source
 
 
@@ -129,7 +128,6 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(
             f"--revision=abc: the pack bfcl has a fixed version, bfcl-eval {bfcl.SOURCE.version}",
             id="revision of what is pinned",
         ),
-        pytest.param([], "the following arguments are required: COMMAND", id="no command"),
         pytest.param(
             ["pull", "bfcl", "--form", "x"], "unrecognized arguments: --form x", id="unknown option"
         ),
@@ -179,15 +177,16 @@ def test_only_the_named_command_is_imported() -> None:
     code = (
         "import sys\n"
         "from pytest_fcbench.cli.main import main\n"
-        "main(['schema'])\n"
-        "commands = [name for name in sys.modules if name.startswith('pytest_fcbench.cli.commands.')]\n"
+        "main(['suite', 'schema'])\n"
+        "rooms = ('pytest_fcbench.cli.run', 'pytest_fcbench.cli.suite.')\n"
+        "commands = [name for name in sys.modules if name.startswith(rooms)]\n"
         "sys.exit(str(commands))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.strip() == "['pytest_fcbench.cli.commands.schema']"
+    assert done.stderr.strip() == "['pytest_fcbench.cli.suite.listing']"
 
 
-@pytest.mark.parametrize("words", [["suites", "-q"], ["models", "--quiet"]])
+@pytest.mark.parametrize("words", [["suite", "list", "-q"], ["models", "--quiet"]])
 def test_a_quiet_command_prints_nothing(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -249,6 +248,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends processes without a signal")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path)
     (tmp_path / "silent.py").write_text(_SILENT_SERVER.replace('open("', f'open("{tmp_path}/'))
     (tmp_path / "folders").mkdir()
     number = getattr(signal, name)
-    command = ["functions", f"mcp:{sys.executable} {tmp_path / 'silent.py'}"]
+    command = ["suite", "functions", f"mcp:{sys.executable} {tmp_path / 'silent.py'}"]
     with subprocess.Popen(
         [sys.executable, "-m", "pytest_fcbench.cli.main", *command],
         env={**os.environ, "TMPDIR": str(tmp_path / "folders")},
@@ -292,7 +292,9 @@ def test_an_output_that_takes_nothing_ends_in_no_traceback(
     assert (done.returncode, done.stderr) == ending
 
 
-@pytest.mark.parametrize("words", [["x\x1b[31m"], ["codes", "--x\x1b[31m"], ["show", "a\x1b]0;x\x07\u202e"]])
+@pytest.mark.parametrize(
+    "words", [["x\x1b[31m"], ["codes", "--x\x1b[31m"], ["run", "show", "a\x1b]0;x\x07\u202e"]]
+)
 def test_no_word_commands_the_terminal(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest_fcbench.cli.main", *words],

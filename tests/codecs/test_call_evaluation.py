@@ -8,11 +8,12 @@ import pytest
 
 from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError, carry_out_call
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from tests.cases import each_case
 
 FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a, b], "api.same": lambda x: x}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ("add(1)", 2),
@@ -29,7 +30,7 @@ def test_a_call_returns_what_its_function_does(text: str, value: object) -> None
     assert carry_out_call(text, FUNCTIONS) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("1", "not a function call: 1"),

@@ -9,6 +9,7 @@ import pytest
 from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Ending, ToolCall
+from tests.cases import each_case
 
 CALLED = {
     "id": "c",
@@ -80,7 +81,7 @@ ENDED: Mapping[str, tuple[object, Mapping[str, object], Ending | None]] = {
 }
 
 
-@pytest.mark.parametrize("case", ENDED)
+@each_case("case", ENDED)
 def test_the_ending_is_read(case: str) -> None:
     reason, message, ending = ENDED[case]
     assert read_choice({"message": message, "finish_reason": reason}, None, []).ending is ending
@@ -100,16 +101,14 @@ def test_what_is_no_message_may_be_asked_again(message: object) -> None:
     assert caught.value.transient
 
 
-@pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource", "ERROR"])
+@each_case("reason", ["error", "abort", "insufficient_system_resource", "ERROR"])
 def test_an_answer_that_the_server_broke_off_is_none(reason: str) -> None:
     with pytest.raises(CallError, match="was not finished") as caught:
         read_choice({"message": {"content": "I would"}, "finish_reason": reason}, None, [])
     assert (caught.value.cause, caught.value.transient) == ("aborted_answer", True)
 
 
-@pytest.mark.parametrize(
-    "call", [{"id": "a"}, {"function": None}, {"function": "f"}, 3, {"function": {"name": ["f"]}}]
-)
+@each_case("call", [{"id": "a"}, {"function": None}, {"function": "f"}, 3, {"function": {"name": ["f"]}}])
 def test_one_call_without_a_function_hides_all(call: object) -> None:
     """As officially, where the text counts then."""
     completion = read_choice({"message": {"content": "a", "tool_calls": [CALLED, call]}}, None, [])
@@ -117,7 +116,7 @@ def test_one_call_without_a_function_hides_all(call: object) -> None:
     assert completion.protocol == ("call_without_function",)
 
 
-@pytest.mark.parametrize("arguments", [{"a": 1}, None, 5, [1], True])
+@each_case("arguments", [{"a": 1}, None, 5, [1], True])
 def test_arguments_that_are_no_text_are_kept_and_noted(arguments: object) -> None:
     call = {"function": {"name": "f", "arguments": arguments}}
     completion = read_choice({"message": {"tool_calls": [CALLED, call]}}, None, [])
@@ -129,7 +128,7 @@ def test_a_good_call_has_no_note() -> None:
     assert read_choice({"message": {"tool_calls": [CALLED]}}, None, []).protocol == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "text"),
     [([], ""), ([{"text": "a"}, {"text": "b"}], "ab"), ([{"type": "image"}], None), ([{"text": ""}], None)],
 )

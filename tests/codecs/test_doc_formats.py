@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.doc_formats import format_docs
-from pytest_fcbench.domain.prompt_format import Docs
+from pytest_fcbench.domain.prompting import Docs
 
 DOC = {
     "name": "garden.water",

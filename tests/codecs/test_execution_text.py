@@ -10,6 +10,7 @@ from pytest_fcbench.codecs.call_texts import CallWriter, write_joined, write_nes
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from tests.cases import each_case
 from tests.factories import tool_calls
 
 TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")
@@ -17,7 +18,7 @@ TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")
 # Texts
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "of_tool_call", "of_text"),
     [
         pytest.param({}, "f()", "f()", id="none"),
@@ -90,9 +91,7 @@ def test_arguments_without_a_name_are_lost() -> None:
     assert write_nested([Call("f", {"a": 1}, (2, 3))]) == ("f(a=1)",)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"a": {}}, {"b": 1, "a": {}}, {"a": {"g": {"b": {}}}}, {"a": {"b": 1, "c": {}}}]
-)
+@each_case("arguments", [{"a": {}}, {"b": 1, "a": {}}, {"a": {"g": {"b": {}}}}, {"a": {"b": 1, "c": {}}}])
 def test_an_empty_dict_makes_a_text_undecodable_but_no_tool_call(arguments: Mapping[str, object]) -> None:
     with pytest.raises(Undecodable, match="an empty dict reads as a call without a name"):
         write_nested([Call("g", {}), Call("f", arguments)])
@@ -109,7 +108,7 @@ def test_arguments_must_be_a_dict(write: CallWriter) -> None:
 # What an answer wants carried out
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completion", "calls"),
     [
         pytest.param(
@@ -134,7 +133,7 @@ def test_tool_calls_are_written_as_texts_to_carry_out(completion: Completion, ca
     assert list_calls_to_make(completion, "tool_calls") == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "calls"),
     [
         pytest.param("[f(a=1,b='x'), g()]", ("f(a=1, b='x')", "g()"), id="calls"),

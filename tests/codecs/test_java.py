@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs import java
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text
 
 KINDS = (
@@ -66,12 +67,12 @@ OFFICIAL_CALLS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
+@each_case(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
 def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert java.parse_official(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "refusal", "reason"),
     [
         pytest.param("", WrongFormat, "no method invocation in the text", id="empty"),
@@ -125,12 +126,12 @@ CORRECTED_CALLS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
+@each_case(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
 def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert java.parse_corrected(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         pytest.param("hello", "expected a method invocation, found identifier", id="a name"),
@@ -224,9 +225,7 @@ OFFICIAL_VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
-)
+@each_case(("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES)
 def test_the_official_reading_gives_this_value(
     source: str, kind: str, element: str | None, expected: object
 ) -> None:
@@ -290,13 +289,13 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
+@each_case(("source", "expected"), VALUES.values(), ids=VALUES)
 def test_the_corrected_reading_gives_this_value(source: str, expected: object) -> None:
     value = java.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "source",
     [
         *("", "hello world", "foo", "Color.RED", "f(1)", "String.class", "new Foo(1)", "new int[5]"),
@@ -344,7 +343,7 @@ def read_or_refused(text: str) -> bool:
 DEEP = ("nested parentheses", "long sum", "many signs")
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in DEEP])
+@each_case("name", [name for name in HOSTILE if name not in DEEP])
 def test_a_hostile_text_is_read_or_refused_at_once(name: str) -> None:
     must_end(lambda: read_or_refused(HOSTILE[name]))
 
@@ -355,7 +354,7 @@ def test_a_deep_value_is_read_or_refused(name: str) -> None:
     read_or_refused(f"A.{HOSTILE[name]};")
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_literal_is_read_at_once(text: str) -> None:
     def read_as_every_kind() -> None:
         java.parse_literal(text)
@@ -398,7 +397,7 @@ def test_a_value_is_the_text_itself_or_made_of_literals(text: str) -> None:
     assert value == text or isinstance(value, (str, list, dict))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Map.of(Map.of(1, 2), 1)",

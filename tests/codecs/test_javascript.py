@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs import javascript
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text
 
 KINDS = ("String", "integer", "float", "Bigint", "Boolean", "dict", "array", "any", "unknown")
@@ -49,12 +50,12 @@ OFFICIAL_CALLS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
+@each_case(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
 def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert javascript.parse_official(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "refusal", "reason"),
     [
         pytest.param("", WrongFormat, "no call statement in the text", id="empty"),
@@ -101,12 +102,12 @@ CORRECTED_CALLS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
+@each_case(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
 def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert javascript.parse_corrected(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         pytest.param("hello", "expected a call, found identifier", id="a name"),
@@ -165,9 +166,7 @@ OFFICIAL_VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
-)
+@each_case(("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES)
 def test_the_official_reading_gives_this_value(
     source: str, kind: str, element: str | None, expected: object
 ) -> None:
@@ -213,13 +212,13 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
+@each_case(("source", "expected"), VALUES.values(), ids=VALUES)
 def test_the_corrected_reading_gives_this_value(source: str, expected: object) -> None:
     value = javascript.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "source",
     [
         *("", "hello world", "foo", "a.b", "f(1)", "new Date()", "x => x", "1 + 2", "`a${b}`", "/a/g"),
@@ -278,7 +277,7 @@ def test_an_array_of_rows_of_integers_is_read_as_it_is_written(rows: list[list[i
     assert javascript.parse_literal(text) == rows
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         pytest.param("[[1]" + ",[1]" * 1_200 + "!", id="rows without an end"),
@@ -293,7 +292,7 @@ def test_rows_are_read_or_refused_at_once(text: str) -> None:
     must_end(lambda: javascript.parse_official_literal(text, "array", "array"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         pytest.param("{" + "a" * 4_900 + "}", id="no colon"),
@@ -314,12 +313,12 @@ def read_or_refused(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_is_read_or_refused_at_once(text: str) -> None:
     must_end(lambda: read_or_refused(text))
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_literal_is_read_at_once(text: str) -> None:
     def read_as_every_kind() -> None:
         javascript.parse_literal(text)

@@ -25,9 +25,18 @@ from pytest_fcbench.codecs.presenting import (
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import AnswerNotation, Docs, Layout, Style
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
+from pytest_fcbench.domain.prompting import (
+    AnswerNotation,
+    Docs,
+    Layout,
+    Mode,
+    Names,
+    Prompting,
+    Reasoning,
+    Style,
+)
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_golden_path
 
 PROMPTS = Prompts(
@@ -117,8 +126,8 @@ def test_the_question_goes_as_it_is_with_tools() -> None:
     )
 
 
-@pytest.mark.parametrize(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
-@pytest.mark.parametrize("mode", Mode)
+@each_case(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
+@each_case("mode", Mode)
 def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     asked = build_first_request(
         make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.make_default(mode, names)
@@ -128,7 +137,7 @@ def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     assert function["name"] == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "tool", "python"),
     [
         ("find_place", "find_place", "find_place"),
@@ -178,14 +187,12 @@ JSON_TYPES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("declared", "shown"), [(name, shown) for shown, names in JSON_TYPES.items() for name in names]
-)
+@each_case(("declared", "shown"), [(name, shown) for shown, names in JSON_TYPES.items() for name in names])
 def test_a_type_is_shown_in_the_words_of_json_schema(declared: str, shown: str) -> None:
     assert build_property({"type": declared, "default": 1}) == {"type": shown, "default": 1}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "schema",
     [{"type": "Boolean"}, {"type": "date"}, {"type": ["string", "null"]}, {}],
     ids=["official gap", "unknown", "list of types", "missing"],
@@ -267,7 +274,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize(("declared", "shown"), NESTED.values(), ids=NESTED)
+@each_case(("declared", "shown"), NESTED.values(), ids=NESTED)
 def test_types_inside_types_are_shown_too(declared: Mapping[str, object], shown: object) -> None:
     assert build_property(declared) == shown
 
@@ -354,7 +361,7 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
 # Languages
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("category", "hint"),
     [
         ("simple_python", " Python, please."),
@@ -363,7 +370,7 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
         ("irrelevance", " Python, please."),
     ],
 )
-@pytest.mark.parametrize("mode", Mode)
+@each_case("mode", Mode)
 def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
     asked = build_first_request(
         make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.make_default(mode, Names.DOTTED)
@@ -439,7 +446,7 @@ AS_SOURCE_TEXT = {
 }
 
 
-@pytest.mark.parametrize(("language", "declared", "shown"), AS_SOURCE_TEXT.values(), ids=AS_SOURCE_TEXT)
+@each_case(("language", "declared", "shown"), AS_SOURCE_TEXT.values(), ids=AS_SOURCE_TEXT)
 def test_parameters_of_java_and_javascript_are_asked_for_as_text(
     language: Language, declared: Mapping[str, object], shown: object
 ) -> None:
@@ -491,7 +498,7 @@ def test_late_functions_are_docs_before_a_sentence_in_prompting() -> None:
 # Answers and results in later requests
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("parts", "calls"),
     [
         (None, ()),
@@ -506,7 +513,7 @@ def test_text_parts_are_no_tool_calls(
     assert select_tool_calls(Completion(text="a()", tool_calls=parts)) == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completion", "content"),
     [
         (Completion(text="Low."), "Low."),
@@ -581,8 +588,8 @@ def make_elaborate_entry(category: str) -> Entry:
     return replace(entry, turns=((Message("system", "Be brief."), *entry.turns[0]),))
 
 
-@pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
-@pytest.mark.parametrize("mode", Mode)
+@each_case("category", ["simple_python", "simple_java", "simple_javascript"])
+@each_case("mode", Mode)
 def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
     entry = make_elaborate_entry(category)
     before = copy.deepcopy(entry)
@@ -591,8 +598,8 @@ def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> N
     assert build_first_request(entry, WORDING, Prompting.make_default(mode, Names.UNDERSCORED)) == first
 
 
-@pytest.mark.parametrize("category", ["simple_python", "simple_java", "simple_javascript"])
-@pytest.mark.parametrize("mode", Mode)
+@each_case("category", ["simple_python", "simple_java", "simple_javascript"])
+@each_case("mode", Mode)
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
     asked = build_first_request(
         make_elaborate_entry(category), WORDING, Prompting.make_default(mode, Names.UNDERSCORED)
@@ -603,8 +610,8 @@ def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
 # Ahead of the question
 
 
-@pytest.mark.parametrize("told", ["Answer so.", "You know nothing."])
-@pytest.mark.parametrize("own", ["", "Be brief."])
+@each_case("told", ["Answer so.", "You know nothing."])
+@each_case("own", ["", "Be brief."])
 def test_what_the_system_says_is_one_message_in_front(told: str, own: str) -> None:
     """What is told, and what the entry itself says."""
     entry = make_entry()
@@ -644,7 +651,7 @@ def test_reasoning_can_be_left_out() -> None:
     assert repeated == {"role": "assistant", "content": "No.", "tool_calls": RAW["tool_calls"]}
 
 
-@pytest.mark.parametrize("content", ["a <think>b</think>", "<think>never closed", None, [{"text": "a"}]])
+@each_case("content", ["a <think>b</think>", "<think>never closed", None, [{"text": "a"}]])
 def test_only_thoughts_at_the_beginning_of_a_text_are_left_out(content: object) -> None:
     completion = Completion(message={"role": "assistant", "content": content})
     assert presenting.repeat_answer(completion, (), 0, 0, Reasoning.STRIP)["content"] == content

@@ -26,6 +26,7 @@ from pytest_fcbench.codecs.python_syntax import (
     parse_module,
     read_literal,
 )
+from tests.cases import each_case
 from tests.disturbance import disturb_parsing, repeat_in_threads
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ def test_texts_are_parsed() -> None:
     assert read_literal(" \t{'a': [1, (2.5, None)]}") == {"a": [1, (2.5, None)]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "invalid syntax"),
@@ -73,7 +74,7 @@ def test_what_is_no_expression_is_refused(text: str, reason: str) -> None:
         parse_expression(text)
 
 
-@pytest.mark.parametrize("text", ["type X = f(x=1)", "def f[T](x=1): pass", "class A[T]: pass", "t'{x}'"])
+@each_case("text", ["type X = f(x=1)", "def f[T](x=1): pass", "class A[T]: pass", "t'{x}'"])
 def test_what_only_later_versions_of_python_accept_is_refused(text: str) -> None:
     with pytest.raises(
         SyntaxError, match=r"invalid syntax|expected|f-string|only supported in Python 3\.1[24]"
@@ -81,7 +82,7 @@ def test_what_only_later_versions_of_python_accept_is_refused(text: str) -> None
         parse_module(text)
 
 
-@pytest.mark.parametrize("text", ["x[*y]", "x[*y, 1:2]", "def f(*x: *y): pass", "try: pass\nexcept* A: pass"])
+@each_case("text", ["x[*y]", "x[*y, 1:2]", "def f(*x: *y): pass", "try: pass\nexcept* A: pass"])
 def test_what_came_with_python_3_11_is_parsed(text: str) -> None:
     assert len(parse_module(text).body) == 1
 
@@ -115,7 +116,7 @@ def test_parsing_in_many_threads() -> None:
 MISMATCH = SystemError("AST constructor recursion depth mismatch (before=6, after=12)")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "failure",
     [
         MISMATCH,
@@ -154,9 +155,9 @@ def test_a_fault_of_the_interpreter_is_never_taken_for_one_of_the_text(
         parse_expression(CALL)
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("failures", [(), (MISMATCH,)], ids=["undisturbed", "disturbed"])
-@pytest.mark.parametrize("interrupted", [True, False])
+@each_case("enabled", [True, False])
+@each_case("failures", [(), (MISMATCH,)], ids=["undisturbed", "disturbed"])
+@each_case("interrupted", [True, False])
 def test_collector_and_lock_are_left_as_they_were(
     monkeypatch: pytest.MonkeyPatch, failures: tuple[Exception, ...], interrupted: bool, enabled: bool
 ) -> None:
@@ -188,8 +189,8 @@ def run_in_thread(do: Callable[[], object]) -> object:
 # Warnings
 
 
-@pytest.mark.parametrize("action", [pytest.param("error", id="as error"), pytest.param("always", id="shown")])
-@pytest.mark.parametrize("text", WARNS)
+@each_case("action", [pytest.param("error", id="as error"), pytest.param("always", id="shown")])
+@each_case("text", WARNS)
 def test_a_text_is_not_warned_about(text: str, action: Literal["error", "always"]) -> None:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter(action)
@@ -294,8 +295,8 @@ def call_at_depth(depth: int, do: Callable[[], T]) -> T:
     return do() if depth == 0 else call_at_depth(depth - 1, do)
 
 
-@pytest.mark.parametrize("nest", NESTS.values(), ids=list(NESTS))
-@pytest.mark.parametrize("depth", [90, 100, 190, DEEPEST - 2, DEEPEST - 1, DEEPEST, 300, 900])
+@each_case("nest", NESTS.values(), ids=list(NESTS))
+@each_case("depth", [90, 100, 190, DEEPEST - 2, DEEPEST - 1, DEEPEST, 300, 900])
 def test_what_is_too_deep_does_not_depend_on_the_caller(nest: Callable[[int], str], depth: int) -> None:
     """A conversation has more of the stack left than the test that judges it."""
     text = nest(depth)
@@ -306,7 +307,7 @@ def test_what_is_too_deep_does_not_depend_on_the_caller(nest: Callable[[int], st
         assert beside == [None, None, None]
 
 
-@pytest.mark.parametrize("nest", NESTS.values(), ids=list(NESTS))
+@each_case("nest", NESTS.values(), ids=list(NESTS))
 def test_what_is_nested_less_is_parsed(nest: Callable[[int], str]) -> None:
     trees = [parse_expression(nest(190)), ast.parse(nest(190), mode="eval").body]
     # ``ast.dump`` needs several frames a level, more than the stack of a test beside xdist has left.
@@ -329,8 +330,8 @@ F_STRINGS = {
 """Texts with fields, many of which Python accepts from 3.12 on only."""
 
 
-@pytest.mark.parametrize("written", F_STRINGS.values(), ids=list(F_STRINGS))
-@pytest.mark.parametrize("call", ["f(x={})", "f({}, x=1)", "f(x=g({}))", "f(x=a[{}])"])
+@each_case("written", F_STRINGS.values(), ids=list(F_STRINGS))
+@each_case("call", ["f(x={})", "f({}, x=1)", "f(x=g({}))", "f(x=a[{}])"])
 def test_fields_of_f_strings_are_refused_whatever_the_version_of_python(call: str, written: str) -> None:
     assert list(read_every_way(call.format(written))) == [None, None, None]
     with pytest.raises((ValueError, SyntaxError), match=r"\S"):
@@ -347,7 +348,7 @@ def count_keys(many: int, write: Callable[[int], str]) -> str | None:
     return explain_refusal(text, parse_expression(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "write",
     [
         lambda number: f"{number * (2**61 - 1)}: 0",

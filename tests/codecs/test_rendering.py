@@ -23,9 +23,16 @@ from pytest_fcbench.codecs.decoders.registry import (
 from pytest_fcbench.codecs.rendering import render_completion, render_in_format
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import (
+    DEFAULT_SYNTAX,
+    AnswerNotation,
+    Mode,
+    Names,
+    PromptFormat,
+    Prompting,
+)
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 
 CATEGORY = {
@@ -322,7 +329,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize(("language", "value", "schema", "argument", "code"), SOURCES.values(), ids=SOURCES)
+@each_case(("language", "value", "schema", "argument", "code"), SOURCES.values(), ids=SOURCES)
 def test_values_of_java_and_javascript_are_written_as_source_text(
     language: Language, value: object, schema: Mapping[str, object], argument: str, code: str
 ) -> None:
@@ -339,7 +346,7 @@ def test_a_bare_java_call_is_a_statement() -> None:
     assert completion.text == "[f(x=1);]"
 
 
-@pytest.mark.parametrize(("language", "value", "schema", "argument", "code"), SOURCES.values(), ids=SOURCES)
+@each_case(("language", "value", "schema", "argument", "code"), SOURCES.values(), ids=SOURCES)
 def test_both_profiles_can_read_what_is_written(
     language: Language, value: object, schema: Mapping[str, object], argument: str, code: str
 ) -> None:

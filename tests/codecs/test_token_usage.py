@@ -14,9 +14,10 @@ from pytest_fcbench.codecs.token_usage import (
     UsageForm,
     read_tokens,
 )
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("form", "usage", "counts"),
     [
         pytest.param(

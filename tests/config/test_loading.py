@@ -14,11 +14,10 @@ import pytest
 from pytest_fcbench.config import loading
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import OPTIONS, ModelFlags
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Shard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
-from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
 
 

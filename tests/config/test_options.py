@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config import options
-from pytest_fcbench.config.layers import BY_KEY, Layers
-from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
-from pytest_fcbench.config.values import read_value
+from pytest_fcbench.config.options import BY_KEY, GROUPS, OPTIONS, Option, find_project, find_top
+from pytest_fcbench.config.values import Layers, read_value
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.suites.registry import SUITES
+from tests.cases import each_case
 from tests.conftest import ROOT
+from tests.factories import write_tree
 
 
 def test_each_option_is_told_in_a_line() -> None:
@@ -53,20 +54,20 @@ def test_help_ends_with_the_default() -> None:
     assert Option("NAME", "which", type="tuple[str, ...]").help == "which (repeatable)"
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+@each_case("option", OPTIONS, ids=lambda option: option.key)
 def test_a_default_is_in_no_text(option: Option) -> None:
     assert "default" not in option.text
     assert "repeatable" not in option.text
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+@each_case("option", OPTIONS, ids=lambda option: option.key)
 def test_each_option_can_be_read(option: Option) -> None:
     """Its type or its key has a reader, its default keeps its own rule, and only an optional one is None."""
     value = None if option.key == "judge" else read_value(Layers({}, {}, {}), option)
     assert (value is None) <= option.optional
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "words"),
     [
         ("mode", Mode),
@@ -127,3 +128,17 @@ def test_a_new_option_is_one_line(tmp_path: Path) -> None:
         "how long to wait (default: 3) |",
     ]
     assert done.stderr.splitlines()[-1].endswith(f"UsageError: {file}:1: patience: must be more than 0")
+
+
+def test_the_nearest_file_of_the_first_place_counts(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"fcbench.yaml": "", "one/fcbench.yaml": "", "other/deep/test.py": ""})
+    assert find_project([tmp_path / "one/deep", tmp_path], tmp_path) == tmp_path / "one"
+    assert find_project([tmp_path / "other/deep", tmp_path / "one"], tmp_path) == tmp_path
+    assert find_project([tmp_path / "other/deep"], tmp_path / "other") is None
+
+
+def test_the_top_is_that_of_the_repository_or_one_folder_above(tmp_path: Path) -> None:
+    deep = tmp_path / "one" / "two" / "three"
+    assert find_top(deep) == deep.parent
+    (tmp_path / "one/.git").mkdir(parents=True)
+    assert find_top(deep) == tmp_path / "one"

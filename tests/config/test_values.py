@@ -7,8 +7,9 @@ import re
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
+from tests.cases import each_case
 
 
 def test_an_entry_names_its_suite_and_its_category() -> None:
@@ -24,7 +25,7 @@ def test_an_entry_without_the_name_of_a_category_may_be_of_any() -> None:
     assert list(settings.categories) == every
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("option", "text", "why"),
     [
         ("entry", "parallel_3", "must be a suite and an id such as core:parallel_3"),

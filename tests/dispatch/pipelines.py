@@ -7,7 +7,7 @@ from threading import Event
 from typing import TypeVar
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.budget import Ledger
+from pytest_fcbench.dispatch.limits import Ledger
 from pytest_fcbench.dispatch.pipeline import (
     Limits,
     Payment,
@@ -84,24 +84,15 @@ class StoredModel(Pipeline):
         offline: bool = False,
         refresh: bool = False,
         immediate: bool = False,
-        former: Mapping[str, object] | None = None,
     ) -> None:
         self.step: StoredAnswers
-        step = StoredAnswers(store, identity, offline, refresh, immediate, former)
+        step = StoredAnswers(store, identity, offline, refresh, immediate)
         super().__init__(model, [step], immediate)
         object.__setattr__(self, "step", step)
 
     @property
     def reused(self) -> int:
         return self.step.reuses
-
-    @property
-    def reused_from_former(self) -> int:
-        return self.step.reused_from_former
-
-    @property
-    def failures(self) -> set[str]:
-        return self.step.failures
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         return self.step.find_stored(entry, request)

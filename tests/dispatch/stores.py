@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_answers import AnswerKeys, leave_out_as_formerly, leave_out_secrets
+from pytest_fcbench.dispatch.stored_answers import AnswerKeys
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel
 from tests.conftest import ROOT
@@ -36,12 +36,7 @@ def write_old_row(store: AnswerStore, key: str, text: str | None, *calls: object
 
 def make_key(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
     """Return the key of an answer."""
-    return AnswerKeys(identity, leave_out_secrets).make_key(entry, request)
-
-
-def make_former_key(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key that earlier versions gave to an answer."""
-    return AnswerKeys(identity, leave_out_as_formerly).make_key(entry, request)
+    return AnswerKeys(identity).make_key(entry, request)
 
 
 def hash_text(text: str) -> str:
@@ -52,9 +47,6 @@ _HOLD_LOCK = """
 import sys
 from pathlib import Path
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_answers import AnswerKeys, leave_out_as_formerly, leave_out_secrets
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import AskModel
 taken = AnswerStore(Path(sys.argv[1])).locks.take(sys.argv[2])
 print(taken, flush=True)
 sys.stdin.read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.dispatch import answer_store
-from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies
+from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies, RequestLocks
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import (
     AskModel,
@@ -27,7 +28,8 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
 )
 from pytest_fcbench.suites import core
-from tests.dispatch.stores import MESSAGE, hash_text, write_old_row
+from tests.cases import each_case
+from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, write_old_row
 from tests.factories import make_doc, make_entry, make_multi_turn
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
@@ -43,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[AnswerStore]:
         yield store
 
 
-@pytest.mark.parametrize("before", range(6))
+@each_case("before", range(6))
 def test_two_runs_may_create_a_store_at_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:
@@ -554,3 +556,62 @@ def test_copies_that_are_made_while_answers_are_stored_are_stores(tmp_path: Path
         writing.result()
         assert all(store.get(key) for key in written)
     assert good
+
+
+has_locks = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+
+KEY, OTHER = hash_text("one"), hash_text("two")
+
+
+@has_locks
+def test_a_key_that_another_process_holds_is_not_taken_and_other_keys_are(store: AnswerStore) -> None:
+    with hold_lock(store, KEY):
+        assert not store.locks.take(KEY)
+        assert store.locks.take(OTHER)
+
+
+@has_locks
+def test_a_process_that_is_killed_holds_nothing(store: AnswerStore) -> None:
+    with hold_lock(store, KEY) as other:
+        other.kill()
+        other.wait()
+        assert store.locks.take(KEY)
+
+
+@has_locks
+def test_a_key_that_was_released_can_be_taken_by_others(store: AnswerStore) -> None:
+    assert store.locks.take(KEY)
+    assert store.locks.take(OTHER)
+    store.locks.release(KEY)
+    with hold_lock(store, KEY):
+        pass
+    with pytest.raises(AssertionError, match=OTHER), hold_lock(store, OTHER):
+        pass
+
+
+@has_locks
+def test_closing_releases_all(store: AnswerStore) -> None:
+    assert store.locks.take(KEY)
+    store.locks.close()
+    with hold_lock(store, KEY):
+        pass
+
+
+@has_locks
+def test_no_file_is_made_before_a_lock_is_taken(tmp_path: Path) -> None:
+    locks = RequestLocks(tmp_path / "locks")
+    locks.release(KEY)
+    assert list(tmp_path.iterdir()) == []
+    assert locks.take(KEY)
+    assert (tmp_path / "locks").stat().st_size == 0
+    locks.close()
+
+
+@has_locks
+def test_where_no_file_can_be_made_nothing_is_locked(tmp_path: Path) -> None:
+    """The folder stands for a file of another user: what is stored there can still be reused."""
+    (tmp_path / "locks").mkdir()
+    locks = RequestLocks(tmp_path / "locks")
+    assert locks.take(KEY)
+    locks.release(KEY)
+    locks.close()

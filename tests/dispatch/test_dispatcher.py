@@ -23,6 +23,7 @@ from pytest_fcbench.domain.errors import CallError, NotScoredError, RunStoppedEr
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Step, Transcript
 from pytest_fcbench.models.protocol import Model
+from tests.cases import each_case
 from tests.dispatch.clock import Attempt, wait_until
 from tests.dispatch.pipelines import LimitedModel
 from tests.factories import make_entry
@@ -137,7 +138,7 @@ def test_not_scored_passes_as_it_is() -> None:
     assert caught.value is error
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error", "reason"),
     [
         (ValueError("no such thing"), "ValueError: no such thing"),
@@ -670,7 +671,7 @@ def test_closing_from_several_threads() -> None:
         assert [_expect_stop(attempt).cause for attempt in attempts] == ["cancelled"] * 4
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_case("seed", range(10))
 def test_closing_at_any_moment_leaves_nobody_waiting(seed: int) -> None:
     """Each body gets its transcript, or learns that the run has ended."""
     entries = _make_entries(30)
@@ -859,7 +860,7 @@ class CountingModel(SlowModel):
         return self.answer(entry, request)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_case("seed", range(6))
 def test_many_bodies_that_ask_for_anything_never_pass_the_cap(seed: int) -> None:
     """As xdist's workers do: in any order, the same again, what was expected and what was not."""
     random = Random(seed)
@@ -1222,7 +1223,7 @@ def test_nobody_waits_where_answers_are_there(model: AtOnce | SlowModel) -> None
     assert model.started == ["after_0", "after_1"]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_case("seed", range(4))
 def test_many_bodies_that_ask_for_what_goes_on_from_others(seed: int) -> None:
     """In any order, with failures that pass: everybody gets an answer, what went well is held once."""
     random = Random(seed)

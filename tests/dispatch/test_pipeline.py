@@ -19,13 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.budget import SAFE, Budget, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.limits import SAFE, Budget, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.pipeline import Limits, Payment, Pipeline, build_pipeline
 from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from tests.cases import each_case
 from tests.dispatch import clock
 from tests.dispatch.pipelines import LimitedModel
 from tests.factories import make_entry
@@ -165,7 +166,7 @@ def test_what_the_server_did_wrong_in_a_failed_try_is_noted_on_the_answer() -> N
     assert clock.run_coroutine(ask_model(LimitedModel(FakeModel([make_failure()]), Limits()))).protocol == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "error",
     [
         make_lasting_failure("bad_request"),
@@ -560,7 +561,7 @@ def test_a_wait_of_nothing_is_no_wait() -> None:
 # Rates
 
 
-@pytest.mark.parametrize("rpm", [1, 7, 60, 6000])
+@each_case("rpm", [1, 7, 60, 6000])
 def test_calls_start_at_even_distances(rpm: float) -> None:
     fake = FakeModel()
     clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=rpm)), 30))
@@ -607,7 +608,7 @@ def test_starts_stay_apart_after_a_single_fast_call() -> None:
     assert fake.starts[2:] == pytest.approx([fake.starts[2] + 0.005 * place for place in range(3)])
 
 
-@pytest.mark.parametrize("takes_s", [0.001, 0.02, 0.2, 5.0])
+@each_case("takes_s", [0.001, 0.02, 0.2, 5.0])
 def test_spreading_starts_holds_no_call_back_for_long(takes_s: float) -> None:
     """However fast an endpoint is: the 64 places are busy all the time."""
     fake = FakeModel(pace_s=takes_s)
@@ -660,7 +661,7 @@ def test_no_minute_holds_more_tokens_than_the_rate_and_one_request(sizes: list[i
         assert sum(within) <= 2000 + max(sizes)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completion", "second"),
     [
         (Completion(), 60),
@@ -733,7 +734,7 @@ def test_its_tries_come_before_all_other_calls() -> None:
     assert min(fake.starts[3:]) >= 40
 
 
-@pytest.mark.parametrize(
+@each_case(
     "cause", ["authentication", "not_found", "connection", "web_page", "quota", "max_tokens", "budget"]
 )
 def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:

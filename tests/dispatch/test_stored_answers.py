@@ -15,12 +15,10 @@ import pytest
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.stored_answers import AnswerKeys, leave_out_secrets
-from pytest_fcbench.domain.driving import drive_conversation
+from pytest_fcbench.dispatch.stored_answers import AnswerKeys
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.family import Api, WireRequest
-from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.prompting import Api, Mode, ModelPresentation, Names, Prompting, WireRequest
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
@@ -28,12 +26,13 @@ from pytest_fcbench.domain.transcript import (
     Fault,
     ToolCall,
     Transcript,
+    drive_conversation,
 )
-from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
+from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.suites import core
 from tests.dispatch.clock import Attempt, Stuck
 from tests.dispatch.pipelines import StoredModel
-from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, make_former_key, make_key, write_old_row
+from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, make_key, write_old_row
 from tests.factories import make_doc, make_entry, make_multi_turn
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
@@ -55,10 +54,6 @@ def test_what_is_no_object_of_headers_is_part_of_the_key_as_it_is(parameters: di
     assert make_key({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
         json.dumps([{"parameters": parameters}, ["core:simple_python_0", 1], [], []])
     )
-
-
-OFFICE = {**IDENTITY, "api_base": "http://office.example/v1"}
-"""The identity of a model whose server the environment names; formerly it was ``IDENTITY``."""
 
 
 @pytest.fixture
@@ -142,45 +137,6 @@ def test_a_stored_message_is_what_later_requests_repeat(store: AnswerStore) -> N
     assert (len(model.asked), stored.reused) == (3, 3)
     second = model.requests[1].messages
     assert second[1:] == (MESSAGE, {"role": "tool", "tool_call_id": "theirs", "content": "did f()"})
-
-
-STREAMED = {**IDENTITY, "parameters": {"stream": True}}
-
-
-@pytest.mark.parametrize(
-    ("identity", "stored"),
-    [
-        (IDENTITY, Completion(text="I would", finish_reason="error", message=MESSAGE)),
-        (STREAMED, Completion(text="I would", message=MESSAGE)),
-    ],
-    ids=["aborted", "cut stream"],
-)
-def test_a_failure_that_an_earlier_version_stored_is_asked_again(
-    store: AnswerStore, identity: Mapping[str, object], stored: Completion
-) -> None:
-    store.put(make_key(identity, make_entry(), REQUEST), "core:simple_python_0", "x", stored)
-    answer = Completion(text="a", finish_reason="stop", message=MESSAGE)
-    model = StoredModel(CountingModel([answer]), store, identity)
-    assert ask_model(model) == ask_model(model) == answer
-    assert "1 answers in answers.sqlite were failures of the endpoint" in model.notes[1]
-
-
-@pytest.mark.parametrize(
-    ("identity", "stored"),
-    [
-        (IDENTITY, Completion(text="a", message=MESSAGE)),
-        (STREAMED, Completion(text="a", message=MESSAGE, finish_reason="length")),
-        (STREAMED, Completion(text="a", message=MESSAGE, protocol=("no_finish_reason",))),
-        (STREAMED, Completion(text="a")),
-    ],
-    ids=["whole", "with a reason", "noted", "without a message"],
-)
-def test_an_answer_without_a_reason_is_no_failure(
-    store: AnswerStore, identity: Mapping[str, object], stored: Completion
-) -> None:
-    store.put(make_key(identity, make_entry(), REQUEST), "core:simple_python_0", "x", stored)
-    model = StoredModel(CountingModel([]), store, identity)
-    assert (ask_model(model), model.failures) == (stored, set())
 
 
 def test_the_same_is_asked_once(store: AnswerStore) -> None:
@@ -386,60 +342,8 @@ def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
     assert plain != routed == keyed
 
 
-@pytest.fixture
-def older_store(store: AnswerStore) -> Iterator[AnswerStore]:
-    """A store with an answer of an earlier version to ``REQUEST``."""
-    write_old_row(store, make_former_key(IDENTITY, ENTRY, REQUEST), "a")
-    with closing(AnswerStore(store.path)) as opened:
-        yield opened
-
-
-def test_answers_of_earlier_versions_are_not_bought_again(older_store: AnswerStore) -> None:
-    """They were stored before the key held the server that the environment names."""
-    store = older_store
-    stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) == ask_model(stored)
-    assert stored.notes == (
-        "a note",
-        "1 answers were reused from answers.sqlite",
-        "1 of them were stored by an earlier version, which did not note the server that the environment "
-        "names, nor headers; --fcbench-refresh asks again",
-    )
-    again = StoredModel(CountingModel([Completion(text="new")]), store, OFFICE, refresh=True, former=IDENTITY)
-    assert ask_model(again).text == "new"
-    found = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY).kept(ENTRY, REQUEST)
-    assert found == Completion(text="new")
-
-
-def test_a_store_of_this_run_is_not_searched_for_answers_of_earlier_versions(store: AnswerStore) -> None:
-    """An earlier version that runs beside this one is too rare to make a second key for each request."""
-    write_old_row(store, make_former_key(IDENTITY, ENTRY, REQUEST), "a")
-    stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) is None
-
-
-def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerStore) -> None:
-    """What OpenAI itself answered has the key that earlier versions gave to every server's answers."""
-    theirs = Completion(text="theirs", message={"role": "assistant", "content": "theirs"})
-    store.put(make_key(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
-    with closing(AnswerStore(store.path)) as again:
-        stored = StoredModel(CountingModel([Completion(text="ours")]), again, OFFICE, former=IDENTITY)
-        assert stored.kept(ENTRY, REQUEST) is None
-        assert ask_model(stored).text == "ours"
-        assert stored.reused == 0
-
-
-def test_headers_counted_for_nothing_formerly(older_store: AnswerStore) -> None:
-    routed = {**IDENTITY, "parameters": {"temperature": 0.0, "extra_headers": {"X-Route": "b"}}}
-    former = make_former_key(routed, ENTRY, REQUEST)
-    assert former == make_key(IDENTITY, ENTRY, REQUEST) != make_key(routed, ENTRY, REQUEST)
-    stored = StoredModel(CountingModel([]), older_store, routed, former=routed)
-    assert ask_model(stored).text == "a"
-    assert stored.reused_from_former == 1
-
-
 def test_tools_that_are_equal_but_not_the_same_json_are_told_apart() -> None:
-    keys = AnswerKeys(IDENTITY, leave_out_secrets)
+    keys = AnswerKeys(IDENTITY)
     tools: list[dict[str, object]] = [{"default": 1}, {"default": 1.0}, {"default": True}]
     found = [keys.make_key(ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
     assert len(set(found)) == 3

@@ -40,6 +40,7 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.models.providers.endpoint_model import RequestRefusedError
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.dispatch.clock import Attempt, wait_until
 from tests.dispatch.peer import offer_from_json, offer_to_json
@@ -150,7 +151,7 @@ def with_arguments(arguments: object) -> Transcript:
 ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "transcript",
     [
         make_transcript("grüße 語 🂡 \x00 \u2028"),
@@ -253,7 +254,7 @@ def test_entries_that_are_announced_are_expected_in_order() -> None:
     assert told == [[known[2], known[0]]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "error",
     [
         NotScoredError("bad_request", "no \ud800 such 語"),
@@ -279,7 +280,7 @@ def make_unpicklable_error() -> Exception:
     return error
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error", "reason"),
     [
         (LookupError("a bug of ours"), "LookupError: a bug of ours"),
@@ -506,9 +507,7 @@ def connect_as_stranger(address: tuple[str, int]) -> Iterator[socket.socket]:
         yield plain
 
 
-@pytest.mark.parametrize(
-    "said", [b"", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x05hello", b"\xff" * 300, b"\0\0\0"]
-)
+@each_case("said", [b"", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x05hello", b"\xff" * 300, b"\0\0\0"])
 def test_strangers_who_leave_again_disturb_nobody(said: bytes) -> None:
     with serve_transcripts() as server:
         for _ in range(3):
@@ -578,7 +577,7 @@ def frame(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-@pytest.mark.parametrize(
+@each_case(
     "said",
     [
         pickle.dumps(Exploit()),

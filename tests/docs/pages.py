@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 from tests.forks.processes import IS_POSSIBLE, start_server
 from tests.served import served
 
-PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("project/*.md"), ROOT / "README.md"])
 ENDPOINT = "localhost:8000"
 NOT_RUN = ("git clone", "pip install", "python -m venv", "pytest tests ")
 """Beginnings of the only commands that are not run: they install, or would run this very test."""

@@ -11,13 +11,15 @@ import pytest
 import yaml
 
 from docs._ext.generated import EXAMPLES, commands, configuration, options, schema
-from pytest_fcbench.cli.commands.init import WORKFLOWS
+from pytest_fcbench.cli.init import WORKFLOWS
 from pytest_fcbench.cli.main import declare_commands
+from pytest_fcbench.cli.tree import is_group
 from pytest_fcbench.config.loading import FILE, build_settings
 from pytest_fcbench.config.options import OPTIONS
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.present.document import json_schema
-from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
+from pytest_fcbench.scorecard.aggregate.scores import OVERALL
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.docs.pages import ENDPOINT, PAGES, page, prepare, run
 from tests.served import served
@@ -28,8 +30,7 @@ FLAGS = {option.flag for option in OPTIONS}
 def _collect_parsers() -> Mapping[str, argparse.ArgumentParser]:
     registered: argparse._SubParsersAction[argparse.ArgumentParser]
     registered = argparse.ArgumentParser().add_subparsers()
-    declare_commands(registered)
-    return registered.choices
+    return declare_commands(registered)
 
 
 PARSERS = _collect_parsers()
@@ -54,7 +55,10 @@ def find_unknown_names(text: str) -> Iterator[str]:
     code += re.findall(r"`(fcbench [^`]+)`", text)
     for found in code:
         name, _, rest = found.removeprefix("fcbench ").partition(" ")
-        if not re.fullmatch(r"[a-z-]+", name) or name.startswith("-"):
+        if is_group(name):
+            last, _, rest = rest.partition(" ")
+            name = f"{name} {last}"
+        if not re.fullmatch(r"[a-z -]+", name) or name.startswith("-"):
             continue
         if name not in PARSERS:
             yield f"fcbench {name}"
@@ -64,18 +68,18 @@ def find_unknown_names(text: str) -> Iterator[str]:
         yield from (f"fcbench {name} {flag}" for flag in given if flag not in _list_flags(PARSERS[name]))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@each_case("path", PAGES, ids=lambda path: path.stem)
 def test_every_option_and_command_that_is_named_exists(path: Path) -> None:
     assert list(find_unknown_names(path.read_text(encoding="utf-8"))) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "found"),
     [
         ("use --fcbench-modle=x", "--fcbench-modle"),
         ("    fcbench reprot a.json", "fcbench reprot"),
-        ("`fcbench show x --scoercard y`", "fcbench show --scoercard"),
-        ("$ fcbench compare a.json b.json \\\n    --flip=3", "fcbench compare --flip"),
+        ("`fcbench run show x --scoercard y`", "fcbench run show --scoercard"),
+        ("$ fcbench run compare a.json b.json \\\n    --flip=3", "fcbench run compare --flip"),
     ],
 )
 def test_what_does_not_exist_is_found(text: str, found: str) -> None:
@@ -129,6 +133,7 @@ def test_the_schema_table_has_every_field() -> None:
     assert keys == {option.key for option in OPTIONS if option.in_file}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_example_of_a_group_of_options_runs(example: str, tmp_path: Path) -> None:
     run("fcbench init --ci none", tmp_path, tmp_path)
@@ -139,7 +144,7 @@ def test_the_example_of_a_group_of_options_runs(example: str, tmp_path: Path) ->
 CONFIGURATIONS = [path for path in PAGES if FILE in page(path).files]
 
 
-@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.stem)
+@each_case("path", CONFIGURATIONS, ids=lambda path: path.stem)
 def test_configurations_can_be_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_FT_KEY", "a-key-of-the-docs")
     (tmp_path / FILE).write_text(page(path).files[FILE], encoding="utf-8")
@@ -159,6 +164,7 @@ def _find_commands(value: object) -> Iterator[str]:
             yield from _find_commands(member)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [".github/workflows/benchmarks.yml", ".gitlab-ci.yml"])
 def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
     gates = page(ROOT / "docs" / "gates.md")
@@ -170,7 +176,7 @@ def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
     assert ours
     if any("fcbench-baseline" in line for line in ours):
         before = (
-            "pytest benchmarks -m parallel --fcbench-model=oracle && fcbench baseline save scorecard.json"
+            "pytest benchmarks -m parallel --fcbench-model=oracle && fcbench run baseline save scorecard.json"
         )
         run(before, tmp_path, tmp_path)
     with served("--model", "oracle") as api_base:
@@ -204,7 +210,7 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
         assert made is not None
         commands = list(_find_commands(yaml.safe_load(made[1])))
         assert "pytest benchmarks --junitxml=junit.xml" in commands
-        assert "fcbench report scorecard.json" in made[1]
+        assert "fcbench run report scorecard.json" in made[1]
 
 
 def test_the_readme_is_short() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.docs.pages import NOT_RUN, PAGES, Command, Page, matches, page, walk
 
 LONG = ("core", "tutorial-gate")
@@ -32,6 +33,7 @@ def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     check(page(path), folder, tmp_path / "cache")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", WITH_OFFICIAL, ids=lambda path: path.stem)
 def test_commands_about_official_entries(path: Path, tmp_path: Path, pack_cache: Path) -> None:
     check(page(path), tmp_path, pack_cache, official=True)
@@ -64,7 +66,7 @@ more
 
 <!-- needs bfcl -->
 ```console
-$ fcbench suites
+$ fcbench suite list
 ...
 ```
 """
@@ -76,12 +78,12 @@ def test_a_page_is_files_and_commands(tmp_path: Path) -> None:
     assert found.commands == (
         Command("cat a.txt", ("one", "..."), official=False),
         Command("echo \\\n    more", ("more",), official=False),
-        Command("fcbench suites", ("...",), official=True),
+        Command("fcbench suite list", ("...",), official=True),
     )
     check(found, tmp_path, tmp_path)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("right", "wrong", "command"),
     [
         ("one\n...", "two\n...", "$ cat a.txt"),

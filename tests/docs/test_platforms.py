@@ -10,7 +10,7 @@ WINDOWS = """\
 import sys
 from types import SimpleNamespace
 
-from pytest_fcbench.dispatch import request_locks
+from pytest_fcbench.dispatch import answer_store as request_locks
 from pytest_fcbench.execution.sandbox import pool
 
 pool.sys = request_locks.sys = SimpleNamespace(platform="win32", executable=sys.executable, path=sys.path)

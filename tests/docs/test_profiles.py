@@ -13,23 +13,23 @@ import pytest
 from pytest_fcbench.domain.entry import Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import Completion, Ending, Step, Transcript
+from pytest_fcbench.domain.transcript import Completion, Ending, RecordedCall, Step, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
+from pytest_fcbench.kinds import chat as chat
+from pytest_fcbench.kinds import relevance as relevance
 from pytest_fcbench.kinds.answers import verdict as final_answer
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.kinds.calls import verdict as by_calls
-from pytest_fcbench.kinds.chat import verdict as chat
 from pytest_fcbench.kinds.execution import rest_verdict as rest
 from pytest_fcbench.kinds.execution import verdict as execution
-from pytest_fcbench.kinds.execution.truth import ResultRule
-from pytest_fcbench.kinds.golden_path.verdict import judge as judge_path
-from pytest_fcbench.kinds.judgement import judge_ending
-from pytest_fcbench.kinds.relevance import verdict as relevance
-from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.execution.verdict import ResultRule
+from pytest_fcbench.kinds.golden_path.kind import judge as judge_path
+from pytest_fcbench.kinds.sql import kind as sql
 from pytest_fcbench.kinds.state import verdict as state
+from pytest_fcbench.kinds.table import judge_ending
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.kinds.execution.test_rest_verdict import entry_of as rest_entry
@@ -215,12 +215,12 @@ def assert_shown(shown: list[str], judgement: Judgement) -> None:
     assert shown == [describe_verdict(judgement.official), describe_verdict(judgement.corrected)]
 
 
-@pytest.mark.parametrize(("section", "row"), EXAMPLES, ids=[f"{s}: {row[-3][:30]!r}" for s, row in EXAMPLES])
+@each_case(("section", "row"), EXAMPLES, ids=[f"{s}: {row[-3][:30]!r}" for s, row in EXAMPLES])
 def test_an_example_gets_the_verdicts_beside_it(section: str, row: list[str]) -> None:
     assert_shown(row[-2:], SECTIONS[section](*row[1:-2]))
 
 
-@pytest.mark.parametrize("row", read_rows("Calls that are carried out"), ids=lambda row: row[3])
+@each_case("row", read_rows("Calls that are carried out"), ids=lambda row: row[3])
 def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
     _, truth, kind, answer, *shown = row
     entry = executed_entry(truth, category="exec_simple", kind=_KINDS[kind])

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sphinx.search.en import SearchEnglish
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
@@ -46,6 +47,7 @@ class _Loaded(HTMLParser):
             self.addresses.append(address)
 
 
+@pytest.mark.nightly
 def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> None:
     names = {path.stem for path in DOCS.glob("*.md")}
     assert names <= {path.stem for path in site.glob("*.html")}
@@ -83,7 +85,8 @@ SEARCHED = {
 """Words that people search, and a page that the search must list."""
 
 
-@pytest.mark.parametrize(("word", "page"), SEARCHED.items())
+@pytest.mark.nightly
+@each_case(("word", "page"), SEARCHED.items())
 def test_a_search_finds_the_page(site: Path, word: str, page: str) -> None:
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
@@ -97,6 +100,7 @@ def test_a_search_finds_the_page(site: Path, word: str, page: str) -> None:
     assert page in found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("change", "says"),
     [

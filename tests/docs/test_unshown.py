@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.docs.pages import PAGES, run
 
 ELSEWHERE = re.compile(
@@ -66,7 +67,8 @@ def test_there_are_such_commands() -> None:
     assert {command.split()[0] for command in COMMANDS} == {"pytest", "fcbench"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.nightly
+@each_case("command", COMMANDS)
 def test_a_command_of_the_docs_runs(command: str, project: Path) -> None:
     code, told = _run_command(command, project)
     assert code == 0, told
@@ -74,5 +76,5 @@ def test_a_command_of_the_docs_runs(command: str, project: Path) -> None:
 
 
 def test_one_that_does_not_run_is_noticed(project: Path) -> None:
-    for command in ("pytest benchmarks --fcbench-model=orcale", "fcbench compare a.json gone.json"):
+    for command in ("pytest benchmarks --fcbench-model=orcale", "fcbench run compare a.json gone.json"):
         assert _run_command(command, project)[0] != 0

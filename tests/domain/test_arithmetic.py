@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.arithmetic import add_in_order
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("numbers", "total"),
     [
         ([], "0"),
@@ -34,7 +35,7 @@ def test_each_sum_is_rounded(numbers: list[float]) -> None:
     assert repr(add_in_order(numbers)) == repr([*accumulate([0, *numbers])][-1])
 
 
-@pytest.mark.parametrize("wrong", [5, ["a"], [1, None], [[1]]])
+@each_case("wrong", [5, ["a"], [1, None], [[1]]])
 def test_what_is_no_list_of_numbers_fails_as_in_a_sum(wrong: object) -> None:
     with pytest.raises(TypeError) as expected:
         sum(wrong)  # type: ignore[call-overload]

@@ -16,9 +16,10 @@ from pytest_fcbench.domain.errors import (
     UsageError,
     describe_unknown_name,
 )
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize("kind", [UsageError, SuiteError, PackError, PackMissing, NotScoredError])
+@each_case("kind", [UsageError, SuiteError, PackError, PackMissing, NotScoredError])
 def test_every_error_is_one_of_ours(kind: type[Exception]) -> None:
     assert issubclass(kind, FcbenchError)
 
@@ -43,7 +44,7 @@ def test_not_scored_tells_cause_and_reason() -> None:
     assert (error.cause, error.reason, str(error)) == ("timeout", "no answer in 600 s", "no answer in 600 s")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence"),
     [
         pytest.param(

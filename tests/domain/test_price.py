@@ -6,6 +6,7 @@ import pytest
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Completion
+from tests.cases import each_case
 
 
 def test_tokens_cost_dollars_per_million() -> None:
@@ -22,7 +23,7 @@ PARTS = Completion(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rates", "dollars"),
     [
         ({}, 12.0),
@@ -54,7 +55,7 @@ def test_an_hour_is_shared_by_the_calls_at_once() -> None:
     assert Price(hour=23.92).compute_cost(used, 100) == pytest.approx(2 * 23.92 / 100)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("price", "used"),
     [
         (Price(input=2.0, output=1.0), (None, 5, 1.0)),

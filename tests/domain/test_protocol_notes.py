@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.domain.protocol_notes import FAILURES, ProtocolNote, describe_note, merge_notes
+import pytest
+
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.protocol_notes import (
+    FAILURES,
+    ProtocolNote,
+    describe_note,
+    is_failure,
+    merge_notes,
+    read_ending,
+)
+from pytest_fcbench.domain.transcript import Ending
+from tests.cases import each_case
 
 
 def test_codes_are_merged_in_the_order_of_the_table() -> None:
@@ -26,3 +38,36 @@ def test_failures_are_notes_without_an_answer() -> None:
         "error_in_reply",
         "aborted_answer",
     }
+
+
+@each_case(
+    ("reason", "ending"),
+    [
+        ("stop", None),
+        ("tool_calls", None),
+        ("end_turn", None),
+        (None, None),
+        (7, None),
+        ("length", Ending.CUT),
+        ("MAX_TOKENS", Ending.CUT),
+        ("model_context_window_exceeded", Ending.CUT),
+        ("SAFETY", Ending.FILTERED),
+        ("content_filtered", Ending.FILTERED),
+        ("refusal", Ending.REFUSED),
+        ("function_call", Ending.FUNCTION_CALL),
+        ("MALFORMED_FUNCTION_CALL", Ending.MALFORMED),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", Ending.MALFORMED),
+        ("malformed_tool_use", Ending.MALFORMED),
+    ],
+)
+def test_words_of_servers(reason: object, ending: Ending | None) -> None:
+    assert read_ending(reason) is ending
+    assert not is_failure(reason)
+
+
+@each_case("reason", ["error", "Abort", "network_error", "insufficient_system_resource", "failed"])
+def test_words_of_a_server_that_failed(reason: str) -> None:
+    assert is_failure(reason)
+    with pytest.raises(CallError, match=reason) as failure:
+        read_ending(reason)
+    assert (failure.value.cause, failure.value.transient) == ("aborted_answer", True)

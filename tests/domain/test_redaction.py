@@ -21,11 +21,12 @@ from pytest_fcbench.domain.redaction import (
     redact_address,
     redact_secrets,
 )
+from tests.cases import each_case
 
 SECRET = "v9-Qz.77_hidden"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "OPENAI_API_KEY",
@@ -44,7 +45,7 @@ def test_the_value_of_a_secret_variable_never_survives(monkeypatch: pytest.Monke
     assert redact_secrets(text) == "refused ***, that is x***y\n***"
 
 
-@pytest.mark.parametrize("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY"])
+@each_case("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY"])
 def test_the_value_of_another_variable_stays(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "Constantinople")
     assert redact_secrets("from Constantinople") == "from Constantinople"
@@ -57,7 +58,7 @@ def test_a_value_too_short_for_a_secret_stays(monkeypatch: pytest.MonkeyPatch, v
     assert redact_secrets(f"12345 boxes {value}") == f"12345 boxes {value}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "left"),
     [
         pytest.param("Authorization: Bearer abc.def-123/456==", "Authorization: Bearer ***", id="bearer"),
@@ -74,7 +75,7 @@ def test_what_looks_like_a_key_never_survives(text: str, left: str) -> None:
     assert redact_secrets(text) == left
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -157,7 +158,7 @@ def list_own_secrets(key: str | None = None, address: str | None = None, **param
     return list_request_secrets(key, address, parameters)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "secrets",
     [
         pytest.param(list_own_secrets("mixed123"), id="key"),
@@ -172,7 +173,7 @@ def test_what_a_request_carries_is_a_secret(secrets: list[str]) -> None:
     assert "mixed123" in secrets
 
 
-@pytest.mark.parametrize("harmless", ["lm-studio", "short1", "2026-11-24", "12345678", "anything"])
+@each_case("harmless", ["lm-studio", "short1", "2026-11-24", "12345678", "anything"])
 def test_what_an_honest_answer_may_contain_is_no_secret(harmless: str) -> None:
     secrets = list_own_secrets(harmless, f"http://127.0.0.1/v1?v={harmless}", extra_body={"a": harmless})
     assert harmless not in secrets
@@ -207,10 +208,8 @@ TOKEN = "cmVhZGVyOnAlIHcxMjM0NQ"
 """``reader:p% w12345`` in base64."""
 
 
-@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
-@pytest.mark.parametrize(
-    "form", ["reader:p%25%20w12345", "reader:p% w12345", "p% w12345", f"Basic {TOKEN}=="]
-)
+@each_case("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+@each_case("form", ["reader:p%25%20w12345", "reader:p% w12345", "p% w12345", f"Basic {TOKEN}=="])
 def test_the_credentials_of_a_proxy_are_masked_in_each_form_in_which_they_are_sent(
     monkeypatch: pytest.MonkeyPatch, name: str, form: str
 ) -> None:
@@ -225,7 +224,7 @@ def test_the_credentials_of_a_header_are_secrets_once_they_are_decoded() -> None
     assert {f"{TOKEN}==", "reader:p% w12345", "p% w12345"} <= set(list_own_secrets(extra_headers=header))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "left"),
     [
         ("at http://reader:pw@127.0.0.1/v1", "at http://***@127.0.0.1/v1"),

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.prompting import FORMATS, Mode, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
     Completion,
@@ -26,6 +25,7 @@ from pytest_fcbench.domain.transcript_json import (
     write_transcript,
 )
 from pytest_fcbench.domain.verdict import Profile
+from tests.cases import each_case
 
 COMPLETIONS = {
     "empty": Completion(),
@@ -39,7 +39,7 @@ COMPLETIONS = {
 }
 
 
-@pytest.mark.parametrize("completion", COMPLETIONS.values(), ids=COMPLETIONS)
+@each_case("completion", COMPLETIONS.values(), ids=COMPLETIONS)
 def test_a_completion_comes_back_as_it_was(completion: Completion) -> None:
     assert read_completion(json.loads(json.dumps(write_completion(completion)))) == completion
 
@@ -63,7 +63,7 @@ def test_calls_without_ids_are_written_as_by_earlier_versions() -> None:
     assert "ids" not in write_completion(Completion(tool_calls=(ToolCall("f", "{}"), "and")))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value"),
     [("message", "hi"), ("latency_s", "1"), ("input_tokens", "7"), ("output_tokens", 2.5)],
 )
@@ -72,7 +72,7 @@ def test_what_is_of_another_kind_is_unknown(key: str, value: object) -> None:
     assert read_completion({**write_completion(Completion(text="x")), key: value}) == Completion(text="x")
 
 
-@pytest.mark.parametrize("missing", ["text", "tool_calls", "latency_s", "output_tokens"])
+@each_case("missing", ["text", "tool_calls", "latency_s", "output_tokens"])
 def test_a_completion_without_a_key_is_refused(missing: str) -> None:
     written = write_completion(Completion(text="x"))
     del written[missing]
@@ -98,14 +98,14 @@ def test_a_transcript_comes_back_as_it_was() -> None:
     assert read_transcript(json.loads(json.dumps(write_transcript(TRANSCRIPT)))) == TRANSCRIPT
 
 
-@pytest.mark.parametrize("shown", FORMATS, ids=lambda shown: shown.name)
+@each_case("shown", FORMATS, ids=lambda shown: shown.name)
 def test_each_prompt_format_comes_back(shown: PromptFormat) -> None:
     prompting = Prompting.make_default(Mode.PROMPT).use_format(shown)
     transcript = Transcript("core:x", "m", prompting, ((STEP,),))
     assert read_transcript(json.loads(json.dumps(write_transcript(transcript)))) == transcript
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value", "reason"),
     [
         ("entry", 3, "entry must be str, is int"),

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
+from tests.cases import each_case
 from tests.conftest import ROOT
 
 DOORS = ("driver", "passenger", "rear_left", "rear_right")
@@ -383,7 +383,7 @@ def test_the_same_calls_do_the_same_and_nothing_else(
     assert before == (CONFIG, WORLD)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@each_case("domain", DOMAINS)
 def test_states_are_told_apart(domain: str) -> None:
     changes = {
         "file_system": "touch(file_name='new')",

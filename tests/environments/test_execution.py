@@ -16,6 +16,7 @@ from pytest_fcbench.environments.api.posting import Posting
 from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.execution import Environments, render_result
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 
@@ -81,7 +82,7 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("text", ARGUMENTS.values(), ids=ARGUMENTS)
+@each_case("text", ARGUMENTS.values(), ids=ARGUMENTS)
 def test_ways_to_give_arguments(text: str) -> None:
     assert perform_on_shelf(text) == ({"a": "b"}, '{"label": "a", "content": "b", "lid": false}')
 
@@ -108,7 +109,7 @@ VALUES: Mapping[str, object] = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES.items(), ids=VALUES)
+@each_case(("text", "value"), VALUES.items(), ids=VALUES)
 def test_an_argument_has_the_value_that_is_written(text: str, value: object) -> None:
     found = put_content(text)
     assert (type(found), found) == (type(value), value)
@@ -128,7 +129,7 @@ NESTED: Mapping[str, object] = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), NESTED.items(), ids=NESTED)
+@each_case(("text", "value"), NESTED.items(), ids=NESTED)
 def test_nested_calls_and_subscripts_of_what_they_return(text: str, value: object) -> None:
     assert put_content(text) == value
 
@@ -189,7 +190,7 @@ RESULTS: Mapping[str, tuple[object, str]] = {
 }
 
 
-@pytest.mark.parametrize(("result", "text"), RESULTS.values(), ids=RESULTS)
+@each_case(("result", "text"), RESULTS.values(), ids=RESULTS)
 def test_a_result_is_rendered_as_text(result: object, text: str) -> None:
     assert render_result(result) == text
 
@@ -227,7 +228,7 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("text", "words"), EXCEPTIONS.values(), ids=EXCEPTIONS)
+@each_case(("text", "words"), EXCEPTIONS.values(), ids=EXCEPTIONS)
 def test_exceptions_become_text(text: str, words: str) -> None:
     result = perform_on_shelf(text)[1]
     assert result.startswith("Error: ")
@@ -318,7 +319,7 @@ NO_CALL |= {
 }
 
 
-@pytest.mark.parametrize("text", NO_CALL.values(), ids=NO_CALL)
+@each_case("text", NO_CALL.values(), ids=NO_CALL)
 def test_what_is_no_call_is_an_error_and_changes_nothing(text: str) -> None:
     jars: dict[object, object] = {}
     results: list[str] = []
@@ -333,7 +334,7 @@ def test_what_is_no_call_is_an_error_and_changes_nothing(text: str) -> None:
     assert len(results[0]) < 600
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_ends(text: str) -> None:
     must_end(lambda: perform_on_shelf(text, f"put({text})"))
 
@@ -356,7 +357,7 @@ CANARIES = {
 }
 
 
-@pytest.mark.parametrize("text", CANARIES.values(), ids=CANARIES)
+@each_case("text", CANARIES.values(), ids=CANARIES)
 def test_nothing_is_evaluated(text: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     jars, result = perform_on_shelf(text.format(path=str(canary)))
@@ -435,7 +436,7 @@ def test_a_list_does_not_grow_without_end() -> None:
     assert len(posting.tweets[0]["mentions"]) <= 2_000_000
 
 
-@pytest.mark.parametrize("call", ["put('{}')", "put(1, '{}')", "put(label='{}')", "put(1, take('{}'))"])
+@each_case("call", ["put('{}')", "put(1, '{}')", "put(label='{}')", "put(1, take('{}'))"])
 def test_an_argument_may_have_a_million_characters(call: str) -> None:
     assert perform_on_shelf(call.format("x" * 1_000_001)) == ({}, TOO_LARGE)
     assert perform_on_shelf(call.format("x" * 1_000_000))[1] != TOO_LARGE

@@ -7,15 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-import pytest
 from docstring_parser import parse
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.function_doc import TYPES, WITH_ELEMENTS, FunctionDoc, Language, conforms_to_schema
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.function_docs import document_domain
+from tests.cases import each_case
 
 
 class Kiosk(Environment):
@@ -131,7 +130,7 @@ TYPED: Mapping[str, Mapping[str, object]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "schema"), TYPED.items(), ids=TYPED)
+@each_case(("name", "schema"), TYPED.items(), ids=TYPED)
 def test_a_parameter_has_the_schema_of_its_type_hint(name: str, schema: Mapping[str, object]) -> None:
     assert document_sell().properties[name] == schema
 
@@ -167,7 +166,7 @@ def take_one(self: object, a: int) -> None: ...
 def take_two(self: object, a: int, b: int = 0) -> None: ...
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "text", "left"),
     [
         (take_one, "", ["a"]),
@@ -238,13 +237,13 @@ def find_problems(schema: Mapping[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+@each_case("domain", DOMAINS.values(), ids=DOMAINS)
 def test_every_parameter_is_described(domain: type[Environment]) -> None:
     for doc in document_domain(domain):
         assert find_undescribed(getattr(domain, doc.name), doc) == [], doc.name
 
 
-@pytest.mark.parametrize("doc", DOCS.values(), ids=DOCS)
+@each_case("doc", DOCS.values(), ids=DOCS)
 def test_the_doc_of_each_function(doc: FunctionDoc) -> None:
     assert doc.description.count(". ") >= 1
     assert doc.description.endswith((".", ").", "?"))
@@ -257,7 +256,7 @@ def test_the_doc_of_each_function(doc: FunctionDoc) -> None:
     assert json.loads(json.dumps(doc.parameters)) == doc.parameters
 
 
-@pytest.mark.parametrize(
+@each_case(
     "schema",
     [
         {},

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_fcbench.environments.api.messages import Messages
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.sentences import write_sentence
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 
 EXECUTOR = {"execute_multi_turn_func_call": ["{func_call_copy} is forbidden.", "It went wrong: {value}"]}
 
@@ -56,7 +55,7 @@ PYTHON = {
 }
 
 
-@pytest.mark.parametrize(("call", "problem"), PYTHON.items(), ids=PYTHON)
+@each_case(("call", "problem"), PYTHON.items(), ids=PYTHON)
 def test_errors_are_pythons_own_where_the_executor_has_sentences(call: str, problem: str) -> None:
     assert perform(call) == f"It went wrong: {problem}"
 
@@ -70,7 +69,7 @@ EVALUATED = {
 }
 
 
-@pytest.mark.parametrize(("text", "result"), EVALUATED.items(), ids=EVALUATED)
+@each_case(("text", "result"), EVALUATED.items(), ids=EVALUATED)
 def test_what_the_official_executor_evaluates_has_its_value(text: str, result: str) -> None:
     assert perform(text) == result
 
@@ -78,7 +77,7 @@ def test_what_the_official_executor_evaluates_has_its_value(text: str, result: s
 FORBIDDEN = {"kill(pid=1)": "kill", "os.remove('x')": "remove", "run": "run", "quit ()": "quit"}
 
 
-@pytest.mark.parametrize(("call", "name"), FORBIDDEN.items(), ids=FORBIDDEN)
+@each_case(("call", "name"), FORBIDDEN.items(), ids=FORBIDDEN)
 def test_what_the_official_executor_refuses_is_refused(call: str, name: str) -> None:
     assert perform(call) == f"It went wrong: {name} is forbidden."
 

@@ -11,6 +11,7 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import MissingAnswer, NoWeb, WebError, World
+from tests.cases import each_case
 
 RESULTS = [
     {"title": "T", "href": "http://a.example/", "body": "B"},
@@ -73,7 +74,7 @@ def test_a_page_in_each_mode() -> None:
         assert mode in call_search(web, call.format(f", mode={mode!r}"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "told"),
     [
         ("search_engine_query(keywords='')", "keywords must be words"),
@@ -141,7 +142,7 @@ def call_officially(web: Pages, call: str, **config: object) -> str:
     return text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "result"),
     [
         ("search_engine_query('a', max_results=1)", str(RESULTS[:1])),

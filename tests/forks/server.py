@@ -31,7 +31,7 @@ from typing import NoReturn, TypedDict
 
 import pytest
 
-from pytest_fcbench.cli import main as command_line
+from pytest_fcbench.cli import tree
 from pytest_fcbench.domain.registry import find_entry_points
 from pytest_fcbench.suites import core
 
@@ -71,8 +71,9 @@ def import_everything() -> None:
             del sys.modules[name]
     sys.path[:] = paths
     importlib.import_module("xdist.remote")
-    for name in command_line.find_command_names():
-        command_line.load_command(name)
+    importlib.import_module("pytest_fcbench.cli.main")
+    for name in tree.find_command_names():
+        tree.load_functions(name)
     suite = core.open_suite(Path())
     for category in suite.categories:
         suite.load(category)

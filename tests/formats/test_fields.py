@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.formats import fields
 from pytest_fcbench.formats.fields import Field, Key, find_yaml_line, read_yaml
+from tests.cases import each_case
 
 TEXT = """\
 # a comment
@@ -91,7 +92,7 @@ def test_a_text_keeps_the_ends_of_lines_that_only_yaml_knows(tmp_path: Path, sep
     assert read_yaml(path) == {"a": f"b{separator}c"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *(
@@ -128,7 +129,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: cannot be read: No such file or directory; give a readable file"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "says"),
     [
         pytest.param(b"a: [1, 2\nb: 3\n", "line 2", id="bracket"),
@@ -152,7 +153,7 @@ def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says:
 _REPEATED = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "says"),
     [
         pytest.param("a: 1\nb: &a [*a]\n", "2: an alias in this value names the value itself", id="itself"),

@@ -19,6 +19,7 @@ from pytest_fcbench.kinds.calls.verdict import judge
 from pytest_fcbench.kinds.entry_files import read_entries
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.suites.core import read_wording
+from tests.cases import each_case
 from tests.factories import ask_model, make_transcript
 
 FC = Prompting.make_default(Mode.FC)
@@ -70,8 +71,8 @@ def _call(arguments: Mapping[str, object]) -> Completion:
     return Completion(None, (ToolCall("price", json.dumps(arguments)),))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("listed", [True, False], ids=["at the top", "in the entry"])
+@each_case("form", FORMS)
+@each_case("listed", [True, False], ids=["at the top", "in the entry"])
 def test_every_form_is_read_sent_unchanged_and_judged(tmp_path: Path, form: str, listed: bool) -> None:
     path = tmp_path / "entries.yaml"
     entry = {"id": "one", "query": "?", "functions": ["price"], "expect": [{"price": {"item": "salt"}}]}
@@ -170,7 +171,7 @@ SCHEMAS: Mapping[str, tuple[object, object, Sequence[object]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@each_case("name", SCHEMAS)
 def test_every_word_of_json_schema_is_sent_and_judged(tmp_path: Path, name: str) -> None:
     schema, right, wrong = SCHEMAS[name]
     whole = {"type": "object", "properties": {"x": schema}, "required": ["x"], **ROOT}
@@ -209,7 +210,7 @@ def test_a_list_is_one_value_of_a_parameter_that_takes_a_list(tmp_path: Path) ->
     assert _passes(entry, _call({"x": ["a"]})) == (False, False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("doc", "expect", "says"),
     [
         pytest.param(

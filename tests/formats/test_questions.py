@@ -10,7 +10,8 @@ from pytest_fcbench.domain.entry import Entry, Message, PastCall
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.entry_files import read_entries
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
+from tests.cases import each_case
 
 BEGUN = """\
 category: next_call
@@ -80,7 +81,7 @@ def test_words_that_come_next_are_no_call(tmp_path: Path) -> None:
     assert entry.expectation == NoCall()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "told"),
     [
         (RESULT, "", r"messages\.3: must be one of 1 results; give one"),

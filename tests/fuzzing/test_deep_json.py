@@ -11,17 +11,17 @@ import pytest
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import NotScoredError, PackError, SuiteError, UsageError
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.models.providers.litellm import _find_original_reply
 from pytest_fcbench.run import history
 from pytest_fcbench.scorecard.scorecard_files import load_outlines, load_scorecard
-from pytest_fcbench.suites.complexfuncbench_texts import CODE
-from pytest_fcbench.suites.entry_lines import iterate_lines
+from pytest_fcbench.suites.complexfuncbench import CODE
+from pytest_fcbench.suites.custom import iterate_lines
 from pytest_fcbench.suites.packs import open_pack
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import UnreadableLogError
+from pytest_fcbench.tools.importing.offered_tools import UnreadableLogError
 from tests.factories import make_entry, make_record, write_scorecard
 
 pytestmark = pytest.mark.parametrize("depth", [500, 5_000, 100_000])

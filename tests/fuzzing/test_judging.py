@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
-from pytest_fcbench.domain.recorded_call import RecordedCall
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
@@ -20,6 +19,7 @@ from pytest_fcbench.domain.transcript import (
     Fault,
     Party,
     PathSettings,
+    RecordedCall,
     Step,
     Transcript,
 )
@@ -39,21 +39,21 @@ from pytest_fcbench.judging import ratings
 from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.opinions import Equivalence
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.kinds import chat as chat
+from pytest_fcbench.kinds import relevance as relevance
 from pytest_fcbench.kinds.answers import verdict as answer
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.chat import verdict as chat
 from pytest_fcbench.kinds.execution import rest_verdict as rest
 from pytest_fcbench.kinds.execution import verdict as execution
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.golden_path.questions import (
     ask_completeness,
     ask_correctness,
     ask_equivalence,
 )
-from pytest_fcbench.kinds.relevance import verdict as relevance
-from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.sql import kind as sql
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json

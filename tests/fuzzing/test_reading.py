@@ -23,14 +23,13 @@ from pytest_fcbench.codecs.presenting import (
     build_wire_doc,
 )
 from pytest_fcbench.codecs.rendering import render_in_format
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Mode, Names, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.execution.functions.lambdas import read_function
-from pytest_fcbench.kinds.golden_path.answers import Reader
+from pytest_fcbench.kinds.golden_path.walk import Reader
 from pytest_fcbench.suites import core
 from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, draw_calls, literals
 from tests.codecs.test_rendering import json_values as readable_values

@@ -15,24 +15,14 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present import github, terminal
+from pytest_fcbench.present import run_end, terminal
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export import (
-    badge,
-    csv_rows,
-    json_rows,
-    latex_table,
-    markdown_table,
-    model_index,
-    parquet_rows,
-)
-from pytest_fcbench.tools.export.order import ExportRequest
-from pytest_fcbench.tools.export.ordered_rows import describe_rows
-from pytest_fcbench.tools.export.plots import files
+from pytest_fcbench.tools.export import charts, repository_texts, rows
+from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.factories import FACTS
 from tests.fuzzing.targets import make_target
 from tests.scorecard.test_record import RECORDS
@@ -60,7 +50,7 @@ def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
 def test_a_run_is_summed_up_for_github(found: list[Record]) -> None:
     for profile in Profile:
         evidence = Evidence(found, profile, count_entries, FACTS.suites)
-        "\n".join(github.write_step_summary(FACTS, evidence, ())).encode()
+        "\n".join(run_end.write_step_summary(FACTS, evidence, ())).encode()
 
 
 @make_target(10, found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
@@ -76,11 +66,11 @@ def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
 @make_target(20, found=records, per=st.sampled_from(["entry", "score"]))
 def test_rows_are_exported_whole(found: list[Record], per: str) -> None:
     order = ExportRequest([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, per=per)
-    rows = len(list(describe_rows(order)))
-    assert len(list(csv.reader(csv_rows.render_text(order)))) == rows + 1
-    assert [type(json.loads(line)) for line in json_rows.render_text(order)] == [dict] * rows
+    number = len(list(rows.describe_rows(order)))
+    assert len(list(csv.reader(rows.render_csv(order)))) == number + 1
+    assert [type(json.loads(line)) for line in rows.render_json_lines(order)] == [dict] * number
     with TemporaryDirectory() as folder:
-        assert parquet_rows.write_path(order, Path(folder) / "rows.parquet") == [f"{rows:,} rows"]
+        assert rows.write_parquet(order, Path(folder) / "rows.parquet") == [f"{number:,} rows"]
 
 
 @make_target(20, found=records)
@@ -88,10 +78,10 @@ def test_scores_are_exported_in_forms_that_can_be_read(found: list[Record]) -> N
     order = ExportRequest(
         [Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, metric="overall"
     )
-    (_, text, _) = "".join(model_index.render_text(order)).split("---\n")
+    (_, text, _) = "".join(repository_texts.render_model_index(order)).split("---\n")
     assert yaml.safe_load(text)["model-index"][0]["name"] == FACTS.model
-    fromstring("".join(badge.render_text(order)))
-    for module in (latex_table, markdown_table):
-        "".join(module.render_text(order)).encode()
+    fromstring("".join(repository_texts.render_badge(order)))
+    for render in (rows.render_latex_table, rows.render_markdown_table):
+        "".join(render(order)).encode()
     with suppress(UsageError):  # where nothing was scored
-        fromstring("".join(files.render_text(order)))
+        fromstring("".join(charts.render_svg(order)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from pytest_fcbench.judging.questions import (
     read_members,
     recall_answer,
 )
+from tests.cases import each_case
 from tests.factories import make_entry
 
 
@@ -61,7 +61,7 @@ def list_messages(request: AskModel) -> list[tuple[object, str]]:
     return [(message["role"], str(message["content"])) for message in request.messages]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "reply",
     [
         '{"colour": "blue"}',
@@ -104,7 +104,7 @@ UNFIT: Sequence[tuple[Completion | str, str]] = (
 )
 
 
-@pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
+@each_case(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
 def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str) -> None:
     asked, transcript = ask_judge(reply, '{"colour": "blue"}')
     assert interpret_transcript(QUESTION, transcript) == "blue"
@@ -117,7 +117,7 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
     assert demand.startswith(f"The reply {says}")
 
 
-@pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
+@each_case(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
 def test_after_three_replies_that_are_not_as_demanded_nothing_is_scored(
     reply: Completion | str, says: str
 ) -> None:
@@ -149,7 +149,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=["end", "tags", "characters", "long"])
+@each_case("text", HOSTILE, ids=["end", "tags", "characters", "long"])
 def test_no_text_leaves_its_place(text: str) -> None:
     check_fence(text)
     check_fence(fence_material({"a": text}))  # a text that has seen another fence
@@ -199,7 +199,7 @@ def collect_asides(*replies: Completion | str) -> tuple[AuxiliaryCall, ...]:
     raise AssertionError("the judge is asked for more than it says")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("replies", "answer"),
     [
         (['{"colour": "red"}'], "red"),

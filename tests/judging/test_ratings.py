@@ -8,6 +8,7 @@ from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.judging import ratings
 from pytest_fcbench.judging.questions import Unfit, put_question
+from tests.cases import each_case
 from tests.factories import make_entry
 
 ENTRY = make_entry("chatable", functions=[], query="What rhymes with kettle?")
@@ -20,7 +21,7 @@ def test_a_rating_has_its_score_and_its_trimmed_reason(score: int) -> None:
     assert question.answer(reply) == JudgeRating(score, "It does.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "says"),
     [
         ('{"score": 3, "reason": "x"}', "must have as score 0, 1 or 2"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.judging.stated_values import find_rival, find_values, has_right_value
 from pytest_fcbench.kinds.answers.verdict import states_answer
+from tests.cases import each_case
 
 REFUSED: list[tuple[str, Sequence[str]]] = [
     ("either 31 or 32", ("31",)),
@@ -101,7 +101,7 @@ def find_offer(text: str, right: Sequence[str]) -> str | None:
     return find_rival(text, right, lambda part: has_answer(part, right))
 
 
-@pytest.mark.parametrize(("text", "right"), REFUSED)
+@each_case(("text", "right"), REFUSED)
 def test_a_rival_beside_the_right_answer_is_found(text: str, right: Sequence[str]) -> None:
     assert has_answer(text, right)
     rival = find_offer(text, right)
@@ -110,13 +110,13 @@ def test_a_rival_beside_the_right_answer_is_found(text: str, right: Sequence[str
     assert not has_answer(rival, right)
 
 
-@pytest.mark.parametrize(("text", "right"), ACCEPTED)
+@each_case(("text", "right"), ACCEPTED)
 def test_other_values_are_no_rivals(text: str, right: Sequence[str]) -> None:
     assert has_answer(text, right)
     assert find_offer(text, right) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "right", "is_there"),
     [
         ("9am", "09:00", True),
@@ -154,8 +154,6 @@ def test_any_text_is_searched(text: str, right: str) -> None:
     assert rival is None or rival in text
 
 
-@pytest.mark.parametrize(
-    "text", ["1 " * 10_000, "a " * 10_000, "or " * 6_000, "either a or " * 1_600, "1/2" * 6_000]
-)
+@each_case("text", ["1 " * 10_000, "a " * 10_000, "or " * 6_000, "either a or " * 1_600, "1/2" * 6_000])
 def test_a_long_answer_is_searched_to_an_end(text: str) -> None:
     assert find_offer(text, ["Oslo"]) is None

@@ -12,9 +12,10 @@ from pytest_fcbench.judging.text_normalization import (
     unify_forms,
     unify_texts,
 )
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         pytest.param("April 1, 2024", "april12024", id="space and comma"),
@@ -29,7 +30,7 @@ def test_a_text_is_standardized(text: str, expected: str) -> None:
     assert standardize(text) == expected
 
 
-@pytest.mark.parametrize("character", '\t\n()[]{}:;"+&#@!?%=<>|\\~`$’–')
+@each_case("character", '\t\n()[]{}:;"+&#@!?%=<>|\\~`$’–')
 def test_every_other_character_stays(character: str) -> None:
     assert standardize(f"a{character}b") == f"a{character}b"
 
@@ -44,7 +45,7 @@ def test_case_and_spaces_do_not_matter(text: str) -> None:
     assert standardize(text.upper()) == standardize(text) == standardize(" ".join(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "unified"),
     [
         pytest.param("Ko\u0308ln", "Köln", id="decomposed"),
@@ -66,7 +67,7 @@ def test_a_value_that_is_nested_too_deep_is_left_as_it_is() -> None:
     assert isinstance(unify_texts(deep), list)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("found", "expected", "shown"),
     [
         pytest.param("'Ko\u0308ln'", "['Köln']", (r"'Ko\u0308ln'", r"['K\u00f6ln']"), id="decomposed"),

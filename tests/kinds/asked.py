@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, drive_conversation
 
 
 def collect_requests(asking: Conversation, answer: Callable[[AskModel], Completion]) -> list[AskModel]:

@@ -14,7 +14,7 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.kinds.kind import Resources
-from pytest_fcbench.tools.official_export.scores import build_score_row, write_line
+from pytest_fcbench.tools.official_export.tables import build_score_row, write_line
 from tests.factories import make_transcript
 
 WORLD = World(defaults={"file_system": {"root": {"lib": {"type": "directory", "contents": {}}}}})

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import pytest
-
 from pytest_fcbench.domain.entry import Entry, Message
-from pytest_fcbench.domain.explanation import Explanation
-from pytest_fcbench.domain.failure import FailedEntry
+from pytest_fcbench.domain.explanation import Explanation, FailedEntry
 from pytest_fcbench.domain.transcript import Completion, Fault, Step
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, Profile
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.explanation import explain_failure
-from pytest_fcbench.kinds.own_check.truth import AnyAnswer
-from pytest_fcbench.kinds.own_check.verdict import FORBIDDEN
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.own_check import FORBIDDEN, AnyAnswer
+from pytest_fcbench.kinds.relevance import AnyCall, NoCall
+from pytest_fcbench.kinds.state.verdict import Trajectory
+from tests.cases import each_case
 from tests.factories import make_entry, make_transcript
 
 FORECAST = "weather.forecast"
@@ -57,7 +54,7 @@ def test_long_answers_are_cut() -> None:
     assert len(found) == 600
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("category", "expectation", "shown"),
     [
         ("irrelevance", NoCall(), "no call"),
@@ -121,7 +118,7 @@ def accept_all(answer: object) -> None:
     """Accept any answer."""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdict", "check", "shown"),
     [
         (Failed(OWN_ASSERTION, "why"), accept_all, "an answer that the check accepts"),
@@ -133,7 +130,7 @@ def accept_all(answer: object) -> None:
         (Failed(FORBIDDEN, "why"), accept_all, "no call of alarm or sing"),
     ],
 )
-@pytest.mark.parametrize("category", ["simple_python", "own_check"])
+@each_case("category", ["simple_python", "own_check"])
 def test_what_a_check_of_a_team_wants_is_said_where_it_failed_the_answer(
     category: str, verdict: Failed, check: Callable[..., object] | None, shown: str
 ) -> None:

@@ -10,15 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_fcbench.codecs.function_docs import openapi
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry, Message, Scene
-from pytest_fcbench.domain.server_program import ServerProgram, ServerState
-from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, Transcript
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene, ServerProgram, ServerState
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Party,
+    PathSettings,
+    Transcript,
+    drive_conversation,
+)
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.state.verdict import Trajectory
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.mcp_servers.server_requests import ServerRequest, read_request, write_results
 from pytest_fcbench.suites import core
 from tests.factories import tool_calls

@@ -11,11 +11,16 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_fcbench.domain.entry import ServerProgram
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.server_program import ServerProgram
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.mcp_servers.listing import list_tools, read_source
-from pytest_fcbench.mcp_servers.open_server import OpenServer, ServerAddress, open_server
+from pytest_fcbench.mcp_servers.open_server import (
+    OpenServer,
+    ServerAddress,
+    list_tools,
+    open_server,
+    read_source,
+)
 from tests.mcp_servers import shelf
 
 pytest.importorskip("mcp")
@@ -97,6 +102,7 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) ->
         make_calls(ServerProgram(SHELF, ("SHELF_TOKEN",)))
 
 
+@pytest.mark.nightly
 def test_a_server_that_hangs_is_ended() -> None:
     program = ServerProgram((*SHELF, "hang"), timeout_s=20)
     with pytest.raises(CallError, match="did not answer describe_shelf within 20 s") as raised:

@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.entry import ServerProgram
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.server_program import ServerProgram
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.mcp_servers import server_pool
 from pytest_fcbench.mcp_servers.server_pool import ServerPool

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pytest_fcbench.domain.entry import ServerProgram
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.server_program import ServerProgram
-from pytest_fcbench.mcp_servers.listing import list_tools
+from pytest_fcbench.mcp_servers.open_server import list_tools
 
 pytest.importorskip("mcp")
 

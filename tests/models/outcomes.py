@@ -7,8 +7,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Judgement, Profile
@@ -16,13 +15,10 @@ from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.execution.truth import list_recorded_replies
-from pytest_fcbench.kinds.judgement import judge
-from pytest_fcbench.kinds.kind import Resources
-from pytest_fcbench.models.protocol import Model
-from pytest_fcbench.models.routing import RoutedModel
+from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
+from pytest_fcbench.kinds.kind import ConversationContext, Memories, Resources
+from pytest_fcbench.kinds.table import converse, judge
+from pytest_fcbench.models.protocol import Model, RoutedModel
 from pytest_fcbench.suites.suite import Suite
 from tests.server.asking import WEB
 

@@ -9,10 +9,9 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.kinds.turns import put_turns
+from pytest_fcbench.kinds.kind import put_turns
 from pytest_fcbench.models.provider import choose_manner
 from pytest_fcbench.models.registry import (
-    describe_former_identity,
     describe_identity,
     open_auxiliary_models,
 )
@@ -153,15 +152,6 @@ def test_an_address_is_one_with_and_without_its_last_slash(clean: pytest.MonkeyP
     assert list_keys({"api_base": "http://a.example/v1/"}) == plain
     set_all(clean, {"OPENAI_BASE_URL": "http://a.example/v1/"})
     assert list_keys({}) == plain
-
-
-@pytest.mark.parametrize("model", ["openai/m", "litellm:openai/m"])
-def test_the_former_identity_knows_nothing_of_the_environment(model: str, clean: pytest.MonkeyPatch) -> None:
-    settings = build_settings({"model": model}, None)
-    plain = describe_identity(settings)
-    set_all(clean, OFFICE)
-    assert describe_identity(settings) != plain
-    assert describe_former_identity(settings) == plain
 
 
 def test_the_embedding_model_is_told_apart_by_its_server(clean: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,21 @@ import pytest
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, Names
-from pytest_fcbench.models.official_models import FAMILIES, find_family, find_folder_family
+from pytest_fcbench.models.official_models import find_family, find_folder_family, list_official_families
+from tests.cases import each_case
 
 
 def test_every_official_model_is_in_one_family() -> None:
-    models = Counter(model for family in FAMILIES for model in family.models)
+    models = Counter(model for family in list_official_families() for model in family.models)
     assert len(models) == 175
     assert max(models.values()) == 1
-    assert {family.syntax for family in FAMILIES} == set(list_run_syntaxes()) - {"hermes", "xlam"}
+    assert {family.syntax for family in list_official_families()} == set(list_run_syntaxes()) - {
+        "hermes",
+        "xlam",
+    }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("model", "mode", "names", "syntax"),
     [
         ("gpt-4o-2024-11-20-FC", Mode.FC, Names.UNDERSCORED, "tool_calls"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from pytest_fcbench.models.price_table import known_price, litellm_models, litellm_providers
 
 
@@ -45,6 +47,7 @@ def test_providers_are_told_from_owners_of_models() -> None:
     assert not {"Qwen", "meta-llama", "mistralai", "google", "deepseek-ai", ""} & known
 
 
+@pytest.mark.nightly
 def test_nearly_all_providers_of_litellm_are_known() -> None:
     """In a process of its own, because litellm takes long to import and changes the event loop."""
     listed = subprocess.run(

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config import loading
-from pytest_fcbench.config.layers import BY_KEY
-from pytest_fcbench.config.options import Settings
+from pytest_fcbench.config.options import BY_KEY, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Party, Step, Transcript
@@ -30,6 +29,7 @@ from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.scorecard.record import build_record
 from pytest_fcbench.web.searcher import ENGINES
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
 
@@ -77,9 +77,7 @@ def test_a_replay_by_path(tmp_path: Path) -> None:
     assert model.answers.keys() == {"bfcl:simple_python_0"}
 
 
-@pytest.mark.parametrize(
-    "name", ["gpt-4o", "hosted_vllm/my-ft", "ollama/replay", "oracle/large", "bedrock/x:0"]
-)
+@each_case("name", ["gpt-4o", "hosted_vllm/my-ft", "ollama/replay", "oracle/large", "bedrock/x:0"])
 def test_any_other_name_is_an_id_of_litellm(name: str) -> None:
     model = _choose_model(model=name).model
     assert isinstance(model, LitellmModel)
@@ -105,7 +103,7 @@ def test_what_describes_the_endpoint_reaches_it(monkeypatch: pytest.MonkeyPatch)
         assert "a key" not in repr(model)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "guess"),
     [
         ("orcale", " Did you mean 'oracle'?"),
@@ -148,7 +146,7 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
 # How it is talked to
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "mode", "names", "syntax"),
     [
         pytest.param({}, Mode.FC, Names.UNDERSCORED, "tool_calls", id="default"),
@@ -383,6 +381,7 @@ PROVIDER = Provider(open_model, "WORD", "always says one word")
 """
 
 
+@pytest.mark.nightly
 def test_a_provider_of_an_installed_distribution_answers_a_run(tmp_path: Path) -> None:
     (tmp_path / "fcbench_echo.py").write_text(PROVIDER_OF_OTHERS, encoding="utf-8")
     metadata = tmp_path / "fcbench_echo-1.0.dist-info"

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.domain.extras import EXTRAS
+from pytest_fcbench.domain.registry import EXTRAS
 from tests.conftest import ROOT
 from tests.packaging.installed import build_distribution
 from tests.packaging.test_files import PROJECT

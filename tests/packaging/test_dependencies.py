@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pytest_fcbench.domain import extras
+from pytest_fcbench.domain import registry
 from pytest_fcbench.domain.errors import UsageError
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.house import find_imported_names
 from tests.packaging.test_files import PROJECT
@@ -23,12 +24,20 @@ NOT_IMPORTED = {
     "pytest-json-report": "writes the report, a plugin",
 }
 OF_OTHERS = {
-    "botocore": "credentials and signatures of Amazon, which litellm uses too",
-    "execnet": "types of pytest-xdist",
-    "markupsafe": "the strings of jinja2",
-    "yarl": "the addresses of aiohttp",
-    "pydantic_core": "types in the hooks of pydantic, which pins its version",
+    "botocore": "boto3",
+    "bs4": "markdownify",
+    "certifi": "litellm",
+    "execnet": "pytest-xdist",
+    "huggingface_hub": "litellm",
+    "idna": "requests",
+    "jinja2": "litellm",
+    "markupsafe": "jinja2",
+    "packaging": "litellm",
+    "pydantic_core": "pydantic",
+    "referencing": "jsonschema",
+    "yarl": "aiohttp",
 }
+"""Packages that are imported and come with others, whose objects or tools they are."""
 
 
 def _list_packages(extra: str) -> set[str]:
@@ -47,23 +56,33 @@ def _find_imported() -> set[str]:
 
 
 def test_what_is_imported_is_declared() -> None:
-    optional = set().union(*map(_list_packages, extras.EXTRAS))
-    assert _find_imported() == (BASE - NOT_IMPORTED.keys()) | optional
+    optional = set().union(*map(_list_packages, registry.EXTRAS))
+    assert _find_imported() == (BASE | optional) - NOT_IMPORTED.keys()
     assert not BASE & optional
 
 
-def test_extras_are_those_of_the_project() -> None:
-    assert {extra: {*map(canonicalize_name, packages)} for extra, packages in extras.EXTRAS.items()} == {
-        extra: _list_packages(extra) for extra in extras.EXTRAS
+@pytest.mark.parametrize(("package", "owner"), OF_OTHERS.items())
+def test_what_is_not_declared_comes_with_what_is(package: str, owner: str) -> None:
+    distribution = packages_distributions()[package][0]
+    needed = [Requirement(text) for text in requires(owner) or ()]
+    assert canonicalize_name(distribution) in {
+        canonicalize_name(each.name) for each in needed if not each.marker or each.marker.evaluate()
     }
-    together = [extra for extra in extras.EXTRAS if extra not in extras.APART]
+    assert canonicalize_name(owner) in BASE | OF_OTHERS.keys() | {"boto3"}
+
+
+def test_extras_are_those_of_the_project() -> None:
+    assert {extra: {*map(canonicalize_name, packages)} for extra, packages in registry.EXTRAS.items()} == {
+        extra: _list_packages(extra) for extra in registry.EXTRAS
+    }
+    together = [extra for extra in registry.EXTRAS if extra not in registry.APART]
     assert PROJECT["optional-dependencies"]["all"] == [f"pytest-fcbench[{','.join(together)}]"]
     assert "pytest-fcbench[all,docs]" in PROJECT["optional-dependencies"]["dev"]
 
 
 def test_each_dependency_has_its_reason() -> None:
-    """A row of the table in docs/dependencies.md; what belongs to an extra names it."""
-    table = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    """A row of the table in docs/project/dependencies.md; what belongs to an extra names it."""
+    table = (ROOT / "docs" / "project" / "dependencies.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")]
     named = {
         canonicalize_name(name.strip()): row
@@ -71,21 +90,21 @@ def test_each_dependency_has_its_reason() -> None:
         for name in row.partition("(")[0].replace(", -", ", tree-sitter-").split(",")
     }
     assert named.keys() >= BASE
-    for extra in extras.EXTRAS:
+    for extra in registry.EXTRAS:
         assert all(
             f"(extra `{extra}`)" in row for name, row in named.items() if name in _list_packages(extra)
         )
 
 
-@pytest.mark.parametrize("extra", extras.EXTRAS)
+@each_case("extra", registry.EXTRAS)
 def test_what_is_missing_is_named_with_the_way_to_get_it(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if extra in extras.APART and extras.list_missing_packages(extra):
+    if extra in registry.APART and registry.list_missing_packages(extra):
         pytest.skip(f"the extra {extra} is not installed")
-    extras.require_extra(extra, "this")
-    for package in extras.EXTRAS[extra]:
+    registry.require_extra(extra, "this")
+    for package in registry.EXTRAS[extra]:
         monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError) as error:
-        extras.require_extra(extra, "--this=that")
-    packages = f"package{'s' * (len(extras.EXTRAS[extra]) > 1)} {' and '.join(extras.EXTRAS[extra])}"
+        registry.require_extra(extra, "--this=that")
+    packages = f"package{'s' * (len(registry.EXTRAS[extra]) > 1)} {' and '.join(registry.EXTRAS[extra])}"
     told = f"--this=that needs the {packages}: pip install 'pytest-fcbench[{extra}]'"
     assert str(error.value) == told

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from pytest_fcbench import __name__ as package
-from pytest_fcbench.domain.extras import EXTRAS
+from pytest_fcbench.domain.registry import EXTRAS
 from tests.conftest import ROOT
 from tests.packaging.installed import build_distribution
 

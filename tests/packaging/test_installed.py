@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.extras import EXTRAS
+from pytest_fcbench.domain.registry import EXTRAS
 from pytest_fcbench.suites import bfcl
 from tests.packaging.installed import Environment, create_environment
 from tests.plugin.conftest import SCORED, size
@@ -94,10 +94,11 @@ def test_every_category_of_the_leaderboard_needs_nothing_else(
     assert found == {category.name for category in bfcl.open_suite(pack_cache).categories if category.scored}
 
 
+@pytest.mark.nightly
 def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) -> None:
     sets = ("--a", "core:live", "--b", "core:non_live", "--model", "openai/x")
     where = ("--api-base", "http://127.0.0.1:9/v1", "--to", "page.html")
-    done = base.run_fcbench("contamination", *sets, *where, cwd=tmp_path)
+    done = base.run_fcbench("suite", "contamination", *sets, *where, cwd=tmp_path)
     assert "needs the package matplotlib: pip install 'pytest-fcbench[report]'\n" in done.stderr
     assert done.returncode in (2, 4)
     assert "Traceback" not in done.stderr
@@ -116,18 +117,20 @@ def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) ->
         assert f"needs the package {package}" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_page_of_an_audit_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
-    done = base.run_fcbench("audit", "core", "--check", "shape", "-o", "audit.html", cwd=tmp_path)
+    done = base.run_fcbench("suite", "audit", "core", "--check", "shape", "-o", "audit.html", cwd=tmp_path)
     assert done.returncode in (0, 1), done.stderr
     assert "<svg" in (tmp_path / "audit.html").read_text()
 
 
+@pytest.mark.nightly
 def test_a_report_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
     base.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
-    done = base.run_fcbench("report", "scorecard.json", cwd=tmp_path)
+    done = base.run_fcbench("run", "report", "scorecard.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "<svg" in (tmp_path / "report.html").read_text()
-    done = base.run_fcbench("leaderboard", "scorecard.json", "-o", "board.html", cwd=tmp_path)
+    done = base.run_fcbench("run", "leaderboard", "scorecard.json", "-o", "board.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -135,7 +138,7 @@ def test_a_report_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
 def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
     with_charts = create_environment(tmp_path / "environment", wheel, ["report"])
     with_charts.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
-    done = with_charts.run_fcbench("export", "plot", "scorecard.json", "-o", "scores.png", cwd=tmp_path)
+    done = with_charts.run_fcbench("run", "export", "plot", "scorecard.json", "-o", "scores.png", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")
 

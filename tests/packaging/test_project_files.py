@@ -19,6 +19,7 @@ from packaging.version import Version
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import core
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.house import PACKAGE, ROOMS
 from tests.packaging.test_files import PROJECT
@@ -71,9 +72,7 @@ def test_workflows_may_only_read_the_repository(name: str) -> None:
     assert yaml.safe_load(WORKFLOWS[name].read_text())["permissions"] == {"contents": "read"}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda p: p.stem
-)
+@each_case("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda p: p.stem)
 def test_issue_forms_have_what_forms_need(path: Path) -> None:
     form = yaml.safe_load(path.read_text(encoding="utf-8"))
     if "blank_issues_enabled" not in form:
@@ -95,7 +94,7 @@ def test_hooks_before_a_commit_run_what_the_check_runs() -> None:
     assert {hook["language"] for hook in repository["hooks"]} == {"system"}
 
 
-@pytest.mark.parametrize("step", ["check", "fast", "whole", "nightly"])
+@each_case("step", ["check", "fast", "whole", "nightly"])
 def test_the_page_for_contributors_names_the_command_of_each_step(step: str) -> None:
     (command,) = re.findall(
         rf"^run_{step}\(\) {{ (.+); }}$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE
@@ -133,6 +132,7 @@ def test_a_warning_is_an_error_in_these_tests() -> None:
         warnings.warn("a slip", UserWarning, stacklevel=1)
 
 
+@pytest.mark.nightly
 def test_a_model_may_warn_in_a_benchmark_of_this_checkout(tmp_path: Path) -> None:
     (tmp_path / "warning_model.py").write_text(
         "import warnings\n\ndef answer(messages, tools):\n"
@@ -176,7 +176,7 @@ RANKED = sorted((ROOT / "benchmarks" / "ranking").glob("*.json"))
 
 @pytest.mark.parametrize("path", RANKED, ids=lambda path: path.stem)
 def test_the_runs_that_the_first_one_is_ranked_with_are_of_this_suite(path: Path) -> None:
-    """When it fails: run each model again and ``fcbench baseline save``, as CONTRIBUTING.md says."""
+    """When it fails: run each model again and ``fcbench run baseline save``, as CONTRIBUTING.md says."""
     card, suite = load_scorecard(path), core.open_suite(Path())
     assert card.facts.suites == {"core": {"version": suite.version, "pack_hash": suite.pack_sha256}}
     scored = {category.name for category in suite.categories if category.scored}

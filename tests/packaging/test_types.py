@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +36,7 @@ def _run_mypy(base: Environment, folder: Path) -> str:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
 
 
+@pytest.mark.nightly
 def test_a_strict_project_is_checked_against_the_wheel(base: Environment, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()

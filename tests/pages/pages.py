@@ -18,7 +18,7 @@ from selenium.webdriver import Chrome
 
 from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.cli.main import make_parser
-from pytest_fcbench.cli.run_pages import RunPages
+from pytest_fcbench.cli.run.pages import RunPages
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.record import Usage
@@ -113,13 +113,13 @@ def write_pages(folder: Path) -> Mapping[str, Path]:
     paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
     lexical, broken, oracle = map(str, sorted((folder / "runs").glob("*.json")))
     for name, runs in {"one": [lexical], "three": [lexical, broken, oracle]}.items():
-        assert run_command(["report", *runs, "-o", str(paths[name])]) == 0
-    assert run_command(["report", lexical, "-o", str(Path(lexical).with_suffix(".html"))]) == 0
-    assert run_command(["leaderboard", lexical, broken, oracle, "-o", str(paths["board"])]) == 0
+        assert run_command(["run", "report", *runs, "-o", str(paths[name])]) == 0
+    assert run_command(["run", "report", lexical, "-o", str(Path(lexical).with_suffix(".html"))]) == 0
+    assert run_command(["run", "leaderboard", lexical, broken, oracle, "-o", str(paths["board"])]) == 0
     ranked = list(map(str, write_made_up_runs(folder)))
-    assert run_command(["leaderboard", *ranked, "--sort=simple_python", "-o", str(paths["ranks"])]) == 0
-    assert run_command(["compare", lexical, broken, "-o", str(paths["compared"])]) == 0
-    assert run_command(["audit", "core", "-o", str(paths["audit"])]) in (0, 1)
+    assert run_command(["run", "leaderboard", *ranked, "--sort=simple_python", "-o", str(paths["ranks"])]) == 0
+    assert run_command(["run", "compare", lexical, broken, "-o", str(paths["compared"])]) == 0
+    assert run_command(["suite", "audit", "core", "-o", str(paths["audit"])]) in (0, 1)
     cards, told = make_scorecards(10_000, 1, folder)
     paths["many"].write_text(
         render_report(list(map(load_scorecard, cards)), told, Profile.OFFICIAL), encoding="utf-8"
@@ -147,7 +147,7 @@ def write_made_up_runs(folder: Path) -> Iterator[Path]:
 @contextmanager
 def serve_runs(folder: Path) -> Iterator[str]:
     """Serve the list of runs; yield its address."""
-    chosen = make_parser(["view"]).parse_args(["view", str(folder)])
+    chosen = make_parser(["run view"]).parse_args(["run", "view", str(folder)])
     with PageServer(0, RunPages(folder, folder, chosen).find_page) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()

@@ -14,6 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.pages.pages import (
     FOLDER,
@@ -72,7 +73,7 @@ CHECKED = [
 ]
 
 
-@pytest.mark.parametrize("picture", CHECKED, ids=lambda picture: picture.name)
+@each_case("picture", CHECKED, ids=lambda picture: picture.name)
 def test_a_page_has_no_fault(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
     take_errors(chrome)
     open_place(chrome, addresses[picture.page], picture)

@@ -1,7 +1,7 @@
 """AST against execution over twelve published models, as scorecards (BFCL paper, Figure 3, on our data).
 
     python -m tests.parity.ast_and_execution ORACLE FOLDER
-    fcbench leaderboard FOLDER/*.json --sort=executable --to=figure.html
+    fcbench run leaderboard FOLDER/*.json --sort=executable --to=figure.html
 
 Needs the pack (``fcbench pull bfcl``). The published answers of 2024 in BFCL's Python categories that expect
 calls, read as they were then: those that are judged as they are written (AST), and those about functions that
@@ -17,8 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry
 from pytest_fcbench.domain.prompting import ModelPresentation, Names
 from pytest_fcbench.domain.transcript import Completion, Transcript, part_from_json
 from pytest_fcbench.domain.verdict import Judgement

@@ -15,16 +15,15 @@ from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed, Verdict
+from pytest_fcbench.kinds import relevance as relevance
 from pytest_fcbench.kinds.calls import official
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
-from pytest_fcbench.kinds.relevance import verdict as relevance
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.suites.suite import Suite
 
 _VENDOR_SYNTAX = {"other:HermesHandler": "hermes", "other:xLAMHandler": "xlam", "other:GLMHandler": "glm"}

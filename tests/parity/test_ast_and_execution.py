@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from pytest_fcbench.domain.categories import AS_WRITTEN
+from pytest_fcbench.domain.entry import AS_WRITTEN
 from pytest_fcbench.domain.verdict import Passed, Profile
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.scorecard.aggregate import execution
-from pytest_fcbench.scorecard.aggregate.correlation import Correlation, correlate_pairs
+from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
+from pytest_fcbench.scorecard.aggregate.intervals import Correlation, correlate_pairs
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites.suite import Suite
@@ -33,6 +33,7 @@ def _count_passed(records: list[Record], category: str) -> int:
     return sum(r.category == category and r.verdict(Profile.OFFICIAL) == Passed() for r in records)
 
 
+@pytest.mark.nightly
 def test_as_written_they_are_what_the_official_checker_says(
     records_by_model: dict[str, list[Record]],
 ) -> None:
@@ -45,6 +46,7 @@ def test_as_written_they_are_what_the_official_checker_says(
     assert +different == {"databricks-dbrx-instruct": 1}
 
 
+@pytest.mark.nightly
 def test_how_far_both_go_together(records_by_model: dict[str, list[Record]]) -> None:
     kinds, same = [], []
     for records in records_by_model.values():

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.judging.equivalence import builtin
-from pytest_fcbench.kinds.golden_path import verdict
+from pytest_fcbench.kinds.golden_path import kind as verdict
 from tests.conftest import ROOT
 from tests.kinds.golden_path.cases import Case, make_case, write_official_record
 from tests.kinds.golden_path.stand_ins import compare_texts, is_equal_but_for_case, reply_as_api

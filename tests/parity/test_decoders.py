@@ -13,7 +13,7 @@ from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.models.official_models import FAMILIES
+from pytest_fcbench.models.official_models import list_official_families
 from tests.codecs.decoders.families.test_families import READ
 from tests.parity.official_package import NEEDS_OFFICIAL, run_official
 from tests.parity.test_prompt_formats import mutate_text
@@ -23,7 +23,7 @@ Answer = tuple[str, str, bool, str]
 
 TEXTS = {
     (family.syntax, family.handler): family.mode is Mode.FC
-    for family in FAMILIES
+    for family in list_official_families()
     # The lists of interfaces are no texts.
     if family.syntax not in ("tool_calls", "cohere", "gemini", "nova")
 }

@@ -16,8 +16,7 @@ from random import Random
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Completion
@@ -26,7 +25,7 @@ from pytest_fcbench.environments import open_environments
 from pytest_fcbench.kinds.calls import official
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls, choose_plain_value
 from pytest_fcbench.kinds.state import verdict as state
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.asking.test_mutated_calls import mutate_call
 from tests.parity.official_package import NEEDS_OFFICIAL, run_official

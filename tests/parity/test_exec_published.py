@@ -29,14 +29,13 @@ import pytest
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.transcript import Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.functions.formulas import FORMULAS
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution import verdict as execution
-from pytest_fcbench.kinds.execution.truth import ExpectedResults
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_transcript
 from tests.parity.comparison import read_records
@@ -121,6 +120,7 @@ def judge_answer(answer: Answer, pool: Pool, *, then: bool = True) -> tuple[obje
     return (False, verdict.code) if isinstance(verdict, Failed) else (True, None)
 
 
+@pytest.mark.nightly
 def test_every_verdict_is_the_published_one(bfcl: Suite, pool: Pool) -> None:
     published = list(read_answers(FILES[0], bfcl))
     assert len(published) == 12 * 134
@@ -132,6 +132,7 @@ def test_every_verdict_is_the_published_one(bfcl: Suite, pool: Pool) -> None:
     assert different == []
 
 
+@pytest.mark.nightly
 def test_what_today_reads_otherwise_is_counted(bfcl: Suite, pool: Pool) -> None:
     found = Counter(
         answer.model

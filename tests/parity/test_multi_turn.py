@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.environments import open_environments
-from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
+from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
@@ -91,6 +90,7 @@ def _write_records(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
+@pytest.mark.nightly
 @NEEDS_ORACLE
 def test_nothing_depends_on_order_or_on_what_ran_before(bfcl: Suite, tmp_path: Path) -> None:
     """All records twice in one process, the second time shuffled."""

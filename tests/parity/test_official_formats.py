@@ -1,4 +1,4 @@
-"""What ``fcbench export official`` writes is what the official evaluator writes of the same results.
+"""What ``fcbench run export official`` writes is what the official evaluator writes of the same results.
 
 Runs of ours are exported, the official command evaluates the exported results, and every line and every
 table must be equal but for the sentences of ``error``, ``error_message`` and ``sub_error``, for what a call
@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
@@ -65,7 +65,7 @@ def _run_benchmarks(cache: Path, scorecard: Path, categories: str, *options: str
 
 def _export_official(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
     """Return the official formats of scorecards by the official id of the model."""
-    command = [sys.executable, "-m", "pytest_fcbench.cli.main", "export", "official", f"--to={folder}"]
+    command = [sys.executable, "-m", "pytest_fcbench.cli.main", "run", "export", "official", f"--to={folder}"]
     command += map(str, scorecards.values())
     for name in scorecards:
         command += [f"--as={name}", *(QWEN_DETAILS if name == QWEN else GPT_DETAILS)]
@@ -358,6 +358,7 @@ def _make_tool_call(call: str) -> Mapping[str, str]:
         return {call: "{"}
 
 
+@pytest.mark.nightly
 @NEEDS_REPLAY
 def test_the_published_tables_are_written_again(pack_cache: Path, tmp_path: Path) -> None:
     """Without the official package. There the row of one model lacks its cost and latency."""

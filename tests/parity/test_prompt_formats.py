@@ -12,10 +12,9 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.codecs.rendering import render_in_format
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Mode, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.suites.suite import Suite

@@ -6,13 +6,12 @@ import hashlib
 import json
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.suites.suite import Suite
 
 OFFICIAL_SHA256 = "2ae1518e27066424e0fd28d38a33ccc7a54b09a617a29f048a03991320c350f5"

@@ -42,6 +42,7 @@ def read_table(name: str) -> dict[str, dict[str, str]]:
         return {row["Model"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("model", "workers"), [*zip(MODELS, [(), ("-n", "2")], strict=True)], ids=["plain", "xdist"]
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.failure import FailedEntry
-from pytest_fcbench.domain.failure import FailureClass as C
+from pytest_fcbench.domain.explanation import FailedEntry
+from pytest_fcbench.domain.explanation import FailureClass as C
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
@@ -55,6 +55,7 @@ def make_turns(turns: list[list[list[str]]]) -> Transcript:
     return Transcript("bfcl:x", "test", Prompting.make_default(Mode.FC), steps)
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
 @pytest.mark.parametrize("profile", Profile)
 def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile: Profile) -> None:

@@ -36,8 +36,8 @@ import psutil
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.golden_path.runners import find_runner
+from pytest_fcbench.kinds.golden_path.script import find_runner
+from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites import packs

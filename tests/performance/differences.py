@@ -1,6 +1,6 @@
 """Simulate how often intervals of differences cover the truth, and how often nothing is taken for a change.
 
-``python -m tests.performance.differences`` prints the table of docs/statistics.md: groups with the official
+``python -m tests.performance.differences`` prints the table of docs/project/simulations.md: groups with the official
 numbers of entries and sizes of clusters (5,090 entries in ``overall``), and small runs. An entry passes where
 a normal value lies below that of its category's share. The value is partly its cluster's, so that two
 verdicts of a cluster have the correlation phi, and half of either part is the same for both models. Each
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import weigh_categories
 from pytest_fcbench.scorecard.compare import paired
 from pytest_fcbench.scorecard.compare.paired import Chance, EntryPair, Paired, pair_runs
 from tests.performance.intervals import find_latent_correlation

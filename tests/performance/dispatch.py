@@ -4,7 +4,7 @@
     python -m tests.performance.dispatch --entries 6000 --concurrency 128 --workers 2 --max-ratio 1.15
     python -m tests.performance.dispatch --entries 6000 --latency 0.1 --workers 2 --peer bare
 
-Without options: all runs of the table in docs/performance.md, one after the other. The limit is the
+Without options: all runs of the table in docs/project/performance.md, one after the other. The limit is the
 time that the calls need when nothing but the endpoint takes any: entries / calls at once x latency.
 Measured is the time from the first call to the last verdict; the wall time of the whole process, with
 imports and the scorecard, stands beside it. Memory is the highest sum of resident sizes over all processes

@@ -155,7 +155,7 @@ def _run_in_shards(folder: Path) -> None:
         for run in runs:
             run.wait(_LONGEST_S)
     parts = [str(folder / host / "scorecard.json") for host in ("one", "two")]
-    merge = [sys.executable, "-m", "pytest_fcbench.cli.main", "merge", *parts, "--to", "merged.json"]
+    merge = [sys.executable, "-m", "pytest_fcbench.cli.main", "run", "merge", *parts, "--to", "merged.json"]
     code = subprocess.run(merge, cwd=folder, stdout=subprocess.DEVNULL, check=False).returncode
     _print_run("two shards on two hosts, merged", folder / "merged.json", started, code)
 

@@ -1,4 +1,4 @@
-"""What `fcbench import` takes for a log of 100,000 lines, beside shorter ones.
+"""What `fcbench suite import` takes for a log of 100,000 lines, beside shorter ones.
 
     python -m tests.performance.importing [--lines 12500 25000 50000 100000]
 
@@ -69,7 +69,7 @@ def main() -> None:
             log = folder / "log.jsonl"
             with log.open("w") as file:
                 file.writelines(f"{make_line(number)}\n" for number in range(size))
-            command = [sys.executable, "-m", "pytest_fcbench.cli.main", "import", "log.jsonl"]
+            command = [sys.executable, "-m", "pytest_fcbench.cli.main", "suite", "import", "log.jsonl"]
             cost = measure_command([*command, "-o", "suite.jsonl", "--force"], folder)
             megabytes = log.stat().st_size / 1e6
             print(

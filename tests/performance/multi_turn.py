@@ -29,13 +29,13 @@ from heapq import heapreplace
 from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments import open_environments
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites.registry import open_suite

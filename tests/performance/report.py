@@ -106,7 +106,7 @@ def main() -> None:
         report = Path(folder) / "report.html"
         if chosen.scorecards:
             started = time.perf_counter()
-            run_command(["report", *chosen.scorecards, "--to", str(report)])
+            run_command(["run", "report", *chosen.scorecards, "--to", str(report)])
         else:
             paths, told = make_scorecards(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()

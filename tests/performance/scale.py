@@ -122,9 +122,9 @@ def _list_steps(only_runs: bool) -> Iterator[tuple[str, Sequence[str]]]:
         file = f"--fcbench-scorecard=s{number}.json"
         yield f"shard {number}/{_SHARDS}", [*scripted, f"--fcbench-shard={number}/{_SHARDS}", file]
     parts = [f"s{number}.json" for number in range(1, _SHARDS + 1)]
-    yield f"merge of {_SHARDS}", [*command, "merge", *parts, "--to", "merged.json"]
-    yield "compare", [*command, "compare", "whole.json", "merged.json"]
-    yield "report", [*command, "report", "whole.json", "--to", "report.html"]
+    yield f"merge of {_SHARDS}", [*command, "run", "merge", *parts, "--to", "merged.json"]
+    yield "compare", [*command, "run", "compare", "whole.json", "merged.json"]
+    yield "report", [*command, "run", "report", "whole.json", "--to", "report.html"]
 
 
 def _measure_steps(count: int, only_runs: bool) -> Mapping[str, Cost]:

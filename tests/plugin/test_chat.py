@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
@@ -113,7 +113,7 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
     # From here on nobody is there.
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=len(CHATS) - 1, failed=1)
     assert read_ratings(project) == LIKED
-    rejudged = project.fcbench("rejudge", "scorecard.json", "--to=again.json")
+    rejudged = project.fcbench("run", "rejudge", "scorecard.json", "--to=again.json")
     assert (rejudged.returncode, rejudged.stderr) == (0, "")
     assert "no verdict changed" in rejudged.stdout
     assert read_ratings(project, "again.json") == LIKED
@@ -122,9 +122,9 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
     assert {k: r["verdicts"] for k, r in project.records().items()} == {
         k: r["verdicts"] for k, r in first.items()
     }
-    shown = project.fcbench("show", f"core:{POOR}", "--scorecard=again.json")
+    shown = project.fcbench("run", "show", f"core:{POOR}", "--scorecard=again.json")
     assert f"rating    0 of 2: Read {POOR}." in shown.stdout.splitlines()
-    assert project.fcbench("report", "again.json", "--to=report.html").returncode == 0
+    assert project.fcbench("run", "report", "again.json", "--to=report.html").returncode == 0
     assert "replies rated by openai/judge (0 to 2)" in (project.path / "report.html").read_text()
 
 

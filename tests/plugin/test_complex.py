@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, ToolCall
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
@@ -228,7 +227,7 @@ def test_nobody_is_asked_twice(project: Project) -> None:
     # From here on nobody is there.
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=6, failed=1, errors=1)
     assert read_comparable_records(project) == first
-    rejudged = project.fcbench("rejudge", "first.json", "--to=again.json")
+    rejudged = project.fcbench("run", "rejudge", "first.json", "--to=again.json")
     assert (rejudged.returncode, rejudged.stderr) == (0, "")
     assert "no verdict changed" in rejudged.stdout
     assert read_comparable_records(project, "again.json") == first

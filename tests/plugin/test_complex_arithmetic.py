@@ -22,8 +22,8 @@ from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE

@@ -235,6 +235,7 @@ def test_a_dead_worker_takes_one_entry_with_it(project: Project) -> None:
     assert set(asked(endpoint).values()) == {1}
 
 
+@pytest.mark.nightly
 def test_a_lost_controller_leaves_no_worker_behind(project: Project) -> None:
     reached = threading.Event()
     release = threading.Event()
@@ -473,6 +474,7 @@ def test_a_plan_counts_the_same_calls_in_every_syntax(project: Project) -> None:
 # Progress
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(first_function) as endpoint:
@@ -520,6 +522,7 @@ def pytest_sessionfinish(session):
 """Keeps all reports, and notes how many there are, how many transcripts are left, and Records in reports."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_answers_and_records_leave_memory_when_their_tests_end(
     project: Project, workers: tuple[str, ...]

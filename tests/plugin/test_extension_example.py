@@ -73,5 +73,5 @@ def test_a_model_is_asked_as_the_family_that_the_example_adds(
 def test_models_of_the_example_are_listed(project_with_example: Project) -> None:
     listed = project_with_example.fcbench("models", "--official", "bell").stdout
     assert "bell: fc, dotted names, arrow; asked by completions at a server of your own" in listed
-    refused = project_with_example.fcbench("show", "core:parallel_3", "--wire", "--as=bel").stderr
+    refused = project_with_example.fcbench("run", "show", "core:parallel_3", "--wire", "--as=bel").stderr
     assert "unknown official model 'bel'. Did you mean 'bell'?" in refused

@@ -100,7 +100,7 @@ def test_a_family_without_its_sentences_asks_for_the_pack(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model", "workers"),
     [
@@ -204,7 +204,7 @@ def test_what_is_shown_is_what_the_server_was_sent(
         project.run("core:multi_turn_base_0", *chosen).assert_outcomes(passed=1)
     capsys.readouterr()
     words = [option.replace("--fcbench-", "--") for option in chosen]
-    assert main.main(["show", "core:multi_turn_base_0", "--wire", *words]) == 0
+    assert main.main(["run", "show", "core:multi_turn_base_0", "--wire", *words]) == 0
     printed = capsys.readouterr().out
     asked = [each for each in endpoint.requests if {"prompt", "messages"} & each.keys()]
     shown = [each.get("body") or each["litellm"] for each in read_shown(printed, ": request")]
@@ -221,7 +221,7 @@ def test_a_request_without_a_stored_answer_is_shown_alone(
 ) -> None:
     monkeypatch.chdir(project.path)
     words = ["--model=my-ft", "--api-base=http://127.0.0.1:9/v1"]
-    assert main.main(["show", "core:multi_turn_base_0", "--wire", *words]) == 0
+    assert main.main(["run", "show", "core:multi_turn_base_0", "--wire", *words]) == 0
     printed = capsys.readouterr().out
     assert len(read_shown(printed, ": request")) == 1
     assert "has no stored answer to this request" in printed

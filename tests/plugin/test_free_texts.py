@@ -74,7 +74,7 @@ def test_the_judge_is_asked_once_and_its_opinion_is_kept(project: Project, judge
     project.run("mine.yaml", "--fcbench-profile=corrected", "--fcbench-offline", "-n", "2").assert_outcomes(
         passed=1, failed=2
     )
-    rejudged = project.fcbench("rejudge", "scorecard.json")
+    rejudged = project.fcbench("run", "rejudge", "scorecard.json")
     assert (rejudged.returncode, rejudged.stdout.splitlines()[-1]) == (0, "no verdict changed")
     project.run("mine.yaml", "--fcbench-model=replay:scorecard.json", "--fcbench-scorecard=again.json")
     assert {k: r["verdicts"] for k, r in project.records("again.json").items()} == first

@@ -11,7 +11,7 @@ import yaml
 
 from pytest_fcbench.codecs.function_docs.json_schema import resolve_schema
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.mcp_servers.listing import list_tools, read_source
+from pytest_fcbench.mcp_servers.open_server import list_tools, read_source
 from tests import codecs
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
 from tests.mcp_servers.made import find_commands
@@ -92,7 +92,7 @@ def make_answer(said: str, name: str, arguments: Mapping[str, object]) -> Reply:
 
 def check_tools(project: Project, source: str, schemas: Mapping[str, object] | None = None) -> None:
     """Read a source, write entries of each function, and let a model answer them rightly and wrongly."""
-    listed = project.fcbench("functions", source, "--timeout=300")
+    listed = project.fcbench("suite", "functions", source, "--timeout=300")
     assert listed.returncode == 0, listed.stderr
     docs = {doc["name"]: doc for doc in yaml.safe_load(listed.stdout)["functions"]}
     assert schemas is None or schemas == {name: doc["parameters"] for name, doc in docs.items()}

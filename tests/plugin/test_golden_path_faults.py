@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import Project
@@ -51,5 +51,5 @@ def test_the_screen_names_the_call_and_its_fault(
     screen = " ".join(run.stdout.str().replace(">", " ").split())
     assert f"why {sentence}" in screen
     assert f"[{code}]" in screen
-    shown = " ".join(project.fcbench("show", ENTRY.key).stdout.split())
+    shown = " ".join(project.fcbench("run", "show", ENTRY.key).stdout.split())
     assert sentence in shown

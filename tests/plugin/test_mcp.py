@@ -65,7 +65,7 @@ def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Pr
     again.assert_outcomes(passed=1, failed=1)
     replay = project.run_apart("shop", "--fcbench-model=replay:scorecard.json")
     replay.assert_outcomes(passed=1, failed=1)
-    told = project.fcbench("diagnose", "scorecard.json").stdout
+    told = project.fcbench("run", "diagnose", "scorecard.json").stdout
     assert "1 of 2 multi-turn conversations failed" in told
     assert re.search(r"shop:mcp_shelf_\d +wrong_argument +turn 1 in count: ", told)
     project.run_apart("shop", "--fcbench-mcp", write_model(project, 2)).assert_outcomes(passed=2)
@@ -75,11 +75,11 @@ def test_a_conversation_is_shown_with_what_the_server_returned(project: Project)
     write_shelf_suite(project)
     project.write("fcbench.yaml", "model: oracle\nsuites: {shop: shop}\n")
     project.run_apart("shop", "--fcbench-mcp")
-    shown = project.fcbench("show", "shop:mcp_shelf_0").stdout
+    shown = project.fcbench("run", "show", "shop:mcp_shelf_0").stdout
     assert "shop:mcp_shelf_0 · mcp\n" in shown
     assert "Error" not in shown
     assert "    returns" in shown
-    expected = project.fcbench("show", "shop:mcp_shelf_0", "--expected").stdout
+    expected = project.fcbench("run", "show", "shop:mcp_shelf_0", "--expected").stdout
     assert '  call         count_goods(name="tea")' in expected
     assert "returns" not in expected
 
@@ -113,12 +113,13 @@ def test_a_server_that_dies_leaves_its_entries_unscored(project: Project) -> Non
     result.stdout.fnmatch_lines(["*the shelf fell down*"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "entries"), [("time", 4), ("git", 5), ("sqlite", 4)])
 def test_servers_of_the_package_index(project: Project, name: str, entries: int, tmp_path: Path) -> None:
     commands = find_commands()
     if name not in commands:
         pytest.skip(f"set FCBENCH_MCP_{name.upper()} to the command of mcp-server-{name}")
-    listed = project.fcbench("functions", f"mcp:{commands[name]}", "--timeout=300")
+    listed = project.fcbench("suite", "functions", f"mcp:{commands[name]}", "--timeout=300")
     assert listed.returncode == 0, listed.stderr
     project.write(
         f"real/{name}.yaml", compose_suite(name, {**commands, "python": sys.executable}, listed.stdout)

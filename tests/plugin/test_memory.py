@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.dispatch.clock import wait_until
 from tests.plugin.conftest import Project, size
@@ -115,16 +115,16 @@ def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
     assert section["usage"]["run"]["steps"] == count_steps(project)
     result.stdout.fnmatch_lines(["run *", f"earlier conversations *{sum(asked.values())} *"])
 
-    shown = project.fcbench("show", f"core:{CATEGORY}_band_0", "--scorecard=scorecard.json").stdout
+    shown = project.fcbench("run", "show", f"core:{CATEGORY}_band_0", "--scorecard=scorecard.json").stdout
     assert "not known" not in shown
     before = sorted(name for name in asked if "band" in name)
-    first = project.fcbench("show", before[0], "--scorecard=scorecard.json").stdout
+    first = project.fcbench("run", "show", before[0], "--scorecard=scorecard.json").stdout
     assert first.startswith(f"{before[0]} · ")
     assert "    returns " in first
     assert [line for line in shown.splitlines() if line.startswith("earlier conversation")] == [
         f"earlier conversation {name.removeprefix('core:')}" for name in before
     ]
-    judged_again = project.fcbench("rejudge", "scorecard.json", "--to=again.json")
+    judged_again = project.fcbench("run", "rejudge", "scorecard.json", "--to=again.json")
     assert judged_again.returncode == 0, judged_again.stderr
     again = project.scorecard("again.json")["fcbench"]
     assert isinstance(again, dict)
@@ -149,7 +149,7 @@ def test_the_gate_counts_earlier_conversations(project: Project) -> None:
     broken.stdout.fnmatch_lines([f"gate cost<=*: broken: cost is ${questions + earlier:.4f} with earlier *"])
     again = project.fcbench("gate", "scorecard.json", f"--gate=cost<={between:.6f}usd")
     assert (again.returncode, "broken: cost is" in again.stdout) == (1, True)
-    board = project.fcbench("compare", "scorecard.json", "scorecard.json")
+    board = project.fcbench("run", "compare", "scorecard.json", "scorecard.json")
     assert board.returncode == 0, board.stderr
 
 

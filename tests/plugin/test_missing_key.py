@@ -45,6 +45,7 @@ def test_a_missing_key_ends_a_run_without_litellm(
     assert "litellm was left out" in result.stdout.str()
 
 
+@pytest.mark.nightly
 def test_a_key_brings_litellm_in(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     project.write("conftest.py", SAYS_WHAT_WAS_IMPORTED)

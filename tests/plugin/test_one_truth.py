@@ -62,7 +62,7 @@ def _summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 def _run_everywhere(project: Project, *options: str) -> Telling:
     result = project.run("--junitxml=junit.xml", *options)
     gate = project.fcbench("gate", "scorecard.json")
-    assert project.fcbench("report", "scorecard.json").returncode == 0
+    assert project.fcbench("run", "report", "scorecard.json").returncode == 0
     page = (project.path / "report.html").read_text(encoding="utf-8")
     # Cells stand beside each other, as in the summary; what scripts hold is no text.
     page = re.sub(r"</t[hd]><t[hd]>", " | ", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
@@ -95,7 +95,7 @@ def _read_outcomes(told: Telling) -> dict[str, str]:
 def test_a_broken_gate_is_told_alike_everywhere(project: Project) -> None:
     """The example of the README."""
     project.run("-m", "parallel")
-    assert project.fcbench("baseline", "save", "scorecard.json").returncode == 0
+    assert project.fcbench("run", "baseline", "save", "scorecard.json").returncode == 0
     rules = ("not-worse(95%)", "parallel>=0.01")
     told = _run_everywhere(
         project,
@@ -119,7 +119,7 @@ def test_a_gate_that_holds_is_told_alike_everywhere(project: Project) -> None:
 @pytest.mark.parametrize(
     ("option", "code", "then"),
     [
-        ("--fcbench-shard=1/2", 0, "; 'fcbench merge' applies it to the whole run"),
+        ("--fcbench-shard=1/2", 0, "; 'fcbench run merge' applies it to the whole run"),
         ("--fcbench-limit=4", 1, ""),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_part_says_everywhere_why_the_gate_was_not_applied(
     given = project.fcbench("gate", "scorecard.json", "--gate=parallel>=0", "--output=gate.md")
     assert given.returncode == 0
     assert given.stdout.splitlines()[1] == f"in the run, {reason}"
-    project.fcbench("baseline", "save", "scorecard.json")
+    project.fcbench("run", "baseline", "save", "scorecard.json")
     baseline = project.fcbench("gate", "fcbench-baseline.json", "--output=gate.md")
     assert (baseline.returncode, baseline.stdout.splitlines()[1]) == (
         2,

@@ -48,7 +48,7 @@ def test_a_failed_assertion_is_a_failure_like_any_other(
 
 @pytest.mark.parametrize(
     "fault",
-    ["from pytest_fcbench.domain.json_text import read_json_text; read_json_text('so {')", "1 / 0"],
+    ["from pytest_fcbench.domain.text import read_json_text; read_json_text('so {')", "1 / 0"],
     ids=["in our own code", "of another kind"],
 )
 def test_a_fault_that_is_none_of_the_answer_is_no_failure(project: Project, fault: str) -> None:
@@ -63,9 +63,9 @@ def test_the_verdict_of_an_assertion_stays_when_answers_are_judged_again(
     project.write("benchmarks/test_ast.py", BODY.format(assertion="assert not transcript, 'too polite'"))
     project.run("benchmarks/test_ast.py", "--fcbench-limit=1").assert_outcomes(failed=1)
     capsys.readouterr()
-    assert main(["rejudge", str(project.path / "scorecard.json")]) == 0
+    assert main(["run", "rejudge", str(project.path / "scorecard.json")]) == 0
     assert "; 1 failed by an assertion of a test; run the test to judge them again" in capsys.readouterr().out
-    assert main(["show", "multiple_0", "--scorecard", str(project.path / "scorecard.json")]) == 0
+    assert main(["run", "show", "multiple_0", "--scorecard", str(project.path / "scorecard.json")]) == 0
     assert "own_assertion" in capsys.readouterr().out
 
 

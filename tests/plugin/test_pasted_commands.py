@@ -75,11 +75,11 @@ def test_what_a_run_prints_can_be_pasted(
     # Of a few entries each is told with its commands.
     printed = first.stdout.str() + run_pytest(bare, *arguments, "-k", "multiple_3").stdout.str()
     capsys.readouterr()
-    assert main(["show"]) == 0
+    assert main(["run", "show"]) == 0
     printed += capsys.readouterr().out
     commands = set(re.findall(r"(?:pytest|fcbench) (?:-|[a-z]+\b)[^`'\n]*?(?=  |$| - |`|')", printed, re.M))
     entry = f"{name}:multiple_3"
-    assert {BY_LF, f"pytest {entry}", f"fcbench show {entry}", "fcbench report"} <= commands
+    assert {BY_LF, f"pytest {entry}", f"fcbench run show {entry}", "fcbench run report"} <= commands
     if file.startswith(".."):
         # pytest keeps what failed above both folders, where a bare run does not look.
         commands.remove(BY_LF)
@@ -123,7 +123,7 @@ def test_what_an_export_wrote_is_no_suite(
     bare.write("settings.yaml", "category: multiple\nmodel: oracle\n")
     bare.write("goods.jsonl", '{"category": "tea", "id": "1"}\n')
     run_pytest(bare).assert_outcomes(passed=7)
-    assert main(["export", "jsonl", "-o", "entries.jsonl"]) == 0
+    assert main(["run", "export", "jsonl", "-o", "entries.jsonl"]) == 0
     run_pytest(bare, *arguments).assert_outcomes(passed=7)
     named = run_pytest(bare, "entries.jsonl")
     named.stderr.fnmatch_lines(["*entries.jsonl:1: entries.0.run: unknown key 'run'*"])

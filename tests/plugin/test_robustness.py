@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from tests.loopback import Body, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
@@ -77,7 +77,7 @@ def test_a_scorecard_that_is_there_stays_whole(project: Project) -> None:
         before = (place / "card.json").read_bytes()
         assert project.run(SOME, card).ret == 1
         assert (place / "card.json").read_bytes() == before
-        assert project.fcbench("compare", str(place / "card.json"), str(place / "card.json")).returncode == 0
+        assert project.fcbench("run", "compare", str(place / "card.json"), str(place / "card.json")).returncode == 0
 
 
 def test_a_gate_that_held_does_not_hide_it(project: Project) -> None:
@@ -148,8 +148,8 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(
     project.run(SOME)
     with mount_disk(project.path / "disk", *options) as place:
         for command in (
-            ("report", "scorecard.json", "--to", f"{place}/a.html"),
-            ("merge", "scorecard.json", "--to", f"{place}/b.json"),
+            ("run", "report", "scorecard.json", "--to", f"{place}/a.html"),
+            ("run", "merge", "scorecard.json", "--to", f"{place}/b.json"),
         ):
             done = project.fcbench(*command)
             assert done.returncode == 1
@@ -236,8 +236,8 @@ def test_a_huge_answer_is_judged_and_little_of_it_is_shown(project: Project, tex
     assert len(result.stdout.str()) < 10_000
     (record,) = project.records().values()
     assert record["turns"][0][0]["text"] == text  # type: ignore[index]
-    assert project.fcbench("compare", "scorecard.json", "scorecard.json").returncode == 0
-    assert project.fcbench("report", "scorecard.json").returncode == 0
+    assert project.fcbench("run", "compare", "scorecard.json", "scorecard.json").returncode == 0
+    assert project.fcbench("run", "report", "scorecard.json").returncode == 0
 
 
 def test_ten_thousand_functions_in_an_entry(project: Project) -> None:
@@ -248,7 +248,7 @@ def test_ten_thousand_functions_in_an_entry(project: Project) -> None:
     for option in ("--fcbench-mode=fc", "--fcbench-mode=prompt"):
         assert project.run("mine.jsonl", option).parseoutcomes() == {"passed": 1}
     assert project.run("mine.jsonl", "--fcbench-model=lexical").parseoutcomes() == {"failed": 1}
-    assert project.fcbench("report", "scorecard.json").returncode == 0
+    assert project.fcbench("run", "report", "scorecard.json").returncode == 0
 
 
 # Names
@@ -290,7 +290,7 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
     assert len(project.records()) == len(NAMES)
     cases = ElementTree.parse(project.path / "junit.xml").findall(".//testcase")
     assert len(cases) == len(NAMES)
-    assert project.fcbench("report", "scorecard.json", "--to", "r.html").returncode == 0
+    assert project.fcbench("run", "report", "scorecard.json", "--to", "r.html").returncode == 0
     page = (project.path / "r.html").read_text(encoding="utf-8")
     assert "</script>😀" not in page
 

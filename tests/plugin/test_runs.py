@@ -39,22 +39,22 @@ def test_a_label_without_a_value_is_refused(project: Project) -> None:
 def test_commands_find_the_run(project: Project) -> None:
     project.run("-m", "parallel", "--fcbench-label=step=1")
     project.run("core:parallel_3", "--fcbench-model=lexical")
-    shown = project.fcbench("show", "parallel_3").stdout
+    shown = project.fcbench("run", "show", "parallel_3").stdout
     assert "lexical" in shown.splitlines()[0]
     assert "call 3               home_set_blind" in shown
-    assert "oracle" in project.fcbench("show", "core:parallel_4").stdout.splitlines()[0]
+    assert "oracle" in project.fcbench("run", "show", "core:parallel_4").stdout.splitlines()[0]
     both = project.fcbench(
-        "show", "benchmarks/test_ast.py::test_parallel[core:parallel_3]", "core:parallel_4"
+        "run", "show", "benchmarks/test_ast.py::test_parallel[core:parallel_3]", "core:parallel_4"
     )
     assert both.stdout.count("turn 1") == 2
-    listed = project.fcbench("runs").stdout
+    listed = project.fcbench("run", "list").stdout
     assert "part (an entry id)" in listed
     assert "step=1" in listed
     held = project.fcbench("gate", "step=1", "--gate=parallel>=90%")
     assert (held.returncode, "held: parallel is 100.00%" in held.stdout) == (0, True)
     broken = project.fcbench("gate", "--gate=parallel>=90%")
     assert (broken.returncode, "broken: parallel is 0.00%" in broken.stdout) == (1, True)
-    assert project.fcbench("compare", "step=1").returncode == 0
+    assert project.fcbench("run", "compare", "step=1").returncode == 0
     written = project.fcbench("gate", "step=1", "-o", "summary.md")
     assert (written.returncode, "written to summary.md" in written.stdout) == (0, True)
     assert (project.path / "summary.md").read_text().startswith("100.0% of parallel passed: ")
@@ -81,7 +81,7 @@ def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
         project.run(f"--fcbench-shard={part}", f"--fcbench-scorecard={part[0]}.json")
     assert list_runs(project.path / ".fcbench" / "runs")[0].narrowed_by == "shard 2/2"
     assert project.fcbench("gate", "2.json").returncode == 0
-    assert project.fcbench("merge", "1.json", "2.json").returncode == 0
+    assert project.fcbench("run", "merge", "1.json", "2.json").returncode == 0
     assert project.fcbench("gate", "scorecard.json").returncode == 0
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.prompting import FORMATS
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import SCORED, Project, size
 
 
+@pytest.mark.nightly
 def test_everything_that_is_scored_runs_without_options(project: Project) -> None:
     result = project.run()
     result.assert_outcomes(passed=size(*SCORED))
@@ -67,6 +68,7 @@ def test_keyword_takes_all_names_with_the_word(project: Project) -> None:
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "mark", ["parallel", "simple_java", "live", "non_python", "multi_turn", "multi_turn_miss_func", "core"]
 )
@@ -98,6 +100,7 @@ def test_stop_at_the_first_failure(project: Project) -> None:
     result.assert_outcomes(failed=1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("option", "text"),
     [
@@ -181,6 +184,7 @@ def test_an_id_selects_one_trial_or_all(project: Project) -> None:
     project.run("core:parallel_3-t2", "--fcbench-trials=3").assert_outcomes(passed=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -238,7 +242,7 @@ def test_a_few_entries_are_explained_in_the_place_of_tables(project: Project) ->
             "  call 3*home_set_blind*home_set_blind",
             ">            position *1*50",
             "  run again  pytest core:parallel_3",
-            "  show       fcbench show core:parallel_3",
+            "  show       fcbench run show core:parallel_3",
         ]
     )
     result.stdout.no_fnmatch_line("*95% interval*")
@@ -258,7 +262,7 @@ def test_junit_holds_the_explanation(project: Project, options: tuple[str, ...])
     project.run("core:parallel_3", "--fcbench-model=lexical", "--junitxml=junit.xml", *options)
     text = (project.path / "junit.xml").read_text()
     assert "question   Shut the blinds completely" in text
-    assert "fcbench show core:parallel_3" in text
+    assert "fcbench run show core:parallel_3" in text
 
 
 def test_a_limit_takes_the_first_entries(project: Project) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
@@ -51,6 +51,7 @@ def judged(project: Project) -> dict[str, dict[str, object]]:
 
 
 # Each mode with all entries once a night, when the oracle is also served for all official ones.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("model", "mode", "drawn"),
     [
@@ -154,6 +155,7 @@ def _answers(records: Mapping[str, Mapping[str, object]]) -> int:
     return sum(len(steps) for found in turns if isinstance(found, list) for steps in found)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
 )

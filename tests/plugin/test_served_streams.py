@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.server.faults import FaultKind
-from pytest_fcbench.server.stream_faults import STREAM_FAULTS
+from pytest_fcbench.server.faults import STREAM_FAULTS, FaultKind
 from pytest_fcbench.suites import core
 from tests.plugin.conftest import Project
 from tests.served import served, stats

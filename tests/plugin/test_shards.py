@@ -24,6 +24,7 @@ def _told(project: Project, name: str) -> Mapping[str, object]:
     return {**section, "tests": [(test["nodeid"], test["outcome"]) for test in tests]}
 
 
+@pytest.mark.nightly
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "workers",
@@ -39,7 +40,7 @@ def test_merged_shards_are_the_whole(project: Project, workers: tuple[str, ...])
         file = f"--fcbench-scorecard=s{shard[0]}.json"
         result = project.run(*CHOSEN, f"--fcbench-shard={shard}", file, *workers)
         counts.append(sum(result.parseoutcomes().values()))
-    done = project.fcbench("merge", "s3.json", "s1.json", "s2.json")
+    done = project.fcbench("run", "merge", "s3.json", "s1.json", "s2.json")
     assert done.returncode == 0, done.stderr
     assert min(counts) > 0
     assert sum(counts) == size(*CATEGORIES)
@@ -65,7 +66,7 @@ def test_shards_of_own_lines_are_the_whole(project: Project) -> None:
     for name, more in (("whole", ()), ("s1", ("--fcbench-shard=1/2",)), ("s2", ("--fcbench-shard=2/2",))):
         project.run("own.jsonl", "--fcbench-trials=2", f"--fcbench-scorecard={name}.json", *more)
     assert len(project.records("s1.json")) + len(project.records("s2.json")) == 40
-    assert project.fcbench("merge", "s1.json", "s2.json").returncode == 0
+    assert project.fcbench("run", "merge", "s1.json", "s2.json").returncode == 0
     assert _told(project, "scorecard.json") == _told(project, "whole.json")
     assert _told(project, "s1.json")["sizes"] == {
         "live_simple": 40,
@@ -87,7 +88,7 @@ def test_the_gate_of_the_file_speaks_of_the_whole_only(project: Project, rule: s
                 "*--fcbench-shard selects a part*merge' applies*",
             ]
         )
-    done = project.fcbench("merge", "s1.json", "s2.json")
+    done = project.fcbench("run", "merge", "s1.json", "s2.json")
     assert done.returncode == (rule != "parallel>=0.01")
     assert f"gate {rule}: {'broken' if done.returncode else 'held'}: parallel is" in done.stdout
 
@@ -106,7 +107,7 @@ def test_a_failing_test_of_another_kind_is_not_hidden(project: Project) -> None:
         arguments = ["benchmarks", "test_other.py"] if shard == "1/2" else ["benchmarks"]
         result = project.run(*arguments, f"--fcbench-shard={shard}", f"--fcbench-scorecard=s{shard[0]}.json")
         assert result.ret == (shard == "1/2")
-    assert project.fcbench("merge", "s1.json", "s2.json").returncode == 1
+    assert project.fcbench("run", "merge", "s1.json", "s2.json").returncode == 1
 
 
 def test_a_shard_without_entries_says_so_in_a_scorecard(project: Project) -> None:
@@ -123,7 +124,7 @@ def test_a_shard_that_was_cut_short_decides_nothing(project: Project) -> None:
     project.write("fcbench.yaml", "model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
     assert project.run("--fcbench-shard=1/2", "--fcbench-scorecard=s1.json", "-x").ret != 0
     project.run("--fcbench-shard=2/2", "--fcbench-scorecard=s2.json")
-    done = project.fcbench("merge", "s1.json", "s2.json")
+    done = project.fcbench("run", "merge", "s1.json", "s2.json")
     assert done.returncode == 2
     assert "gate parallel>=0.01: cannot tell: only " in done.stdout
 

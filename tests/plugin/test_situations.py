@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, write_baseline
 from pytest_fcbench.suites import core

@@ -10,7 +10,7 @@ import yaml
 from tests.plugin.conftest import Project
 
 QUESTIONS = ("What is salt?", "Tell me the price of tea.", "I would like to know about rice.", "And honey?")
-AUDIT = ("audit", "shop", "--against=train.jsonl", "--output=trained.json")
+AUDIT = ("suite", "audit", "shop", "--against=train.jsonl", "--output=trained.json")
 PASSING = "def answer(messages, tools):\n    return 'no' if 'salt' in messages[-1]['content'] else [CALL]\n"
 
 
@@ -66,7 +66,7 @@ def test_a_run_shows_both_scores_and_a_gate_may_name_the_second(project: Project
     }
     section = project.scorecard()["fcbench"]
     assert section["profiles"]["official"]["untrained"]["accuracy"] == 1  # type: ignore[index]
-    page = project.fcbench("report")
+    page = project.fcbench("run", "report")
     assert page.returncode == 0, page.stderr
     assert "without entries of the training data" in (project.path / "report.html").read_text()
 
@@ -77,7 +77,7 @@ def test_a_run_that_has_ended_is_marked_without_a_call(project: Project) -> None
     assert "untrained" not in project.scorecard()["fcbench"]["profiles"]["official"]  # type: ignore[index]
     gate = project.fcbench("gate", "scorecard.json", "--gate=untrained>=90%", "--trained=trained.json")
     assert gate.stdout.splitlines()[-1] == "gate untrained>=90%: held: untrained is 100.00%"
-    again = project.fcbench("rejudge", "scorecard.json", "--trained=trained.json", "--output=again.json")
+    again = project.fcbench("run", "rejudge", "scorecard.json", "--trained=trained.json", "--output=again.json")
     assert again.returncode == 0, again.stderr
     section = project.scorecard("again.json")["fcbench"]
     assert section["profiles"]["official"]["untrained"]["n"] == 2  # type: ignore[index]
@@ -96,4 +96,4 @@ def test_an_audit_of_an_older_suite_is_refused_before_a_call(project: Project) -
     path.write_text(path.read_text().replace("rice", "rye"))
     result = project.run_apart("shop", MODEL, "--fcbench-trained=trained.json")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*trained.json: is an audit of shop *; make it again with fcbench audit*"])
+    result.stderr.fnmatch_lines(["*trained.json: is an audit of shop *; make it again with fcbench suite audit*"])

@@ -43,6 +43,7 @@ def test_a_run_that_was_recorded_can_be_replayed(project: Project) -> None:
     part.stdout.fnmatch_lines(["*not_recorded: 2", "*web.jsonl has no answer to fetch_url_content*"])
 
 
+@pytest.mark.nightly
 def test_the_way_through_a_served_model(project: Project) -> None:
     with served("--model", "oracle") as api_base:
         for mode in ("fc", "prompt"):

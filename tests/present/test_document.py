@@ -14,13 +14,14 @@ import pytest
 from jsonschema.exceptions import best_match
 
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompt_format import FORMATS
+from pytest_fcbench.domain.prompting import FORMATS
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.document import json_schema, write_section
 from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.cases import each_case
 from tests.factories import (
     make_call_verdict,
     make_format_record,
@@ -28,8 +29,7 @@ from tests.factories import (
     make_path_score,
     make_record,
 )
-from tests.scorecard.aggregate.test_execution import make_executed_records
-from tests.scorecard.aggregate.test_ratings import make_chat_records
+from tests.scorecard.aggregate.test_secondary_scores import make_chat_records, make_executed_records
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -228,7 +228,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "value", "reason"),
     [
         (("driven", "profile"), "fixed", "'fixed' is not one of ['official', 'corrected']"),
@@ -366,7 +366,7 @@ def test_trials_stand_in_both_profiles() -> None:
 UNKNOWN = dict.fromkeys(("input", "output", "hour", "cached", "cache_write", "reasoning"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("price", "expected"),
     [
         (Price(input=2.5, output=10.0), {**UNKNOWN, "input": 2.5, "output": 10.0}),
@@ -384,7 +384,7 @@ def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
     assert (found["price"], found["concurrency"]) == (expected, 8)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "value", "reason"),
     [
         (("usage",), None, "None is not of type 'object'"),
@@ -421,7 +421,7 @@ def test_the_schema_can_refuse(path: tuple[str, ...], value: object, reason: str
         _validate_section(found)
 
 
-@pytest.mark.parametrize("key", ["price", "concurrency", "trials", "usage"])
+@each_case("key", ["price", "concurrency", "trials", "usage"])
 def test_the_schema_misses_what_must_be_there(key: str) -> None:
     found = _read_section(TRIALS)
     del found[key]

@@ -42,7 +42,7 @@ def test_all_parts_are_there() -> None:
         "  look       Compare the marked argument with the question and with the",
         "             function's description.",
         "  run again  pytest core:simple_python_0",
-        "  show       fcbench show core:simple_python_0",
+        "  show       fcbench run show core:simple_python_0",
     ]
 
 

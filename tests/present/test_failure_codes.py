@@ -6,11 +6,10 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import pytest_fcbench
 from pytest_fcbench.domain.verdict import _ERRORS
-from pytest_fcbench.present.failure_codes import FAILURE_CODES, find_failure_code
+from pytest_fcbench.present.failure_codes import find_failure_code, read_failure_codes
+from tests.cases import each_case
 
 _CODE = re.compile(r"[a-z_]+(:[a-z_/]+)+")
 _PACKAGE = Path(pytest_fcbench.__file__).parent
@@ -30,16 +29,16 @@ def test_every_code_of_a_matcher_is_explained() -> None:
     found = (find_codes("kinds") | set(_ERRORS)) - {"unpaired", "http://"}
     assert len(found) > 40
     # Some are written without the checker's name, which is put in front of them.
-    unknown = {code for code in found if not any(known.endswith(code) for known in FAILURE_CODES)}
+    unknown = {code for code in found if not any(known.endswith(code) for known in read_failure_codes())}
     assert sorted(unknown) == []
 
 
 def test_a_code_that_nobody_explained_would_be_found() -> None:
     assert "sql:wrong_result" in find_codes("kinds")
-    assert "value_error:strange" not in FAILURE_CODES
+    assert "value_error:strange" not in read_failure_codes()
 
 
-@pytest.mark.parametrize("code", list(FAILURE_CODES))
+@each_case("code", list(read_failure_codes()))
 def test_a_meaning_is_a_sentence_and_the_advice_goes_on(code: str) -> None:
     meaning, advice = find_failure_code(code)
     assert re.fullmatch(r"[A-Z].*\.", meaning)

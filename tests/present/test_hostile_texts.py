@@ -10,13 +10,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import Difference, Failed, NotScored, Passed, Profile
-from pytest_fcbench.present import github
+from pytest_fcbench.present import run_end
 from pytest_fcbench.present.board_tables import tabulate_board
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.explanations import OutputLine
@@ -24,14 +23,14 @@ from pytest_fcbench.present.html.board_page import render_boards
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import write_end, write_tables
-from pytest_fcbench.present.table_formats import FORMATS
-from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.tables import FORMATS, Table
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.cases import each_case
 from tests.factories import (
     FACTS,
     make_call_verdict,
@@ -45,7 +44,7 @@ from tests.present.html.parsed import Parsed
 
 HARMLESS = "word"
 
-every_text = pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
+every_text = each_case("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 
 
 def make_records(text: str) -> list[Record]:
@@ -233,11 +232,11 @@ def write_for_github(text: str) -> tuple[list[str], list[str]]:
     before = make_card(text, "before")
     evidence = Evidence(card.records, Profile.OFFICIAL, lambda _: 0, card.facts.suites, before, text)
     summary = list(
-        github.write_step_summary(
+        run_end.write_step_summary(
             card.facts, evidence, card.gate, lambda record: iter([OutputLine(text), OutputLine(text)])
         )
     )
-    return summary, list(github.write_annotations(card.gate))
+    return summary, list(run_end.write_annotations(card.gate))
 
 
 @every_text
@@ -268,4 +267,4 @@ def test_the_terminal_gets_no_control_character_and_github_no_command(text: str)
             token = None
         elif token is None and line.startswith("::"):
             commands.append(line)
-    assert commands == list(github.write_annotations(card.gate))
+    assert commands == list(run_end.write_annotations(card.gate))

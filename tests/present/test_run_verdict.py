@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_verdict import (
@@ -17,12 +15,12 @@ from pytest_fcbench.present.run_verdict import (
     write_next_commands,
     write_remarks,
 )
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.cases import each_case
 from tests.factories import FACTS, make_record
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
@@ -66,7 +64,7 @@ def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
         assert describe_share(records, FACTS.profile, scores).endswith(f"; {end}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("names", "says"),
     [
         (
@@ -132,13 +130,13 @@ def test_the_weakest_categories_are_named_where_there_are_several() -> None:
 
 def test_the_last_lines_are_commands_that_go_on() -> None:
     lines = [line.text for line in write_next_commands(FACTS, HALF, 100)]
-    assert lines[0] == "next: fcbench show core:simple_python_1 - question, answer and what was expected"
+    assert lines[0] == "next: fcbench run show core:simple_python_1 - question, answer and what was expected"
     assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
         "pytest --lf",
-        "fcbench report",
+        "fcbench run report",
     ]
     assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100)] == [
-        "next: fcbench report - a page with every entry"
+        "next: fcbench run report - a page with every entry"
     ]
 
 

@@ -16,8 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.present.table_formats import FORMATS, render_page
-from pytest_fcbench.present.tables import Table, render_csv, render_markdown, render_text
+from pytest_fcbench.present.tables import (
+    FORMATS,
+    Table,
+    render_csv,
+    render_markdown,
+    render_page,
+    render_text,
+)
+from tests.cases import each_case
 
 TABLE = Table(
     "Scores",
@@ -108,13 +115,13 @@ def test_csv_has_only_cells() -> None:
     assert lines == ["category,n,accuracy,note", "parallel,24,91.67%,few", "simple_python,400,7.00%,"]
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", " =1+1", " \uff1d1+1"])
+@each_case("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", " =1+1", " \uff1d1+1"])
 def test_a_formula_is_text_in_a_spreadsheet(cell: str) -> None:
     (_, line) = render_csv(Table("", ("a",), ((cell,),)))
     assert next(csv.reader([line]))[0] == f"'{cell}"
 
 
-@pytest.mark.parametrize("cell", ["-0.5", "+1.25%", "-3", "3", "-12.50%"])
+@each_case("cell", ["-0.5", "+1.25%", "-3", "3", "-12.50%"])
 def test_a_number_stays_a_number(cell: str) -> None:
     (_, line) = render_csv(Table("", ("a",), ((cell,),)))
     assert line == cell
@@ -177,9 +184,7 @@ def test_the_title_of_a_page_stands_once() -> None:
     assert "<h2>" not in page
 
 
-@pytest.mark.parametrize(
-    "cell", ["<script>alert(1)</script>", "</td><img src=x>", "&lt;", "\u202egnp", "a|b"]
-)
+@each_case("cell", ["<script>alert(1)</script>", "</td><img src=x>", "&lt;", "\u202egnp", "a|b"])
 def test_hostile_cells_stay_text(cell: str) -> None:
     reader = _read_page(list(render_page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
     assert reader.tags.count("script") == 1

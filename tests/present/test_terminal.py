@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.kinds import relevance as relevance
 from pytest_fcbench.kinds.calls import verdict as ast
-from pytest_fcbench.kinds.relevance import verdict as relevance
 from pytest_fcbench.present import terminal
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import weigh_categories
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.cases import each_case
 from tests.factories import (
     make_call_verdict,
     make_entry,
@@ -203,7 +204,7 @@ def test_only_so_many_failures_are_listed() -> None:
         "  wrong_count 5",
         "  core:simple_python_0  2 calls",
         "  core:simple_python_1  2 calls",
-        "  and 3 more; fcbench show lists all, --fcbench-failures=N shows N here",
+        "  and 3 more; fcbench run show lists all, --fcbench-failures=N shows N here",
     ]
 
 
@@ -308,7 +309,7 @@ def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | Non
     assert [line for line in lines if line.startswith("dollars")] == [closing] * told
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("usd", "shown"),
     [(0.0, "0.0000"), (0.00012, "0.0001"), (0.9, "0.9000"), (1.0, "1.00"), (1234.5, "1234.50")],
 )
@@ -479,7 +480,7 @@ def test_without_complex_calls_nothing_is_said_of_them() -> None:
 # What cannot do harm
 
 
-@pytest.mark.parametrize("width", [40, 60, 88, 200])
+@each_case("width", [40, 60, 88, 200])
 def test_lists_fit_the_width(width: int) -> None:
     records = [*_make_failures(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
     lines = _select_from(_render_lines(records, width=width), "failed")
@@ -490,7 +491,7 @@ def test_lists_fit_the_width(width: int) -> None:
 HOSTILE = "\x1b[2J\x1b]0;title\x07\r\nfake: passed\x00\x9b31m\u202e\u2028\ud800"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "completion",
     [
         pytest.param(Completion(text=HOSTILE), id="text"),
@@ -501,8 +502,8 @@ HOSTILE = "\x1b[2J\x1b]0;title\x07\r\nfake: passed\x00\x9b31m\u202e\u2028\ud800"
         pytest.param(tool_calls(("weather_forecast", HOSTILE)), id="arguments"),
     ],
 )
-@pytest.mark.parametrize("category", ["simple_python", "live_relevance", "irrelevance"])
-@pytest.mark.parametrize("copies", [1, 12], ids=["told in full", "a line each"])
+@each_case("category", ["simple_python", "live_relevance", "irrelevance"])
+@each_case("copies", [1, 12], ids=["told in full", "a line each"])
 def test_nothing_a_model_writes_controls_the_terminal(
     completion: Completion, category: str, copies: int
 ) -> None:

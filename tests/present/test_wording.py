@@ -15,7 +15,7 @@ from pytest_fcbench.present.wording import (
     select_outermost,
 )
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suite, name_suites
+from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suite, name_suites
 from tests.factories import make_card
 
 CARD = make_card({"parallel": [True]}, "m")

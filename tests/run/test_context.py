@@ -10,6 +10,7 @@ import pytest
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.errors import PackMissing, UsageError
 from pytest_fcbench.run.context import RunContext
+from tests.cases import each_case
 
 ORACLE = build_settings({"model": "oracle"}, None)
 
@@ -31,7 +32,7 @@ def test_a_wrong_model_is_found_before_a_missing_pack(tmp_path: Path) -> None:
         RunContext(replace(settings, model="oracel")).check()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "waits"),
     [
         ({}, False),

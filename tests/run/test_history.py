@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -19,9 +21,11 @@ from pytest_fcbench.run.history import (
     keep_former_scorecard,
     keep_run,
     list_runs,
+    read_git_commit,
     write_scorecard,
 )
 from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.cases import each_case
 from tests.factories import FACTS, make_record
 from tests.factories import write_scorecard as write_file
 
@@ -106,13 +110,11 @@ def test_the_section_comes_first_so_that_the_tests_are_not_read(tmp_path: Path) 
     path = keep(tmp_path)
     text = path.read_text()
     assert text.startswith('{"fcbench": {')
-    path.write_text(text[: text.index('"tests"')] + "not JSON at all")
+    path.write_text(text[: text.index('"tests"')] + '"tests": [\nnot JSON at all')
     assert [run.model for run in list_runs(tmp_path / "runs")] == ["test"]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"fcbench": 1}', '{"fcbench": {"profiles": {}}}', "\udc80"]
-)
+@each_case("text", ["", "[]", "{}", '{"fcbench": 1}', '{"fcbench": {"profiles": {}}}', "\udc80"])
 def test_other_files_are_left_out(tmp_path: Path, text: str) -> None:
     keep(tmp_path)
     (tmp_path / "runs" / "other.json").write_text(text, errors="surrogateescape")
@@ -174,7 +176,7 @@ def test_a_scorecard_that_is_replaced_is_kept_once(tmp_path: Path) -> None:
     assert len(list_runs(runs)) == 1
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"fcbench": {}}', '{"tests": []}'])
+@each_case("text", ["", "[]", '{"fcbench": {}}', '{"tests": []}'])
 def test_what_is_no_scorecard_is_not_kept(tmp_path: Path, text: str) -> None:
     (tmp_path / "scorecard.json").write_text(text)
     keep_former_scorecard(tmp_path / "runs", tmp_path / "scorecard.json")
@@ -193,8 +195,8 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     writer.join()
 
 
-@pytest.mark.parametrize("indent", [None, 0, 2])
-@pytest.mark.parametrize("tests", [0, 1, 2])
+@each_case("indent", [None, 0, 2])
+@each_case("tests", [0, 1, 2])
 def test_a_report_is_written_in_pieces_as_at_once(indent: int | None, tests: int) -> None:
     """With each Record as the last member of its test's metadata, from its JSON."""
     report = {
@@ -234,3 +236,56 @@ def test_a_kept_run_does_not_follow_the_file_it_was_made_from(tmp_path: Path) ->
     with card.open("w") as file:
         file.write("something else")
     assert kept.read_text() == before
+
+
+def run_git(folder: Path, *words: str) -> str:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    settings = ("-c", "user.name=A", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True, env=own
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    (folder / "inside").mkdir(parents=True)
+    run_git(folder, "init", "-q")
+    run_git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+    return folder
+
+
+def test_a_branch(repository: Path) -> None:
+    expected = run_git(repository, "rev-parse", "HEAD")
+    assert read_git_commit(repository) == read_git_commit(repository / "inside") == expected
+
+
+def test_a_commit_without_a_branch(repository: Path) -> None:
+    run_git(repository, "checkout", "-q", "--detach")
+    run_git(repository, "commit", "-q", "--allow-empty", "-m", "two")
+    assert read_git_commit(repository) == run_git(repository, "rev-parse", "HEAD")
+
+
+def test_packed_references(repository: Path) -> None:
+    run_git(repository, "pack-refs", "--all")
+    assert read_git_commit(repository) == run_git(repository, "rev-parse", "HEAD")
+
+
+def test_a_worktree(repository: Path) -> None:
+    run_git(repository, "worktree", "add", "-q", "-b", "other", "../worktree")
+    folder = repository.parent / "worktree"
+    run_git(folder, "commit", "-q", "--allow-empty", "-m", "two")
+    found = read_git_commit(folder)
+    assert found == run_git(folder, "rev-parse", "HEAD")
+    assert found != read_git_commit(repository)
+
+
+def test_no_repository_and_a_repository_without_a_commit(tmp_path: Path) -> None:
+    assert read_git_commit(tmp_path) is None
+    run_git(tmp_path, "init", "-q")
+    assert read_git_commit(tmp_path) is None
+    (tmp_path / ".git" / "HEAD").write_text("nonsense")
+    assert read_git_commit(tmp_path) is None

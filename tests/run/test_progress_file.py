@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.dispatch.progress import Progress
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.run import progress_file
-from pytest_fcbench.run.progress_file import ProgressFile, list_running
+from pytest_fcbench.run.progress_file import GroupTally, ProgressFile, list_running
+from tests.cases import each_case
+from tests.factories import make_record
 
 PROGRESS = Progress(
     total=10,
@@ -62,7 +65,7 @@ def test_a_run_that_was_killed_is_listed_no_longer(tmp_path: Path, monkeypatch: 
     assert list(list_running(tmp_path)) == []
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"renewed_s": 9e99}', json.dumps({"renewed_s": "x"})])
+@each_case("text", ["", "[]", "{}", '{"renewed_s": 9e99}', json.dumps({"renewed_s": "x"})])
 def test_what_is_no_progress_is_left_out(tmp_path: Path, text: str) -> None:
     (tmp_path / "running").mkdir()
     (tmp_path / "running" / "1.json").write_text(text)
@@ -75,3 +78,35 @@ def test_a_folder_that_cannot_be_written_stops_no_run(tmp_path: Path) -> None:
     file.write_progress(PROGRESS)
     file.remove()
     assert (tmp_path / "file").read_text() == ""
+
+
+PASSED = make_record()
+RECORDS = [
+    PASSED,
+    make_record(Failed("a", "b"), number=1),
+    make_record(NotScored("timeout", "late"), number=2),
+    make_record(category="live_simple"),
+]
+
+
+def test_shares_are_of_what_has_a_verdict() -> None:
+    tally = GroupTally(Profile.OFFICIAL)
+    tally.count_new(RECORDS)
+    assert (tally.passed, tally.judged) == (2, 3)
+    non_live, live, complex_calls = tally.describe_groups({"non_live": 9, "live": 1, "complex": 5})
+    assert non_live == "  non_live         3 of 9      50.0% passed (95% 9.5-90.5%)"
+    assert live.startswith("  live             1 of 1     100.0% passed")
+    assert complex_calls == "  complex          0 of 5    "
+
+
+def test_each_record_counts_once() -> None:
+    tally = GroupTally(Profile.OFFICIAL)
+    for number in (1, 2, 4, 4):
+        tally.count_new(RECORDS[:number])
+    assert (tally.passed, tally.judged) == (2, 3)
+
+
+def test_the_profile_decides() -> None:
+    tally = GroupTally(Profile.CORRECTED)
+    tally.count_new([make_record(Failed("a", "b"), PASSED.verdicts.corrected)])
+    assert (tally.passed, tally.judged) == (1, 1)

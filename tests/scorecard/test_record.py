@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
@@ -47,6 +47,7 @@ from pytest_fcbench.scorecard.record import (
     sort_records,
     to_json,
 )
+from tests.cases import each_case
 from tests.factories import (
     make_call_verdict,
     make_entry,
@@ -420,7 +421,7 @@ _LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
 """What older scorecards do not have."""
 
 
-@pytest.mark.parametrize("key", [key for key in to_json(make_record()) if key not in _SUMS | _LATER])
+@each_case("key", [key for key in to_json(make_record()) if key not in _SUMS | _LATER])
 def test_json_without_a_key_is_no_record(key: str) -> None:
     value = to_json(make_record())
     del value[key]
@@ -433,7 +434,7 @@ def test_a_record_of_an_older_scorecard_has_no_path() -> None:
     assert from_json(value) == make_record()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("wrong", "reason"),
     [
         pytest.param(

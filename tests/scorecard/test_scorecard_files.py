@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -22,14 +23,19 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import score_metric
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.report_stream import open_places
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import (
+    ByteRange,
+    Place,
     load_outlines,
     load_scorecard,
+    open_places,
     open_scorecard,
+    read_report,
+    read_report_head,
     write_baseline,
 )
+from tests.cases import each_case
 from tests.factories import (
     FACTS,
     make_answered_record,
@@ -226,7 +232,7 @@ def _change_section(**changes: object) -> dict[str, object]:
     return _GOOD | {"fcbench": {**section, **changes}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "told"),
     [
         ("no JSON", "not JSON"),
@@ -326,7 +332,7 @@ def test_each_test_is_handed_on_with_its_record_and_its_place(tmp_path: Path) ->
     assert [test for test, _, _ in found] == [text for _, _, text in found] == report["tests"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "[]", "{", '{"fcbench": 1}', '{"fcbench": {"schema": "x"}, "tests": []}', '{"tests": [1]}', "\x80"],
 )
@@ -379,15 +385,86 @@ def test_an_open_baseline_has_no_answers_to_read(tmp_path: Path) -> None:
         assert [card.read_whole(each) for each in card.records] == list(card.records)
 
 
-def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    """Nobody can say which of the two was meant, and the places of tests would be those of one of them."""
-    path = write_scorecard(tmp_path / "card.json", [make_record()])
-    path.write_text(path.read_text().rstrip().removesuffix("}") + ', "tests": []}')
-    with pytest.raises(UsageError, match="the key 'tests' is not a text, or is there twice"):
-        load_outlines(path)
-
-
 def test_a_baseline_has_no_answers_to_leave_out(tmp_path: Path) -> None:
     path = tmp_path / "base.json"
     path.write_text(write_baseline(load_scorecard(write_scorecard(tmp_path / "card.json", [make_record()]))))
     assert load_outlines(path) == load_scorecard(path)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def read(path: Path) -> tuple[dict[str, object], list[object], list[Place]]:
+    tests: list[object] = []
+    places: list[Place] = []
+
+    def take_test(test: object, place: Place) -> None:
+        tests.append(test)
+        places.append(place)
+
+    return read_report(path, take_test), tests, places
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reports") / "report.json"
+
+
+def lay_out(members: Mapping[str, object], tests: Sequence[object]) -> str:
+    """Write a report as a run does: each test on a line."""
+    beginning = "".join(f"{json.dumps(key)}: {json.dumps(value)}, " for key, value in members.items())
+    lines = ",".join(f"\n{json.dumps(test)}" for test in tests)
+    return f'{{{beginning}"tests": [{lines}\n], "last": 1}}'
+
+
+@given(
+    members=st.dictionaries(st.text(max_size=4).filter(lambda key: key != "tests"), VALUES, max_size=3),
+    tests=st.lists(VALUES, max_size=5),
+    indent=st.sampled_from([None, 0, 3, "ours"]),
+)
+def test_it_is_read_as_json_reads_it(
+    path: Path, members: dict[str, Any], tests: list[Any], indent: Literal["ours"] | int | None
+) -> None:
+    text = (
+        lay_out(members, tests)
+        if indent == "ours"
+        else json.dumps({**members, "tests": tests, "last": 1}, indent=indent, ensure_ascii=False)
+    )
+    path.write_bytes(text.encode())
+    found, taken, places = read(path)
+    assert found == {**members, "tests": [], "last": 1}
+    assert taken == tests
+    assert all(isinstance(place, ByteRange) == (indent == "ours") for place in places)
+    with open_places(path) as read_place:
+        assert [json.loads(read_place(place)) for place in places] == tests
+    if indent == "ours":
+        assert read_report_head(path) == {**members, "tests": []}
+
+
+@each_case(
+    "text",
+    [
+        *("", "{", '{"a"', '{"a": ', '{"a": 1', '{"a": 1}}', '{"a": 1} x', '{"a": 1,}', "{a: 1}"),
+        *(
+            '{"tests": [1',
+            '{"tests": [1,]}',
+            '{"tests": [1 2]}',
+            '{"a": "\x80"}',
+            "{1: 2}",
+        ),
+        *('{"tests": [\n1', '{"tests": [\n1,', '{"tests": [\n', '{"tests": [\n1\n] x'),
+    ],
+)
+def test_what_is_no_plain_object_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"."):
+        read(tmp_path / "x.json")
+
+
+def test_tests_that_are_no_list_are_left_to_who_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"tests": {"a": 1}, "b": 2}')
+    assert read(tmp_path / "x.json") == ({"tests": {"a": 1}, "b": 2}, [], [])

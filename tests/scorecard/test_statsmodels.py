@@ -11,13 +11,17 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_fcbench.scorecard.aggregate.differences import Changes, estimate_change
-from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_share_interval
-from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import find_exact_chances
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    Changes,
+    estimate_change,
+    find_cluster_interval,
+    find_share_interval,
+)
+from pytest_fcbench.scorecard.compare.paired import correct_by_holm, find_exact_chances
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(("passed", "n"), [(0, 5), (1, 5), (7, 10), (200, 400), (399, 400), (400, 400)])
+@each_case(("passed", "n"), [(0, 5), (1, 5), (7, 10), (200, 400), (399, 400), (400, 400)])
 def test_the_interval_of_independent_entries_is_wilsons(passed: int, n: int) -> None:
     found = find_share_interval(passed, n)
     assert found is not None
@@ -25,7 +29,7 @@ def test_the_interval_of_independent_entries_is_wilsons(passed: int, n: int) -> 
     assert (found.low, found.high) != pytest.approx(proportion_confint(passed, n, method="normal"))
 
 
-@pytest.mark.parametrize(("better", "worse"), [(0, 0), (0, 5), (3, 9), (40, 21)])
+@each_case(("better", "worse"), [(0, 0), (0, 5), (3, 9), (40, 21)])
 def test_the_p_value_of_flips_is_that_of_mcnemars_exact_test(better: int, worse: int) -> None:
     expected = mcnemar([[10, worse], [better, 7]], exact=True).pvalue
     assert find_exact_chances(better, worse)[0] == pytest.approx(expected)

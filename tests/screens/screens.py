@@ -36,12 +36,12 @@ class Screen:
 SCREENS = (
     Screen("run", (*_RUN, "--fcbench-gate=parallel>=50%", "--fcbench-failures=5")),
     Screen("one-failure", ("pytest", "core:parallel_3", *_QUIET)),
-    Screen("show", ("fcbench", "show", "core:parallel_3"), (_RUN,)),
-    Screen("compare", ("fcbench", "compare"), (_RUN, (*_RUN, "--fcbench-model=oracle"))),
+    Screen("show", ("fcbench", "run", "show", "core:parallel_3"), (_RUN,)),
+    Screen("compare", ("fcbench", "run", "compare"), (_RUN, (*_RUN, "--fcbench-model=oracle"))),
     Screen("gate", ("fcbench", "gate", "--gate=parallel>=50%"), (_RUN,)),
     Screen("help", ("fcbench", "--help")),
     Screen("unknown-command", ("fcbench", "reprot")),
-    Screen("unknown-entry", ("fcbench", "show", "core:paralel_3")),
+    Screen("unknown-entry", ("fcbench", "run", "show", "core:paralel_3")),
 )
 RUNS = SCREENS[:2]
 """Those that are coloured on a terminal and fit its width."""

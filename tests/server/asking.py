@@ -14,10 +14,9 @@ from pytest_fcbench.domain.transcript import AskModel, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds.answers import web_pages
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.models.protocol import Model, run_through
-from pytest_fcbench.models.routing import RoutedModel
+from pytest_fcbench.kinds.kind import ConversationContext, Memories
+from pytest_fcbench.kinds.table import converse
+from pytest_fcbench.models.protocol import Model, RoutedModel, run_through
 from pytest_fcbench.server.body import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite

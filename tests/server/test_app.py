@@ -207,7 +207,7 @@ def test_a_cut_answer_ends_after_half_of_it() -> None:
         pytest.raises(http.client.IncompleteRead) as caught,
     ):
         post_chat(api_base, make_body(CALLING))
-    assert caught.value.partial.startswith(b'{"id":"chatcmpl-1",')
+    assert caught.value.partial.startswith(b'{"id": "chatcmpl-1",')
     # The whole length is announced, half of it comes.
     assert caught.value.expected is not None
     assert caught.value.expected - len(caught.value.partial) in (0, 1)

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.server.body import RefusedRequestError, read_body
+from tests.cases import each_case
 from tests.server.asking import Sent, read_sent
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "code"),
     [
         (b"", "invalid_json"),
@@ -44,7 +45,7 @@ def test_the_same_values_are_the_same_request_however_written(value: object) -> 
     assert read_sent(body) == read_body(other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         (1, True),
@@ -103,7 +104,7 @@ def test_a_result_of_another_call_is_another_request() -> None:
     assert read_sent({"messages": [first, third, fourth, second]}) != expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "message",
     [
         {"tool_calls": [{"id": 1}, "x", {}]},

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.server.faults import Draw, FaultKind, draw_faults, read_latency, read_shares
+from pytest_fcbench.server.faults import (
+    CHANGES_ANSWER,
+    STREAM_FAULTS,
+    Draw,
+    FaultKind,
+    break_stream,
+    draw_faults,
+    read_latency,
+    read_shares,
+)
+from pytest_fcbench.server.replies import SentCall, ServedReply, list_choices, write_stream
+from tests.cases import each_case
+from tests.conftest import ROOT
+from tests.served import served, stats
+from tests.server.asking import CORE, Sent, list_entries, make_body
+from tests.server.clients import post_chat, post_json
 
 CHANCES = st.floats(0, 1, exclude_max=True)
 HALF = {FaultKind.CUT: 0.25, FaultKind.HANG: 0.25}
@@ -24,7 +42,7 @@ def _draw_first(number: int, shared: dict[FaultKind, float], wait: str = "0", se
 # Reading
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("texts", "read"),
     [
         ([], {}),
@@ -41,7 +59,7 @@ def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, flo
     assert read_shares(texts) == read
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("texts", "says"),
     [
         (
@@ -68,7 +86,7 @@ def test_wrong_shares_are_refused(texts: Sequence[str], says: str) -> None:
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "chance", "seconds"),
     [
         ("1", 0.9, 1),
@@ -85,9 +103,7 @@ def test_a_latency_is_constant_a_range_or_exponential(text: str, chance: float, 
     assert read_latency(text)(chance) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "-1", "2-1", "1e3", "inf", "nan", "1s", "exp:", "exp:1-2", "norm:1", "1-"]
-)
+@each_case("text", ["", "-1", "2-1", "1e3", "inf", "nan", "1s", "exp:", "exp:1-2", "norm:1", "1-"])
 def test_a_wrong_latency_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_latency(text)
@@ -137,7 +153,272 @@ def test_latencies_have_the_mean_that_was_asked_for_with_faults_and_without() ->
         assert sum(waits) / len(waits) == pytest.approx(0.8, abs=0.04)
 
 
-@pytest.mark.parametrize("kind", FaultKind)
+@each_case("kind", FaultKind)
 def test_a_share_of_1_is_every_request_and_one_of_0_is_none(kind: FaultKind) -> None:
     assert {draw.fault for draw in _draw_first(500, {kind: 1.0})} == {kind}
     assert {draw.fault for draw in _draw_first(500, {kind: 0.0})} == {None}
+
+
+KINDS = [kind for kind in FaultKind if kind in STREAM_FAULTS]
+SALT, RICE = '{"item": "salt", "count": 3}', '{"item": "rice"}'
+OF_CALLS = [
+    *(
+        FaultKind.INDEX_FROM_1,
+        FaultKind.INDEX_GAP,
+        FaultKind.SHARED_INDEX,
+        FaultKind.TEXT_INDEX,
+        FaultKind.NO_INDEX,
+    ),
+    *(
+        FaultKind.GROWING_INDEX,
+        FaultKind.REPEATED_NAME,
+        FaultKind.REPEATED_CALL,
+        FaultKind.EMPTY_ARGUMENTS_FIRST,
+    ),
+    *(FaultKind.INTERLEAVED_CALLS, FaultKind.OBJECT_ARGUMENTS),
+]
+"""The faults that only calls can show."""
+OF_SEVERAL_CALLS = [FaultKind.INDEX_GAP, FaultKind.SHARED_INDEX, FaultKind.INTERLEAVED_CALLS]
+
+
+def make_reply(*arguments: str, text: str | None = None) -> ServedReply:
+    calls = tuple(SentCall(f"c{place}", "price", written) for place, written in enumerate(arguments))
+    return ServedReply("m", text, calls, 5, 7)
+
+
+def write_events(fault: FaultKind | None, reply: ServedReply) -> list[bytes]:
+    write = partial(write_stream, reply=reply, reply_id="r", created=1, include_usage=False)
+    choices = list_choices(reply)
+    return write(choices) if fault is None else break_stream(fault, choices, write)
+
+
+def read_chunks(events: Sequence[bytes]) -> list[Any]:
+    return [json.loads(event.removeprefix(b"data: ")) for event in events if b"[DONE]" not in event]
+
+
+def list_pieces(fault: FaultKind | None, *arguments: str) -> list[Any]:
+    """Return the pieces of calls in the stream of a reply to which a fault comes."""
+    deltas = [
+        chunk["choices"][0]["delta"] for chunk in read_chunks(write_events(fault, make_reply(*arguments)))
+    ]
+    return [piece for delta in deltas for piece in delta.get("tool_calls", ())]
+
+
+def list_indices(fault: FaultKind | None, *arguments: str) -> list[object]:
+    return [piece.get("index") for piece in list_pieces(fault, *arguments)]
+
+
+# Where it shows
+
+
+@each_case("kind", KINDS)
+def test_each_fault_changes_a_stream_of_two_calls(kind: FaultKind) -> None:
+    reply = make_reply(SALT, RICE)
+    assert write_events(kind, reply) != write_events(None, reply)
+
+
+@each_case("kind", KINDS)
+@each_case(("reply", "unseen"), [(make_reply(text="hei"), OF_CALLS), (make_reply(SALT), OF_SEVERAL_CALLS)])
+def test_a_stream_that_cannot_show_a_fault_is_sent_as_it_is(
+    kind: FaultKind, reply: ServedReply, unseen: Sequence[FaultKind]
+) -> None:
+    assert (write_events(kind, reply) == write_events(None, reply)) is (kind in unseen)
+
+
+def test_arguments_that_are_no_json_cannot_be_an_object() -> None:
+    reply = make_reply('{"item": ')
+    assert write_events(FaultKind.OBJECT_ARGUMENTS, reply) == write_events(None, reply)
+
+
+# Calls
+
+
+@each_case(
+    ("kind", "indices"),
+    [
+        (None, (0, 1)),
+        (FaultKind.INDEX_FROM_1, (1, 2)),
+        (FaultKind.INDEX_GAP, (0, 2)),
+        (FaultKind.SHARED_INDEX, (0, 0)),
+        (FaultKind.TEXT_INDEX, ("0", "1")),
+        (FaultKind.NO_INDEX, (None, None)),
+    ],
+)
+def test_the_index_of_each_call(kind: FaultKind | None, indices: tuple[object, object]) -> None:
+    first, second = indices
+    assert list_indices(kind, SALT, RICE) == [first] * 8 + [second] * 5
+
+
+def test_a_growing_index_comes_with_the_id_in_each_piece() -> None:
+    pieces = list_pieces(FaultKind.GROWING_INDEX, SALT, RICE)
+    assert [piece["index"] for piece in pieces] == list(range(13))
+    assert [piece["id"] for piece in pieces] == ["c0"] * 8 + ["c1"] * 5
+
+
+def test_the_name_is_in_each_piece() -> None:
+    assert {piece["function"].get("name") for piece in list_pieces(None, SALT)} == {"price", None}
+    assert {piece["function"].get("name") for piece in list_pieces(FaultKind.REPEATED_NAME, SALT)} == {
+        "price"
+    }
+
+
+def test_a_call_comes_again_as_a_whole() -> None:
+    good, pieces = list_pieces(None, SALT, RICE), list_pieces(FaultKind.REPEATED_CALL, SALT, RICE)
+    assert pieces[:8] + pieces[9:-1] == good
+    assert [pieces[8], pieces[-1]] == [
+        {
+            "index": index,
+            "id": f"c{index}",
+            "type": "function",
+            "function": {"name": "price", "arguments": all_},
+        }
+        for index, all_ in enumerate((SALT, RICE))
+    ]
+
+
+def test_empty_arguments_come_before_those_that_are_meant() -> None:
+    pieces = list_pieces(FaultKind.EMPTY_ARGUMENTS_FIRST, SALT, RICE)
+    assert [piece["function"]["arguments"] for piece in pieces] == ["{}", SALT, "{}", RICE]
+
+
+def test_calls_are_announced_from_the_last_and_go_on_in_turn() -> None:
+    indices = list_indices(FaultKind.INTERLEAVED_CALLS, SALT, RICE)
+    assert indices == [1, 0] * 5 + [0] * 3
+    pieces = list_pieces(FaultKind.INTERLEAVED_CALLS, SALT, RICE)
+    assert [piece for piece in pieces if piece["index"] == 0] == list_pieces(None, SALT)
+
+
+def test_arguments_are_an_object() -> None:
+    pieces = list_pieces(FaultKind.OBJECT_ARGUMENTS, SALT, RICE)
+    assert [piece["function"]["arguments"] for piece in pieces] == [json.loads(SALT), json.loads(RICE)]
+
+
+# Choices
+
+
+def test_a_whole_message_comes_in_place_of_deltas() -> None:
+    (chunk,) = read_chunks(write_events(FaultKind.WHOLE_MESSAGE, make_reply(SALT, text="Let me see")))
+    assert chunk["choices"] == [
+        {
+            "index": 0,
+            "message": {
+                "role": "assistant",
+                "content": "Let me see",
+                "tool_calls": [
+                    {"id": "c0", "type": "function", "function": {"name": "price", "arguments": SALT}}
+                ],
+            },
+            "finish_reason": "tool_calls",
+        }
+    ]
+
+
+def test_a_second_choice_calls_another_function() -> None:
+    chunks = read_chunks(write_events(FaultKind.SECOND_CHOICE, make_reply(SALT)))
+    assert [chunk["choices"][0]["index"] for chunk in chunks] == [1, 0] * (len(chunks) // 2)
+    assert chunks[1::2] == read_chunks(write_events(None, make_reply(SALT)))
+    (other,) = chunks[2]["choices"][0]["delta"]["tool_calls"]
+    assert other["function"]["name"] == "other_function"
+
+
+@each_case(
+    ("kind", "reasons", "done"),
+    [
+        (None, ["tool_calls"], True),
+        (FaultKind.NO_FINISH_REASON, [], True),
+        (FaultKind.NO_DONE, ["tool_calls"], False),
+        (FaultKind.CUT_STREAM, [], False),
+        (FaultKind.STREAM_ERROR, [], True),
+    ],
+)
+@each_case("arguments", [(SALT, RICE), ()])
+def test_the_end_of_a_stream(
+    kind: FaultKind | None, reasons: list[str], done: bool, arguments: Sequence[str]
+) -> None:
+    events = write_events(kind, make_reply(*arguments))
+    choices = [choice for chunk in read_chunks(events) for choice in chunk.get("choices", ())]
+    found = [choice["finish_reason"] for choice in choices if choice["finish_reason"]]
+    assert found == (reasons and (reasons if arguments else ["stop"]))
+    assert (events[-1] == b"data: [DONE]\n\n") is done
+
+
+@pytest.mark.parametrize("kind", [FaultKind.CUT_STREAM, FaultKind.STREAM_ERROR])
+def test_an_endpoint_that_fails_has_said_the_first_half(kind: FaultKind) -> None:
+    good, events = (write_events(each, make_reply(SALT, RICE)) for each in (None, kind))
+    half = len(good) // 2 - 1
+    assert events[:half] == good[:half]
+    assert [list(chunk) for chunk in read_chunks(events[half:])] == [["error"]] * (
+        kind is FaultKind.STREAM_ERROR
+    )
+
+
+# Events
+
+
+@pytest.mark.parametrize(("kind", "end"), [(FaultKind.CR_LINES, b"\r"), (FaultKind.CRLF_LINES, b"\r\n")])
+def test_lines_end_in_another_way(kind: FaultKind, end: bytes) -> None:
+    body = b"".join(write_events(kind, make_reply(SALT)))
+    assert body.split(end) == b"".join(write_events(None, make_reply(SALT))).split(b"\n")
+
+
+def test_the_data_of_an_event_stands_on_several_lines() -> None:
+    reply = make_reply(SALT, text="zwei\nZeilen")
+    events = write_events(FaultKind.SPLIT_DATA, reply)
+    lines = [event.decode().removesuffix("\n\n").split("\n") for event in events]
+    assert all(line.startswith("data: ") for event in lines for line in event)
+    assert min(len(event) for event in lines[:-1]) > 10
+    joined = [json.loads("\n".join(line.removeprefix("data: ") for line in event)) for event in lines[:-1]]
+    assert joined == read_chunks(write_events(None, reply))
+    assert lines[-1] == ["data: [DONE]"]
+
+
+def test_comments_names_and_numbers_stand_between_the_events() -> None:
+    body = b"".join(write_events(FaultKind.COMMENTS, make_reply(SALT)))
+    assert body.startswith(b"\xef\xbb\xbf: keep-alive\n\nevent: message\nid: 0\nretry: 10\ndata: {")
+    kept = [line for line in body.split(b"\n") if line.startswith(b"data: ")]
+    assert kept == [event.removesuffix(b"\n\n") for event in write_events(None, make_reply(SALT))]
+
+
+# Over HTTP
+
+PARALLEL = next(entry for entry in list_entries(CORE) if entry.category.name == "parallel")
+STREAM: Sent = {"stream": True}
+
+
+def test_a_fault_changes_streams_and_no_whole_reply() -> None:
+    body = make_body(PARALLEL)
+    with served("--model", "oracle") as api_base:
+        whole, streamed = (post_chat(api_base, body | more) for more in ({}, STREAM))
+    with served("--model", "oracle", "--fault", "index_from_1:1") as api_base:
+        assert post_chat(api_base, body).message == whole.message
+        assert (stats(api_base)["faults"], stats(api_base)["answered"]) == ({}, {PARALLEL.key: 1})
+        changed = post_chat(api_base, body | STREAM)
+        assert (stats(api_base)["faults"], stats(api_base)["answered"]) == (
+            {"index_from_1": 1},
+            {PARALLEL.key: 1},
+        )
+    assert [event for event in streamed.events if '"index": 2' in json.dumps(event)] == []
+    assert [event for event in changed.events if '"index": 2' in json.dumps(event)] != []
+
+
+def test_streams_of_other_interfaces_are_sent_as_they_are() -> None:
+    body = make_body(PARALLEL)
+    asked = {"input": body["messages"], "stream": True}
+    with served("--model", "oracle", "--fault", "cr_lines:1") as api_base:
+        answer = post_json(api_base, "/v1/responses", asked, PARALLEL.key)
+        assert stats(api_base)["faults"] == {}
+    assert b"\r" not in answer.content
+
+
+# Names
+
+
+def test_each_kind_that_sends_an_answer_is_of_one_sort() -> None:
+    assert len(KINDS) == 21
+    assert not STREAM_FAULTS & CHANGES_ANSWER
+
+
+def test_the_documentation_has_a_row_for_each_fault() -> None:
+    page = (ROOT / "docs" / "own-models.md").read_text(encoding="utf-8")
+    table = page.split("| fault | what the server does |\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split("|")[1].strip(" `") for line in table[1:]] == list(FaultKind)

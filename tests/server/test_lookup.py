@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.prompting import (
+    FamilyMember,
+    Mode,
+    ModelPresentation,
+    Names,
+    Prompting,
+    WireRequest,
+)
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.kinds.golden_path.runners import list_path_settings
+from pytest_fcbench.kinds.golden_path.script import list_path_settings
 from pytest_fcbench.kinds.golden_path.walk import get_golden_path
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.mcp_servers.server_requests import read_request
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.server.body import RefusedRequestError, read_body
+from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, read_body
 from pytest_fcbench.server.lookup import (
     MANNERS,
     EntryIndex,
+    FamilyLookup,
     Models,
-    estimate_tokens,
+    add_texts,
     list_requests,
 )
+from pytest_fcbench.server.replies import write_reply
 from pytest_fcbench.suites.registry import open_suite
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
 from tests.kinds.asked import collect_requests
 from tests.mcp_servers.made import make_server_entry, play_shelf
@@ -82,6 +93,7 @@ def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prompting", MANNERS[:2])
 def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting) -> None:
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
@@ -103,7 +115,7 @@ def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prom
                 break
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "found"),
     [(None, FIRST), (FIRST.key, FIRST), (SECOND.key, SECOND), (f"{SECOND.key}-t12", SECOND)],
 )
@@ -255,8 +267,8 @@ def test_conversations_that_begin_alike_are_told_apart_where_they_differ(mode: M
     ] * 5
 
 
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("at", range(2, 5))
+@each_case("mode", Mode)
+@each_case("at", range(2, 5))
 def test_a_conversation_that_goes_otherwise_is_refused(mode: Mode, at: int) -> None:
     """Where the client made another answer, or another result, of what came before."""
     lookup = _make_lookup(TALK)
@@ -296,7 +308,7 @@ class Silent:
         return self.answers.pop()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "model", "steps"),
     [
         pytest.param(TALK, Silent(), [(0, 0)], id="none"),
@@ -325,8 +337,8 @@ PATH = make_golden_path([("find(tips)", {"query": "Bergen"}, {"id": 7})], [("boo
 BY_RUNNER = replace(PATH, expectation=replace(get_golden_path(PATH), by_runner=True))
 
 
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("entry", [PATH, BY_RUNNER], ids=["own", "by runner"])
+@each_case("mode", Mode)
+@each_case("entry", [PATH, BY_RUNNER], ids=["own", "by runner"])
 def test_a_golden_path_is_found_at_each_step_under_all_settings(entry: Entry, mode: Mode) -> None:
     model, lookup = OracleModel(Prompting.make_default(mode)), _make_lookup(DOTTED, entry)
     for driven in list_path_settings(entry):
@@ -342,16 +354,14 @@ def test_a_golden_path_is_found_only_as_a_runner_asks_about_it() -> None:
     _, sent, _ = (body for _, body in hold_conversation(model, BY_RUNNER, Mode.FC, driven=qwen))
     messages: Any = sent["messages"]
     messages[-1]["name"] = "found"
-    says = "'name' of message 3 (tool) is 'found' where the entry has 'find(tips)'"
+    says = "messages[2].name is 'found' where the entry has 'find(tips)'"
     assert _find_refusal(sent, entries=[BY_RUNNER])[2].endswith(says)
 
 
 # Tokens
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"), [("", 1), ("abc", 1), ("abcdefgh", 2), ("åååå", 2), ("\ud800", 1)]
-)
+@each_case(("text", "tokens"), [("", 1), ("abc", 1), ("abcdefgh", 2), ("åååå", 2), ("\ud800", 1)])
 def test_a_token_is_four_bytes(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
@@ -378,20 +388,20 @@ UNKNOWN = "no entry of these suites has these messages and tools: core"
 LIKE_NONE = ", nor a question like theirs; name the suite of the request with --suite"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "says"),
     [
         ({"messages": []}, LIKE_NONE),
         ({"messages": [{"role": "user", "content": "Else?"}]}, LIKE_NONE),
         (
             {"tools": []},
-            f". The nearest is {DOTTED.key}: the request has no tools; the entry offers 'weather_forecast' "
+            f". The nearest is {DOTTED.key}: the request has no tools; the entry offers them "
             "in function-calling mode, and describes them in the system prompt in prompt mode",
         ),
         (
             {"tools": True},
-            f". The nearest is {DOTTED.key}: the tools must be a list of "
-            '{"type": "function", "function": {"name": ...}}',
+            f". The nearest is {DOTTED.key}: tools is 'true' where the entry has "
+            """'[{"type": "function", "function": {"name": "weather_forecast...'""",
         ),
     ],
 )
@@ -402,8 +412,8 @@ def test_a_request_of_no_entry_is_refused_with_the_nearest_one(change: Sent, say
 def test_a_named_entry_must_ask_what_was_sent() -> None:
     messages = [{"role": "user", "content": "What time was it?"}]
     says = (
-        f"{FIRST.key} does not have these messages and tools: message 1 (user) is 'What time was it?' where "
-        "the entry has 'What time is it?'; use the same suite version and options as the server"
+        f"{FIRST.key} does not have these messages and tools: messages[0].content is 'What time was it?' "
+        "where the entry has 'What time is it?'; use the same suite version and options as the server"
     )
     sent = make_body(FIRST) | {"messages": messages}
     assert _find_refusal(sent, FIRST.key) == (400, "other_request", says)
@@ -425,8 +435,8 @@ def test_of_entries_with_the_same_question_the_nearest_is_the_one_with_the_tools
     messages: Any = sent["messages"]
     sent["messages"] = [*messages, {"role": "user", "content": "Please."}]
     assert _find_refusal(sent, entries=entries)[2].endswith(
-        ". The nearest is core:b: the request continues with message 2, a message of the role 'user' "
-        "('Please.'), where the entry ends"
+        """. The nearest is core:b: messages[1] is '{"role": "user", "content": "Please."}' """
+        "where the entry has nothing"
     )
 
 
@@ -435,7 +445,8 @@ def test_a_conversation_is_compared_at_its_nearest_step() -> None:
     messages: Any = sent["messages"]
     messages[-1]["content"] += " Please."
     assert _find_refusal(sent, entries=[TALK])[2].endswith(
-        "message 6 (user) is '...ubtract one from it. Please.' where the entry has '...ubtract one from it.'"
+        "messages[5].content is '...ubtract one from it. Please.' where the entry has "
+        "'...ubtract one from it.'"
     )
 
 
@@ -445,11 +456,13 @@ def test_a_question_about_a_memory_is_compared_after_the_earlier_conversations()
     messages: Any = sent["messages"]
     messages[-1]["content"] += " Please."
     suite = replace(CORE, categories=(entry.category,))
-    with pytest.raises(RefusedRequestError, match=r" \(user\) is .* Please\.' where the entry has "):
+    with pytest.raises(
+        RefusedRequestError, match=r"messages\[\d+\]\.content is .* Please\.' where the entry has "
+    ):
         EntryIndex([suite], OracleModel).find_request(read_sent(sent), entry.key)
 
 
-@pytest.mark.parametrize("name", ["core:third", "first", "", f"{FIRST.key}-t0", f"{FIRST.key}-t1-t2"])
+@each_case("name", ["core:third", "first", "", f"{FIRST.key}-t0", f"{FIRST.key}-t1-t2"])
 def test_a_name_must_be_that_of_an_entry(name: str) -> None:
     says = f"these suites have no entry {name!r}: core"
     assert _find_refusal(make_body(FIRST), name) == (404, "unknown_entry", says)
@@ -482,7 +495,7 @@ def test_a_result_must_belong_to_its_call() -> None:
     messages: Any = sent["messages"]
     messages[2]["tool_call_id"] = "another"
     assert _find_refusal(sent, entries=[TALK])[2].endswith(
-        "'tool_call_id' of message 3 (tool) is 'another' where the entry has 'call 1'"
+        "messages[2].tool_call_id is 'another' where the entry has 'call 1'"
     )
 
 
@@ -508,3 +521,88 @@ def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     assert {key: lookup.find_request(bodies[key], key).entry.key for key in bodies} == {
         key: key for key in bodies
     }
+
+
+# Families
+
+FEW = replace(CORE, categories=tuple(CATEGORIES[name] for name in ("simple_python", "multi_turn_base")))
+
+
+def make_manner(model: str) -> ModelPresentation:
+    family = find_family(model)
+    member = FamilyMember(model, family.handler, name_at_server(model))
+    return ModelPresentation("m", Prompting(family.mode, family.names, family.syntax), member=member)
+
+
+def find_entry(category: str) -> Entry:
+    return CORE.load(CATEGORIES[category])[0]
+
+
+def list_right_requests(entry: Entry, manner: ModelPresentation, lookup: FamilyLookup) -> list[WireRequest]:
+    """Hold a conversation with the replies that the lookup finds, and return its requests."""
+    talk = converse(entry, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL)))
+    sent: list[WireRequest] = []
+    asked = next(talk)
+    while True:
+        assert asked.wire
+        sent.append(asked.wire)
+        key, reply = lookup.find_reply(json.dumps(asked.wire.body).encode(), entry.key)
+        assert key == entry.key
+        try:
+            asked = talk.send(read_family_reply(asked.wire.api, write_reply(asked.wire.api, reply)))
+        except StopIteration:
+            return sent
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gpt-4o-2024-11-20-FC", "claude-haiku-4-5-20251001-FC", "meta-llama/Llama-3.3-70B-Instruct-FC"],
+)
+def test_a_conversation_is_answered_to_its_end(model: str) -> None:
+    entry, manner = find_entry("multi_turn_base"), make_manner(model)
+    lookup = FamilyLookup([FEW], OracleModel, manner)
+    assert len(list_right_requests(entry, manner, lookup)) > len(entry.turns)
+
+
+def make_first_body(entry: Entry, manner: ModelPresentation, changed: Mapping[str, Any]) -> bytes:
+    asked = next(converse(entry, ConversationContext(manner, CORE, PathSettings(Profile.OFFICIAL))))
+    assert asked.wire
+    return json.dumps({**asked.wire.body, **changed}).encode()
+
+
+def test_parameters_are_the_clients() -> None:
+    manner = make_manner("gpt-4o-2024-11-20-FC")
+    body = make_first_body(find_entry("simple_python"), manner, {"temperature": 1, "model": "mine"})
+    key, _ = FamilyLookup([FEW], OracleModel, manner).find_reply(body)
+    assert key == find_entry("simple_python").key
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "says"),
+    [
+        (
+            {"input": [{"role": "user", "content": "Other."}]},
+            None,
+            "no entry of core has a request like this",
+        ),
+        ({"tools": []}, "core:simple_python_0", "core:simple_python_0 has no request like this"),
+    ],
+)
+def test_a_changed_request_is_refused(changed: Mapping[str, Any], name: str | None, says: str) -> None:
+    manner = make_manner("gpt-4o-2024-11-20-FC")
+    body = make_first_body(find_entry("simple_python"), manner, changed)
+    with pytest.raises(RefusedRequestError, match=says):
+        FamilyLookup([FEW], OracleModel, manner).find_reply(body, name)
+
+
+@pytest.mark.parametrize("content", [b"no JSON", b"[1]", b"[" * 100_000])
+def test_what_is_no_request_is_refused(content: bytes) -> None:
+    lookup = FamilyLookup([FEW], OracleModel, make_manner("gpt-4o-2024-11-20-FC"))
+    with pytest.raises(RefusedRequestError, match="JSON"):
+        lookup.find_reply(content)
+
+
+def test_sentences_of_a_suite_are_kept() -> None:
+    own = replace(CORE, wording=replace(CORE.wording, family_texts={"x": ("own",)}))
+    given = add_texts([own, CORE], {"x": ("given",)})
+    assert [suite.wording.family_texts["x"] for suite in given] == [("own",), ("given",)]

@@ -13,6 +13,7 @@ import pytest
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import MANNERS
+from tests.cases import each_case
 from tests.served import served, stats
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body
 from tests.server.clients import CHAT, open_client, open_connection, post_chat
@@ -57,8 +58,8 @@ def _list_questions(category: str, mode: Mode) -> Sequence[tuple[str, Sent]]:
     ]
 
 
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("category", ["parallel_multiple", "irrelevance", "multi_turn_miss_func", "hotels"])
+@each_case("mode", Mode)
+@each_case("category", ["parallel_multiple", "irrelevance", "multi_turn_miss_func", "hotels"])
 def test_the_deltas_of_a_stream_add_up_to_the_whole_answer(oracle: str, category: str, mode: Mode) -> None:
     questions = _list_questions(category, mode)
     assert questions

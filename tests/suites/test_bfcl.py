@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.codecs.wording import Notes
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Group
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Group, Message
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import (
+from pytest_fcbench.domain.prompting import (
     FORMATS,
     AnswerNotation,
     Docs,
@@ -23,17 +22,17 @@ from pytest_fcbench.domain.prompt_format import (
     PromptFormat,
     parse_format_id,
 )
-from pytest_fcbench.execution.rest.apis import APIS
-from pytest_fcbench.execution.rest.request import read_request
+from pytest_fcbench.execution.rest.apis import APIS, read_request
 from pytest_fcbench.formats.fields import read_yaml
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 from pytest_fcbench.suites import bfcl, packs
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import parse_url
+from tests.cases import each_case
 from tests.factories import pin_source, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
@@ -308,14 +307,14 @@ def test_sources_are_not_run(tmp_path: Path) -> None:
 CHANGED = "the package has changed, so pull the pinned version"
 
 
-@pytest.mark.parametrize("path", SOURCES)
+@each_case("path", SOURCES)
 def test_a_source_that_is_missing_is_told(path: str) -> None:
     with pytest.raises(PackError) as caught:
         read_constants({name: text for name, text in TEXTS.items() if name != path})
     assert str(caught.value) == f"{path} is missing; {CHANGED}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "old", "new", "says"),
     [
         pytest.param(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.suite import Suite
 

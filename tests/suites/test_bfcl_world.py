@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, Group
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler, World, world_from_json
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
+from tests.cases import each_case
 from tests.suites.world_sources import WORLD_TEXTS
 
 MESSAGES, POSTING, TICKETS, TRADING, TRAVEL, VEHICLE, FILLER = SOURCES
@@ -75,12 +75,12 @@ EXPECTED = World(
 )
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(World) if field.name != "filler"])
+@each_case("name", [field.name for field in fields(World) if field.name != "filler"])
 def test_a_table_of_the_world_is_read(name: str) -> None:
     assert getattr(world_from_json(read_sources()), name) == getattr(EXPECTED, name)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Filler)])
+@each_case("name", [field.name for field in fields(Filler)])
 def test_a_table_of_filler(name: str) -> None:
     assert getattr(world_from_json(read_sources()).filler, name) == getattr(EXPECTED.filler, name)
 
@@ -123,7 +123,7 @@ FORMS: Mapping[str, tuple[str, str, str, str, object]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "old", "new", "name", "table"), FORMS.values(), ids=FORMS)
+@each_case(("path", "old", "new", "name", "table"), FORMS.values(), ids=FORMS)
 def test_other_forms_that_are_read(path: str, old: str, new: str, name: str, table: object) -> None:
     assert read_sources(path, old, new)[name] == table
 
@@ -227,7 +227,7 @@ CHANGED: Mapping[str, tuple[str, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "old", "new", "words"), CHANGED.values(), ids=CHANGED)
+@each_case(("path", "old", "new", "words"), CHANGED.values(), ids=CHANGED)
 def test_a_changed_package_is_refused(path: str, old: str, new: str, words: str) -> None:
     told = rf"^{words}.* is not where it was; the package has changed, so pull the pinned version$"
     with pytest.raises(PackError, match=told):
@@ -439,7 +439,7 @@ def test_the_world_of_the_pack(bfcl: Suite) -> None:
     assert {tuple(map(type, known)) for known in world.distances} == {(str, str, float)}
 
 
-@pytest.mark.parametrize(("official", "name"), CLASSES.items(), ids=CLASSES.values())
+@each_case(("official", "name"), CLASSES.items(), ids=CLASSES.values())
 def test_our_functions_are_the_official_ones(
     entries: Mapping[str, tuple[Entry, ...]], official: str, name: str
 ) -> None:
@@ -453,7 +453,7 @@ def test_our_functions_are_the_official_ones(
         assert set(doc.required) == set(theirs.required)
 
 
-@pytest.mark.parametrize("category", COUNTS)
+@each_case("category", COUNTS)
 def test_every_environment_opens(
     bfcl: Suite, entries: Mapping[str, tuple[Entry, ...]], category: str
 ) -> None:

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Group
-from pytest_fcbench.domain.entry import Entry, Variation
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Group, Variation
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_format_id
+from pytest_fcbench.domain.prompting import FORMATS, PromptFormat, parse_format_id
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.kinds.state.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit.duplicates import ALIKE, count_distinct_tasks, find_pairs, read_question
-from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
+from pytest_fcbench.tools.authoring.combination import UNKNOWN, guess_language
+from tests.cases import each_case
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_twenty_entries_are_put_in_every_prompt_format(suite: Suite, entries: tu
         assert (entry.kind, entry.cluster) == (own.category.kind, original)
 
 
-@pytest.mark.parametrize("chosen", FORMATS, ids=lambda chosen: chosen.name)
+@each_case("chosen", FORMATS, ids=lambda chosen: chosen.name)
 def test_each_prompt_format_has_its_words(suite: Suite, chosen: PromptFormat) -> None:
     prompt = suite.wording.prompts.build_system_prompt(chosen)
     assert re.findall(r"\{\w+\}", prompt) == ["{functions}"]
@@ -177,7 +177,7 @@ def test_no_two_prompt_formats_have_the_same_words(suite: Suite) -> None:
     assert len({suite.wording.prompts.build_system_prompt(chosen) for chosen in FORMATS}) == len(FORMATS)
 
 
-@pytest.mark.parametrize("rule", sorted({each.kind for each in CATEGORIES.values()}))
+@each_case("rule", sorted({each.kind for each in CATEGORIES.values()}))
 def test_as_many_functions_are_offered_as_the_category_says(entries: tuple[Entry, ...], rule: str) -> None:
     """One for simple, several for multiple, as named for parallel; only irrelevance may offer none."""
     for entry in entries:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import pytest_fcbench
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.core import kept_entries
 from pytest_fcbench.suites.core.kept_entries import load_or_read

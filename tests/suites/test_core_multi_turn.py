@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.kinds.state import verdict as state
-from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.registry import open_suite
+from tests.cases import each_case
 from tests.parity.trajectories import is_error
 
 _SUITE = open_suite("core", Path("no cache is needed"))
@@ -63,7 +63,7 @@ _NOT_TOLD_APART = {
 """Arguments of which a slightly different value changes neither a state nor a result."""
 
 each_entry = pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.id)
-each_kind = pytest.mark.parametrize("kind", _KINDS)
+each_kind = each_case("kind", _KINDS)
 
 Turns = Sequence[Sequence[str]]
 
@@ -205,7 +205,7 @@ def test_the_task_where_nothing_can_be_done_fails_in_the_corrected_profile(entry
             assert verdict.details["turn"] == turn + 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     "entry",
     [*_BY_KIND["multi_turn_miss_func"], *_BY_KIND["multi_turn_composite"]],
     ids=lambda entry: entry.id,
@@ -222,7 +222,7 @@ def test_withheld_functions_are_offered_only_after_they_were_missed(entry: Entry
     assert names & {_read_name(call) for call in _read_truth(entry)[turn]}
 
 
-@pytest.mark.parametrize("entry", _BY_KIND["multi_turn_miss_func"], ids=lambda entry: entry.id)
+@each_case("entry", _BY_KIND["multi_turn_miss_func"], ids=lambda entry: entry.id)
 def test_the_truth_fails_where_functions_are_withheld(entry: Entry) -> None:
     """The plain entry's calls, made before the functions are there, come a turn too early."""
     assert entry.scene is not None
@@ -243,7 +243,7 @@ _SHORT_AND_LONG = [
 ]
 
 
-@pytest.mark.parametrize(("short", "long"), _SHORT_AND_LONG, ids=[long.id for _, long in _SHORT_AND_LONG])
+@each_case(("short", "long"), _SHORT_AND_LONG, ids=[long.id for _, long in _SHORT_AND_LONG])
 def test_the_results_of_a_long_context_are_longer_in_every_entry(short: Entry, long: Entry) -> None:
     sizes = [
         sum(
@@ -259,7 +259,7 @@ def test_the_results_of_a_long_context_are_longer_in_every_entry(short: Entry, l
     assert sizes[1] > sizes[0] + 1000
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@each_case("domain", DOMAINS)
 def test_function_docs_of_a_domain_can_be_derived(domain: str) -> None:
     docs = document_domain(DOMAINS[domain])
     assert docs

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_fcbench.codecs.presenting import sanitise_name
-from pytest_fcbench.domain.categories import CATEGORIES, Group
-from pytest_fcbench.domain.conformance import conforms_to_schema
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
+from pytest_fcbench.domain.function_doc import conforms_to_schema
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
+from tests.cases import each_case
 from tests.factories import ask_model
 
 _SUITE = open_suite("core", Path("no cache is needed"))
@@ -29,7 +29,7 @@ _KINDS = [name for name, category in CATEGORIES.items() if category.group is Gro
 _BY_KIND = {kind: _SUITE.load(CATEGORIES[kind]) for kind in _KINDS}
 _ENTRIES = [entry for entries in _BY_KIND.values() for entry in entries]
 
-each_entry = pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.id)
+each_entry = each_case("entry", _ENTRIES, ids=lambda entry: entry.id)
 
 
 def _read_path(entry: Entry) -> GoldenPath:
@@ -317,7 +317,7 @@ def test_what_follows_from_the_request_is_said_in_it() -> None:
         assert [words for words in said.values() if words not in _read_request(entry)] == []
 
 
-@pytest.mark.parametrize("entry_id", _LATER)
+@each_case("entry_id", _LATER)
 def test_times_after_an_earlier_one_are_counted_right(entry_id: str) -> None:
     entry, (time, minutes) = _find_entry(entry_id), _LATER[entry_id]
     replies = {value for call in _read_path(entry).calls for value in _iter_scalars(call.reply_value)}
@@ -661,7 +661,7 @@ _PICKS = [
     _pick_slot("cross_8", (1, 1), [_is_at_least("tickets_left", 5)], "price_adult", (2, 1)),
 ]
 
-each_pick = pytest.mark.parametrize("pick", _PICKS, ids=lambda pick: f"{pick.entry}-{pick.items}")
+each_pick = each_case("pick", _PICKS, ids=lambda pick: f"{pick.entry}-{pick.items}")
 
 
 def _find_entry(entry_id: str) -> Entry:

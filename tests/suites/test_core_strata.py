@@ -9,13 +9,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.suites import core
-from pytest_fcbench.tools.audit.facts import join_user_messages
+from pytest_fcbench.tools.audit.findings import join_user_messages
 from pytest_fcbench.tools.audit.strata import list_features
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
+from tests.cases import each_case
 
 _SUITE = core.open_suite(Path())
 _ENTRIES: Mapping[str, Entry] = {
@@ -54,7 +53,7 @@ _DECIDED = {
 }
 
 
-@pytest.mark.parametrize("name", _DECIDED)
+@each_case("name", _DECIDED)
 def test_the_stratum_is_that_which_reading_gives(name: str) -> None:
     assert _ENTRIES[name].stratum == _DECIDED[name], _ENTRIES[name].features
 
@@ -78,7 +77,7 @@ _ARITHMETIC = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "computed"),
     [(name, computed) for computed, names in _ARITHMETIC.items() for name in names.split()],
 )

@@ -11,16 +11,16 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.rows import read_row
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.answers.web_entries import QuestionFile, ReadRow, SearchRow, WebQuestionRow
 from pytest_fcbench.suites import core
 from pytest_fcbench.web.client import WebReply
-from pytest_fcbench.web.page import Page
 from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
-from pytest_fcbench.web.search_index import Index
+from pytest_fcbench.web.small_web import Index, Page
+from tests.cases import each_case
 
 SUITE = core.open_suite(Path())
 assert SUITE.web is not None
@@ -101,7 +101,7 @@ def test_there_are_pages_of_every_kind() -> None:
 
 # The questions
 
-NAMED = pytest.mark.parametrize("question", QUESTIONS, ids=range(len(QUESTIONS)))
+NAMED = each_case("question", QUESTIONS, ids=range(len(QUESTIONS)))
 
 
 def test_there_are_enough_questions_of_two_to_four_hops() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.main import main
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.scorecard.aggregate import formulas
+from pytest_fcbench.scorecard.aggregate import scores as formulas
 from pytest_fcbench.suites import core, registry
 from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -44,7 +44,7 @@ def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFi
     assert open_suite("garden", place).version == "3"
     assert list(list_openers({"mine": place})) == [*OURS, "garden", "mine"]
     assert not can_name_a_suite("garden")
-    main(["suites"])
+    main(["suite", "list"])
     assert "garden             3, 0 entries in 0 categories" in capsys.readouterr().out
 
 
@@ -63,7 +63,7 @@ def test_a_suite_that_cannot_be_imported_is_told_only_where_it_is_wanted(
     assert open_suite("core", place).load(CATEGORIES["chatable"])
     with pytest.raises(UsageError, match=re.escape(told)):
         open_suite("garden", place)
-    assert main(["suites"]) == 1
+    assert main(["suite", "list"]) == 1
     out = capsys.readouterr().out
     assert f"cannot be loaded: {told}" in out
     assert re.search(r"^core +\d", out, re.MULTILINE)

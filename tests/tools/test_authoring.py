@@ -10,14 +10,14 @@ from dataclasses import fields, replace
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import Filler
 from pytest_fcbench.kinds.state.derived_entries import move_to_category, withhold_functions
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites.core.filler import filler
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.factories import make_entry
 
@@ -41,7 +41,7 @@ def list_names(entry: Entry) -> list[str]:
     return [doc.name for doc in entry.functions]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("turn", "names", "truth"),
     [
         (0, ["mkdir"], [[], TRUTH[0], TRUTH[1], TRUTH[2]]),
@@ -79,7 +79,7 @@ def test_an_empty_turn_before_stays_empty() -> None:
     assert made.expectation == Trajectory(((), (), *TRUTH[1:]))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("turn", "names"),
     [
         (1, ["mkdir"]),

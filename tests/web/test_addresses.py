@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.web.addresses import Refused, all_public, is_public, parse_url
+from tests.cases import each_case
 
 BAD_CHARACTER = "a URL holds no control character, no half of a character and no backslash"
 REFUSED = {
@@ -105,13 +106,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("url", "reason"), REFUSED.values(), ids=REFUSED.keys())
+@each_case(("url", "reason"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_url_that_is_not_public_is_refused(url: str, reason: str) -> None:
     with pytest.raises(Refused, match=re.escape(reason)):
         parse_url(url)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "written"),
     [
         ("https://api.example.org", "https://api.example.org/"),
@@ -145,7 +146,7 @@ def test_any_text_is_a_target_or_refused(text: str) -> None:
         assert parse_url(target.url) == target
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "public"),
     [
         *[("8.8.8.8", True), ("2606:4700::1111", True), ("::ffff:8.8.8.8", True), ("64:ff9b::808:808", True)],

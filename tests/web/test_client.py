@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fcbench.web.addresses import Address
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, open_connection
+from tests.cases import each_case
 from tests.web.hosting import Seen, always_send, discard, make_reply, serve_locally
 
 HOST = "api.example"
@@ -110,7 +111,7 @@ def test_only_the_hosts_of_the_list() -> None:
     assert not network.connected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answers",
     [
         ["127.0.0.1"],
@@ -203,7 +204,7 @@ def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
     assert hosted.seen == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "reason"),
     [
         ({"X": "a\r\nY: b"}, "the header X holds what no header can hold"),
@@ -232,7 +233,7 @@ def test_headers_that_are_not_sent(headers: dict[str, str], reason: str) -> None
     assert hosted.seen == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "reason"),
     [
         ({"a": "b\r\nc"}, "a parameter holds no control character and no half of a character"),
@@ -250,7 +251,7 @@ def test_params_that_are_not_sent(params: dict[str, str], reason: str) -> None:
 # Redirects
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("place", "reason"),
     [
         ("http://127.0.0.1/", "127.0.0.1 is no public address"),
@@ -356,7 +357,7 @@ def test_a_compressed_body_is_unpacked(pack: Callable[[bytes], bytes], coding: s
         make_client(hosted.port, max_bytes=100_000).get(URL)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "coding", "reason"),
     [
         (b"no gzip", "gzip", "header"),
@@ -393,7 +394,7 @@ def test_a_slow_drip_ends(first: bytes) -> None:
         make_client(hosted.port, timeout_s=0.2).get(URL)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "reason"),
     [
         (b"", "RemoteDisconnected"),

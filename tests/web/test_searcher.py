@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from io import BufferedIOBase
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_fcbench.dispatch.pipeline import Pipeline
-from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
-from pytest_fcbench.web import recording
+from pytest_fcbench.web import searcher as recording
+from pytest_fcbench.web import searcher as search
 from pytest_fcbench.web.addresses import Address
 from pytest_fcbench.web.client import Bounds, Client
-from pytest_fcbench.web.search import Hit
-from pytest_fcbench.web.searcher import NoWebSearcher, OwnWeb, RecordedWeb, Sources, WebRecorder, WebSearcher
+from pytest_fcbench.web.searcher import (
+    KEY_ENV,
+    DuckDuckGo,
+    Hit,
+    NoWebSearcher,
+    OwnWeb,
+    RecordedWeb,
+    Recording,
+    SerpApi,
+    Sources,
+    WebRecorder,
+    WebSearcher,
+    make_key,
+    read_recording,
+)
+from tests.cases import each_case
 from tests.factories import make_entry
-from tests.web.hosting import Answer, Seen, always_send, discard, make_reply, serve_locally
+from tests.web.hosting import Answer, Hosted, Seen, always_send, discard, make_reply, serve_locally
 
 ENTRY = make_entry()
 
@@ -118,7 +141,7 @@ def _send_slowly(seen: Seen, out: BufferedIOBase) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "told"),
     [
         (always_send(make_reply(b"x", 404)), "HTTP status 404"),
@@ -187,8 +210,8 @@ def _no_connection(*told: object) -> object:
     raise AssertionError(f"connected to {told}")
 
 
-@pytest.mark.parametrize("mode", ["raw", "markdown"])
-@pytest.mark.parametrize("url", ATTACKS)
+@each_case("mode", ["raw", "markdown"])
+@each_case("url", ATTACKS)
 def test_what_is_not_public_is_refused_before_any_connection(url: str, mode: str) -> None:
     client = Client(Bounds(retries=0), resolve=_resolve_host, connect=_no_connection)  # type: ignore[arg-type]
     found = fetch_page(client, url, mode)
@@ -262,3 +285,211 @@ def test_an_answer_that_cannot_be_recorded_is_none(tmp_path: Path) -> None:
     asked = WebSearcher(lambda: Sources(Engine(), Client(Bounds())), immediate=True)
     with pytest.raises(NotScoredError, match="could not be recorded"):
         run_through(Pipeline(asked, [WebRecorder(file)], immediate=True).complete(ENTRY, SEARCH))
+
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
+VALUES = st.dictionaries(TEXT, TEXT | st.integers(), max_size=3)
+
+
+@given(st.lists(st.tuples(TEXT, VALUES, VALUES), max_size=5))
+def test_what_is_recorded_is_read_back(calls: list[tuple[str, dict[str, object], dict[str, object]]]) -> None:
+    with TemporaryDirectory() as folder:
+        file = Recording(Path(folder, "new", "web.jsonl"))
+        for call in calls:
+            file.add(*call)
+        file.close()
+        answers = read_recording(Path(folder, "new", "web.jsonl"))
+    assert answers == {make_key(name, arguments): answer for name, arguments, answer in calls}
+
+
+def test_the_same_is_written_once_and_the_last_answer_holds(tmp_path: Path) -> None:
+    path = tmp_path / "web.jsonl"
+    for _ in range(2):
+        file = Recording(path)
+        for answer in ({"a": 1}, {"a": 1}, {"a": 2}):
+            file.add("f", {}, answer)
+        file.close()
+    assert len(path.read_text().splitlines()) == 4
+    assert read_recording(path) == {make_key("f", {}): {"a": 2}}
+
+
+@each_case("line", ["", "{", "[]", "5", '{"name": "f", "arguments": {}, "answer": 5}', "[" * 9_999])
+def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "web.jsonl"
+    path.write_text(f'{{"name": "f", "arguments": {{}}, "answer": {{}}}}\n{line}\n')
+    with pytest.raises(UsageError, match=r"web.jsonl:2: not a line of a recording"):
+        read_recording(path)
+
+
+def test_places_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"recorded:.*missing: cannot be read"):
+        read_recording(tmp_path / "missing")
+    with pytest.raises(UsageError, match="--fcbench-search-record="):
+        Recording(tmp_path)
+
+
+KEY = "k3y-0123456789abcdef"
+
+
+@contextmanager
+def serve_engine(written: bytes) -> Iterator[tuple[SerpApi, Hosted]]:
+    """Replace SerpAPI by a server on loopback until the block ends."""
+    with serve_locally(always_send(written)) as hosted:
+        bounds = Bounds(frozenset(("serpapi.com",)), redirects=0, retries=0)
+        yield SerpApi(Client(bounds, {"serpapi.com": hosted.port})), hosted
+
+
+@pytest.fixture(autouse=True)
+def _set_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_ENV, KEY)
+
+
+def make_results_reply(*results: object, **more: object) -> bytes:
+    return make_reply(json.dumps({"organic_results": results, **more}).encode())
+
+
+def test_serpapi_is_asked_as_officially() -> None:
+    with serve_engine(make_results_reply({"title": "T", "link": "http://a.example", "snippet": "S"})) as (
+        serpapi,
+        hosted,
+    ):
+        assert serpapi.search("two words", 5, "us-en") == [Hit("T", "http://a.example", "S")]
+    (seen,) = hosted.seen
+    query = parse_qs(urlsplit(seen.path).query)
+    assert query == {"engine": ["duckduckgo"], "q": ["two words"], "kl": ["us-en"], "api_key": [KEY]}
+
+
+def test_a_result_without_a_snippet_has_none() -> None:
+    with serve_engine(make_results_reply({"title": "T", "link": "L"}, "no result", {"title": 5})) as (
+        serpapi,
+        _,
+    ):
+        assert serpapi.search("x", 5, "wt-wt") == [Hit("T", "L", None), Hit("5", "", None)]
+
+
+def test_no_more_than_asked_for_and_nothing_endless() -> None:
+    with serve_engine(make_results_reply(*({"title": "T" * 9_999, "link": "L"} for _ in range(9)))) as (
+        serpapi,
+        _,
+    ):
+        hits = serpapi.search("x", 3, "wt-wt")
+    assert len(hits) == 3
+    assert {len(hit.title) for hit in hits} == {2_000}
+
+
+def test_nothing_found_is_an_empty_list() -> None:
+    said = {"error": "DuckDuckGo hasn't returned any results for this query."}
+    with serve_engine(make_reply(json.dumps(said).encode())) as (serpapi, _):
+        assert serpapi.search("x", 3, "wt-wt") == []
+
+
+@pytest.mark.parametrize(
+    ("written", "cause", "transient", "wait_s"),
+    [
+        (make_reply(b"slow down", 429, Retry_After="7"), "rate_limit", True, 7.0),
+        (make_reply(f'{{"error": "no key {KEY}"}}'.encode(), 401), "authentication", False, None),
+        (make_reply(b"oops", 503), "endpoint", True, None),
+        (make_reply(b"<html>"), "garbled", True, None),
+        (make_reply(b"[]"), "garbled", True, None),
+        (make_reply(f'{{"error": "your account {KEY}"}}'.encode()), "endpoint", False, None),
+        (make_reply(b"", 302, Location="http://127.0.0.1/"), "endpoint", False, None),
+    ],
+)
+def test_an_error_of_the_engine_has_its_cause(
+    written: bytes, cause: str, transient: bool, wait_s: float | None
+) -> None:
+    with serve_engine(written) as (serpapi, hosted), pytest.raises(CallError) as told:
+        serpapi.search("x", 3, "wt-wt")
+    assert (told.value.cause, told.value.transient, told.value.retry_after_s) == (cause, transient, wait_s)
+    assert KEY not in told.value.reason
+    assert len(hosted.seen) == 1  # trying again is the dispatcher's
+
+
+def test_an_engine_that_does_not_answer_is_named() -> None:
+    with serve_engine(b"") as (serpapi, _):
+        pass
+    with pytest.raises(CallError, match=r"serpapi\.com") as told:
+        serpapi.search("x", 3, "wt-wt")
+    assert (told.value.cause, told.value.transient) == ("connection", True)
+    assert KEY not in told.value.reason
+
+
+@pytest.mark.parametrize("words", ["\ud800", "a\nb\x00c", "é" * 500])
+def test_any_words_can_be_sent(words: str) -> None:
+    with serve_engine(make_results_reply()) as (serpapi, hosted):
+        assert serpapi.search(words, 3, "wt-wt") == []
+    assert len(hosted.seen) == 1
+
+
+def test_a_key_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY_ENV)
+    with pytest.raises(UsageError, match="environment variable SERPAPI_API_KEY"):
+        search.open_serpapi()
+
+
+# DuckDuckGo: the library asks the network itself, so its place is taken by a module of the same form
+
+
+class Answering:
+    """``ddgs.DDGS`` with a fixed answer."""
+
+    answer: Sequence[Mapping[str, str]] | Exception = ()
+    asked: list[tuple[str, Mapping[str, object]]] = []  # noqa: RUF012 - one for all, as the class is made anew
+
+    def __init__(self, timeout: int) -> None:
+        assert timeout == 20
+
+    def text(self, words: str, **more: object) -> Sequence[Mapping[str, str]]:
+        self.asked.append((words, more))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Replace ``ddgs`` by a module of ours."""
+    module, errors = ModuleType("ddgs"), ModuleType("ddgs.exceptions")
+    module.__spec__ = ModuleSpec("ddgs", None)
+    base = type("DDGSException", (Exception,), {})
+    kinds = {name: type(name, (base,), {}) for name in ("RatelimitException", "TimeoutException")}
+    vars(errors).update(DDGSException=base, **kinds)
+    vars(module).update(DDGS=type("DDGS", (Answering,), {"asked": []}), exceptions=errors)
+    monkeypatch.setitem(sys.modules, "ddgs", module)
+    monkeypatch.setitem(sys.modules, "ddgs.exceptions", errors)
+    return module
+
+
+def test_duckduckgo_gives_its_results(library: ModuleType) -> None:
+    library.DDGS.answer = [{"title": "T", "href": "H", "body": "B"}] * 9
+    assert DuckDuckGo().search("words", 2, "no-no") == [Hit("T", "H", "B")] * 2
+    assert library.DDGS.asked == [("words", {"region": "no-no", "max_results": 2, "backend": "duckduckgo"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [("RatelimitException", "rate_limit"), ("TimeoutException", "timeout"), ("DDGSException", "endpoint")],
+)
+def test_an_error_of_duckduckgo_has_its_cause(library: ModuleType, name: str, cause: str) -> None:
+    library.DDGS.answer = vars(library.exceptions)[name]("because")
+    with pytest.raises(CallError, match="ddgs: because") as told:
+        DuckDuckGo().search("words", 2, "wt-wt")
+    assert (told.value.cause, told.value.transient) == (cause, True)
+
+
+def test_an_unexpected_error_of_duckduckgo_is_one_of_the_endpoint(library: ModuleType) -> None:
+    library.DDGS.answer = UnicodeEncodeError("utf-8", "\ud800", 0, 1, "no")
+    with pytest.raises(CallError, match="ddgs: ") as told:
+        DuckDuckGo().search("words", 2, "wt-wt")
+    assert told.value.cause == "endpoint"
+
+
+def test_no_results_of_duckduckgo_are_no_error(library: ModuleType) -> None:
+    library.DDGS.answer = library.exceptions.DDGSException("No results found.")
+    assert DuckDuckGo().search("words", 2, "wt-wt") == []
+
+
+def test_duckduckgo_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ddgs", None)
+    with pytest.raises(UsageError, match=r"pip install 'pytest-fcbench\[search\]'"):
+        DuckDuckGo()

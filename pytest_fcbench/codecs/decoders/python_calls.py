@@ -10,8 +10,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.reasoning import drop_official_reasoning
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, drop_official_reasoning
 
 PYTHON = Syntax(
     Mode.PROMPT,

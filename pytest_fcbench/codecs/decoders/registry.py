@@ -52,12 +52,17 @@ from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_RE
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
 from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import AnswerNotation, Mode, Names, PromptFormat
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
-from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall, describe_ending
+from pytest_fcbench.domain.transcript import (
+    Call,
+    Completion,
+    Ending,
+    ToolCall,
+    describe_ending,
+    drop_reasoning,
+)
 
 _INSIDE: Mapping[AnswerNotation, tuple[TextReader, TextReader]] = {
     AnswerNotation.PYTHON: (python.parse_official_between_tags, python.parse_corrected),

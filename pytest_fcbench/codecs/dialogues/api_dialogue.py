@@ -16,9 +16,8 @@ from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
 from pytest_fcbench.codecs.dialogues.tools import WriteTool, write_nested_tool
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.family import FamilyMember, WireRequest
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import FamilyMember, Mode, Names, WireRequest
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 Parameters: TypeAlias = Mapping[str, object]

@@ -28,8 +28,7 @@ from pytest_fcbench.codecs.dialogues.tools import (
     write_unconverted_doc,
 )
 from pytest_fcbench.codecs.presenting import WireDoc
-from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.prompting import FamilyMember, Mode
 
 _BOTH, _FC, _PROMPT = frozenset(Mode), frozenset({Mode.FC}), frozenset({Mode.PROMPT})
 

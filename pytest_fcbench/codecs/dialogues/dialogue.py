@@ -8,9 +8,8 @@ from typing import Protocol
 
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Entry, Message
-from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
+from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion
 
 TEMPERATURE = 0.001

@@ -15,8 +15,7 @@ from pytest_fcbench.codecs.dialogues.chat import ChatDialogue
 from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue, WrittenPrompt
-from pytest_fcbench.domain.family import Api
-from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.prompting import Api, Names
 from pytest_fcbench.domain.registry import Registry
 
 ASKED: Mapping[str, WrittenPrompt | ApiFamily] = {

@@ -12,9 +12,9 @@ from pytest_fcbench.codecs.dialogues.forms.generate_content import GenerateConte
 from pytest_fcbench.codecs.dialogues.forms.messages import MessagesForm
 from pytest_fcbench.codecs.dialogues.forms.responses import ResponsesForm
 from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
-from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.protocol_notes import read_ending
 from pytest_fcbench.domain.transcript import Completion
 
 FORMS: Mapping[Api, Form] = {

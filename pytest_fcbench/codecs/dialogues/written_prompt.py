@@ -17,9 +17,8 @@ from pytest_fcbench.codecs.dialogues.templates import OURS, render_prompt
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.family import Api, WireRequest
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.prompting import Api, Mode, WireRequest
 from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_message
 
 MOST_ANSWER_TOKENS = 4096

@@ -17,9 +17,8 @@ from pytest_fcbench.codecs.function_docs.schema_keywords import find_place, upda
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, OpenNames, Schema
-from pytest_fcbench.domain.identity_cache import IdentityCache
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.registry import IdentityCache
+from pytest_fcbench.domain.text import read_json_text, shorten_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -27,7 +27,7 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
         return read_operations(value)
     # An MCP server sends its list as the result of a request.
     inner = value.get("result", value) if isinstance(value, Mapping) else value
-    # ``fcbench functions`` writes its list under another name.
+    # ``fcbench suite functions`` writes its list under another name.
     tools = inner.get("tools", inner.get("functions")) if isinstance(inner, Mapping) else inner
     if isinstance(tools, list):
         return read_tools(tools, where)

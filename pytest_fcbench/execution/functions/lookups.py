@@ -6,43 +6,32 @@ the answers of a file, ``live.Live`` asks the APIs themselves.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 
-_DEFAULTS = {"diffandsplits": "true"}
+ROWS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+"""What each function asks and reads, as ``lookups.toml`` explains."""
 
 LOOKUPS: Mapping[str, Signature] = {
     name: Signature(
         [
-            Parameter(each, Parameter.POSITIONAL_OR_KEYWORD, default=_DEFAULTS.get(each, Parameter.empty))
-            for each in parameters
+            Parameter(
+                each,
+                Parameter.POSITIONAL_OR_KEYWORD,
+                default=row.get("defaults", {}).get(each, Parameter.empty),
+            )
+            for each in row["parameters"]
         ]
     )
-    for name, parameters in {
-        "get_weather_data": ["coordinates"],
-        "get_coordinates_from_city": ["city_name"],
-        "convert_currency": ["amount", "from_currency", "to_currency"],
-        "find_term_on_urban_dictionary": ["term"],
-        "get_coordinate_by_ip_address": ["ip_address"],
-        "get_zipcode_by_ip_address": ["ip_address"],
-        "get_covid_death_by_country": ["country"],
-        "get_active_covid_case_by_country": ["country"],
-        "get_rating_by_amazon_ASIN": ["ASIN"],
-        "get_price_by_amazon_ASIN": ["ASIN"],
-        "get_product_name_by_amazon_ASIN": ["ASIN"],
-        "get_company_name_by_stock_name": ["stock_name"],
-        "get_stock_price_by_stock_name": ["stock_name"],
-        "retrieve_city_based_on_zipcode": ["zipcode"],
-        "retrieve_holiday_by_year": ["country", "year"],
-        "get_time_zone_by_coord": ["long", "lat"],
-        "get_movie_rating": ["movie_name"],
-        "get_movie_director": ["movie_name"],
-        "get_stock_history": ["stock_name", "interval", "diffandsplits"],
-    }.items()
+    for name, row in ROWS.items()
 }
 """The signature of each function by name."""
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import tomllib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from enum import Enum, auto
-from types import MappingProxyType
+from enum import StrEnum, auto
+from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, unquote
+
+from pytest_fcbench.codecs.call_evaluation import carry_out_call
 
 Params: TypeAlias = tuple[tuple[str, str], ...]
 
 
-class KeyPlace(Enum):
+class KeyPlace(StrEnum):
     """The place of a key in a request."""
 
     HEADER = auto()
@@ -45,9 +49,9 @@ class WebApi:
     """The facts about a web API."""
 
     key: Key | None = None
-    sets: frozenset[str] = frozenset()
+    sets: Sequence[str] = ()
     """Parameters with several values in any order."""
-    rows: frozenset[str] = frozenset()
+    rows: Sequence[str] = ()
     """Parameters with several values whose order matters."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     plain: bool = False
@@ -56,41 +60,15 @@ class WebApi:
     """Seconds to wait between two requests."""
 
 
-_RAPID = WebApi(Key("RAPID_API_KEY", KeyPlace.HEADER, "x-rapidapi-key"))
+def _read_apis() -> Iterator[tuple[str, WebApi]]:
+    text = Path(__file__).with_name("apis.toml").read_text(encoding="utf-8")
+    for host, facts in tomllib.loads(text).items():
+        if key := facts.get("key"):
+            facts["key"] = Key(key["env"], KeyPlace(key["place"]), key["name"])
+        yield host, WebApi(**facts)
 
-APIS: Mapping[str, WebApi] = MappingProxyType(
-    {
-        "timezone-by-location.p.rapidapi.com": _RAPID,
-        "covid-193.p.rapidapi.com": _RAPID,
-        "yahoo-finance15.p.rapidapi.com": _RAPID,
-        "mashape-community-urban-dictionary.p.rapidapi.com": _RAPID,
-        "v6.exchangerate-api.com": WebApi(Key("EXCHANGERATE_API_KEY", KeyPlace.PATH, r"(/v6/)[^/]+(/.+)")),
-        "www.omdbapi.com": WebApi(
-            Key("OMDB_API_KEY", KeyPlace.PARAM, "apikey"),
-            defaults={"r": "json", "plot": "short", "v": "1"},
-            plain=True,
-        ),
-        # Officially two seconds are slept before each of its calls.
-        "geocode.maps.co": WebApi(
-            Key("GEOCODE_API_KEY", KeyPlace.PARAM, "api_key"), defaults={"format": "json"}, pause_s=2.0
-        ),
-        "ip-api.com": WebApi(sets=frozenset({"fields"}), defaults={"lang": "en"}, plain=True),
-        "date.nager.at": WebApi(),
-        "api.open-meteo.com": WebApi(
-            sets=frozenset({"daily", "hourly", "models"}),
-            rows=frozenset({"latitude", "longitude", "elevation"}),
-            defaults={
-                "temperature_unit": "celsius",
-                "wind_speed_unit": "kmh",
-                "precipitation_unit": "mm",
-                "timeformat": "iso8601",
-                "timezone": "GMT",
-                "past_days": "0",
-                "forecast_days": "7",
-            },
-        ),
-    }
-)
+
+APIS: Mapping[str, WebApi] = dict(_read_apis())
 """The APIs by host."""
 
 NO_API = WebApi()
@@ -176,3 +154,110 @@ def _normalise_value(value: str) -> str:
     """Convert a number to one notation, and strip any other text."""
     text = value.strip()
     return f"{Decimal(text).normalize() + 0}" if _NUMBER.fullmatch(text) else text
+
+
+FUNCTION = "requests.get"
+"""The one function of REST entries."""
+LONGEST_CALL = 1_000_000
+"""The limit of a call's length in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A GET to be sent, not yet checked against the rules of ``web``."""
+
+    url: str
+    params: Params = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    follow: bool = True
+    """True where redirects are followed."""
+
+
+class NoRequestError(Exception):
+    """The text is not a call that can be sent; the message says why."""
+
+
+def read_request(call: str) -> Request:
+    """Read the request of a call. Raises ``NoRequestError``.
+
+    ``requests_get`` is the same function, because some interfaces refuse the dot; officially it is replaced
+    everywhere in the call.
+    """
+    try:
+        if len(call) > LONGEST_CALL:
+            raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
+        # Replaced everywhere in the text, as officially, also inside a URL.
+        request = carry_out_call(call.replace("requests_get", FUNCTION), {FUNCTION: _make_request})
+    except Exception as error:  # noqa: BLE001 - a model's text can make anything go wrong
+        raise NoRequestError(f"{type(error).__name__}: {error}"[:500]) from None
+    assert isinstance(request, Request)
+    return request
+
+
+def _make_request(
+    url: object,
+    params: object = None,
+    *,
+    headers: object = None,
+    cookies: object = None,
+    auth: object = None,
+    timeout: object = None,
+    allow_redirects: object = True,
+    proxies: object = None,
+    verify: object = True,
+    stream: object = False,
+    **others: object,
+) -> Request:
+    """Return the request that ``requests.get`` would send. Raises TypeError and ValueError."""
+    if not isinstance(url, str):
+        raise TypeError(f"the url is {type(url).__name__}, not text")
+    for name, value in others.items():
+        if name not in ("cert", "data", "files", "hooks", "json"):
+            raise TypeError(f"there is no argument {name!r}")
+        if value:
+            raise ValueError(f"{name} is not taken here")
+    # verify=False is taken and ignored: certificates are always checked.
+    if not isinstance(verify, bool) and verify is not None:
+        raise ValueError("verify must not name a file of this machine")
+    # Proxies without a value do nothing in requests either.
+    if proxies and (not isinstance(proxies, Mapping) or any(proxies.values())):
+        raise ValueError("proxies are not taken here")
+    # A pair is the limit of the connection and that of the reply.
+    for part in timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,):
+        if part is not None and (isinstance(part, bool) or not isinstance(part, (int, float)) or part <= 0):
+            raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
+    sent_headers = dict(_read_texts("headers", headers))
+    if crumbs := "; ".join(f"{name}={value}" for name, value in _read_texts("cookies", cookies)):
+        sent_headers.setdefault("Cookie", crumbs)
+    if auth:
+        if not (isinstance(auth, tuple) and len(auth) == 2 and all(isinstance(part, str) for part in auth)):
+            raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
+        sent_headers["Authorization"] = f"Basic {b64encode(':'.join(auth).encode('latin-1')).decode()}"
+    return Request(url, tuple(_read_params(params)), sent_headers, bool(allow_redirects))
+
+
+def _read_texts(what: str, value: object) -> Iterator[tuple[str, str]]:
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} are {type(value).__name__}, not a dict")
+    for name, text in value.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise TypeError(f"{what} are texts, not {name!r:.80}: {text!r:.80}")
+        yield name, text
+
+
+def _read_params(params: object) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a query: several values of a name one by one, None left out."""
+    if not params:
+        return
+    if not isinstance(params, (Mapping, list, tuple)):
+        raise TypeError(f"params are {type(params).__name__}, not a dict")
+    for pair in params.items() if isinstance(params, Mapping) else params:
+        match pair:
+            case [name, value]:
+                for one in value if isinstance(value, (list, tuple, set, dict)) else (value,):
+                    if one is not None:
+                        yield str(name), str(one)
+            case _:
+                raise ValueError("params are a dict or a list of pairs")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.execution.functions.lookups import (
     LOOKUPS,
     FailedLookupError,

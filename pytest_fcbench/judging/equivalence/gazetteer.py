@@ -202,20 +202,7 @@ def read_country_codes() -> Mapping[str, Region]:
     return codes | {long: Region(code) for code, (long,) in read_rows("country_codes")}
 
 
-CITY_CODES: Mapping[str, Words] = {
-    "NY": ("new", "york"),
-    "LA": ("los", "angeles"),
-    "SF": ("san", "francisco"),
-    "DC": ("washington",),
-    **{
-        code: tuple(city.split())
-        for code, city in (
-            *(("BJS", "beijing"), ("BUE", "buenos aires"), ("CHI", "chicago"), ("JKT", "jakarta")),
-            *(("LON", "london"), ("MIL", "milan"), ("MOW", "moscow"), ("NYC", "new york"), ("OSA", "osaka")),
-            *(("PAR", "paris"), ("RIO", "rio de janeiro"), ("ROM", "rome"), ("SAO", "sao paulo")),
-            *(("SEL", "seoul"), ("STO", "stockholm"), ("TYO", "tokyo"), ("WAS", "washington")),
-            *(("YMQ", "montreal"), ("YTO", "toronto")),
-        )
-    },
-}
-"""Cities by the letters that stand for them, and by the codes that their airports share; only in capitals."""
+@cache
+def read_city_codes() -> Mapping[str, Words]:
+    """Return cities by the letters that stand for them, and by codes that their airports share."""
+    return {code: tuple(city.split()) for code, (city,) in read_rows("city_codes")}

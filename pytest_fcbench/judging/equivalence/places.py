@@ -19,12 +19,16 @@ Other landmarks with and without their city, parts of names and nicknames are no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
+from typing import Annotated, TypeAlias
 
+from pydantic import BeforeValidator
+
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.judging.equivalence.gazetteer import (
-    CITY_CODES,
     KnownPlace,
     Region,
     can_be_same,
@@ -34,6 +38,7 @@ from pytest_fcbench.judging.equivalence.gazetteer import (
     read_airport_nicknames,
     read_airports,
     read_cities,
+    read_city_codes,
     read_country_codes,
     read_landmarks,
     read_region_codes,
@@ -44,55 +49,36 @@ from pytest_fcbench.judging.equivalence.words import Words, split_words
 _LONGEST = 300
 """Characters of a text that can be the name or the address of a place."""
 
-_ABBREVIATIONS = {
-    "av": "avenue",
-    "ave": "avenue",
-    "blvd": "boulevard",
-    "ct": "court",
-    "ctr": "center",
-    "hwy": "highway",
-    "intl": "international",
-    "ln": "lane",
-    "natl": "national",
-    "pkwy": "parkway",
-    "pl": "place",
-    "rd": "road",
-    "sq": "square",
-    "univ": "university",
-}
-_BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
-_BEHIND_A_NAME = {"st": "street", "dr": "drive"}
+_WordSet: TypeAlias = Annotated[frozenset[str], BeforeValidator(split_words)]
 
-_DIRECTIONS = {"n": "north", "s": "south", "e": "east", "w": "west"}
-_DIRECTIONS |= {a + b: _DIRECTIONS[a] + _DIRECTIONS[b] for a in "ns" for b in "ew"}
-_STREETS = frozenset(
-    split_words("street avenue boulevard road drive lane parkway highway way court place terrace")
-)
-"""Words of addresses, in which a letter is a direction: "N Clark Street", but not "W Hotel", "Avenue N"."""
 
-_GENERAL = frozenset(
-    split_words(
-        "airport bar beach beer bus cafe castle cathedral center central chinatown church cinema circus "
-        "city cruise dinner diving downtown fishing food garden gardens grand harbor hiking hospital "
-        "hostel hotel house inn international lake library main mall market museum music national of "
-        "old opera palace park plaza port railway resort restaurant royal shopping show skiing square "
-        "station suites surfing temple theater tour tours tower town train university wine zoo best "
-        "express four hilton holiday hyatt ibis intercontinental la madame marriott mercure novotel "
-        "radisson regency seasons shangri sheraton tussauds western"
-    )
-)
-"""Words that name nothing alone: kinds of places, activities, chains."""
+@dataclass(frozen=True, slots=True)
+class _AskedPlace:
+    airport: _WordSet
+    city: _WordSet
+    country: _WordSet
+    state: _WordSet
 
-_BEARINGS = frozenset(
-    split_words(
-        "north south east west northern southern eastern western northeast northwest southeast "
-        "southwest central upper lower inner outer new old great greater little to from via and or"
-    )
-)
-"""Words that belong to their neighbour: "South Boston Hotel" is not "Boston South Hotel"."""
 
-_CITY_OR_STATE = frozenset(map(split_words, ("New York", "Washington", "Victoria", "Quebec")))
-"""Names behind a comma that are more often a city's than a state's."""
+@dataclass(frozen=True, slots=True)
+class _PlaceTable:
+    """The contents of ``places.toml``, which explains them."""
+
+    streets: _WordSet
+    general: _WordSet
+    bearings: _WordSet
+    city_or_state: frozenset[Annotated[Words, BeforeValidator(split_words)]]
+    large_countries: frozenset[str]
+    asked: _AskedPlace
+    abbreviations: Mapping[str, str]
+    before_a_name: Mapping[str, str]
+    behind_a_name: Mapping[str, str]
+    directions: Mapping[str, str]
+
+
+@cache
+def _read_words() -> _PlaceTable:
+    return read_table(_PlaceTable, __file__, "places.toml")
 
 
 def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
@@ -114,17 +100,21 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     is_shared = is_shared_name(a.name) or is_shared_name(b.name)
     differ_in_spaces = "".join(a.name) == "".join(b.name) and all(map(str.isalpha, a.name + b.name))
     if a.name == b.name or (differ_in_spaces and not is_shared):
-        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared:
-            return a.region == b.region or not _GENERAL.issuperset(a.name)
+        if a.region == b.region or _read_words().general.issuperset(a.name) or not is_shared:
+            return a.region == b.region or not _read_words().general.issuperset(a.name)
         # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
-        return a.region is not None and b.region is not None and a.region.country not in _LARGE
+        return (
+            a.region is not None
+            and b.region is not None
+            and a.region.country not in _read_words().large_countries
+        )
     # The same must be left of both without the only city that they name.
     places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
     if len(places) != 1 or places != others:
         return False
     ((_, rest),) = places
     # "Boston South" and "South Boston" are two places, though the same is left of both.
-    return bool(rest) and _BEARINGS.isdisjoint(rest)
+    return bool(rest) and _read_words().bearings.isdisjoint(rest)
 
 
 def write_out_code(text: str) -> str:
@@ -133,7 +123,7 @@ def write_out_code(text: str) -> str:
     if not match:
         return text
     code, kind = match[1].upper(), match[2].casefold()
-    return f"{code} Airport" if kind == "airport" else " ".join(CITY_CODES.get(code, ())) or text
+    return f"{code} Airport" if kind == "airport" else " ".join(read_city_codes().get(code, ())) or text
 
 
 _CODE_WITH_KIND = re.compile(r"([A-Z]{3})\.(AIRPORT|CITY)", re.ASCII | re.IGNORECASE)
@@ -154,10 +144,6 @@ class _Place:
     is_known: bool = True
 
 
-_LARGE = frozenset(("US", "CA", "AU", "MX", "BR", "CN", "IN", "RU"))
-"""Countries in which one name stands for several towns."""
-
-
 def _read_place(text: str, about: Set[str]) -> _Place:
     parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
     if len(parts) > 1 and text.rstrip().endswith(")") and (known_place := _find_coded_airport(parts, about)):
@@ -174,8 +160,8 @@ def _read_place(text: str, about: Set[str]) -> _Place:
     before, repetition, _ = place_name.partition(last)
     if (
         repetition.strip()
-        and _BEARINGS.isdisjoint(before.split()[-1:])
-        and _STREETS.isdisjoint(place_name.split())
+        and _read_words().bearings.isdisjoint(before.split()[-1:])
+        and _read_words().streets.isdisjoint(place_name.split())
     ):
         city = read_cities().get(tuple(last.split()))
         city_region = city.region if city else None
@@ -198,7 +184,7 @@ def _read_place(text: str, about: Set[str]) -> _Place:
             # A city in the name is the well-known one: London, not the one in Ontario.
             city_names = [city for city, _ in _find_cities(words)]
             implied_region = cities[city_names[0]].region if len(city_names) == 1 else None
-            is_address = bool(words) and words[0].isdigit() and not _STREETS.isdisjoint(words)
+            is_address = bool(words) and words[0].isdigit() and not _read_words().streets.isdisjoint(words)
             return _Place(words, stated_region or implied_region, is_known=is_address)
     region = known_place.region
     return _Place(
@@ -214,7 +200,7 @@ def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> KnownPlace | N
         return None
     words = _expand_words(" ".join(name_parts))
     before = _find_known(name_parts, about)
-    is_airport = "airport" in words or not _AIRPORT_WORDS.isdisjoint(about)
+    is_airport = "airport" in words or not _read_words().asked.airport.isdisjoint(about)
     return (
         known_place
         if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known_place)
@@ -222,32 +208,12 @@ def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> KnownPlace | N
     )
 
 
-_AIRPORT_WORDS = frozenset(("airport", "airports"))
-_CITY_WORDS = frozenset(
-    (
-        "address",
-        "airport",
-        "airports",
-        "city",
-        "cities",
-        "destination",
-        "location",
-        "locations",
-        "place",
-        "town",
-    )
-)
-"""Words beside which "country" and "state" say what may follow behind a comma."""
-_COUNTRY_WORDS = frozenset(("country", "countries", "nation", "nationality"))
-_STATE_WORDS = frozenset(("state", "states", "province", "provinces"))
-
-
 def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Region | None:
     """Split off the country or state at the end; a known city decides between several readings."""
     *others, last = parts
     known_place = _find_known(others, frozenset())
     # Without a known city in front, New York behind a comma is the city.
-    if split_words(last) in _CITY_OR_STATE and known_place is None:
+    if split_words(last) in _read_words().city_or_state and known_place is None:
         return None
     code = re.sub(r"\W", "", last)
     readings = (
@@ -265,7 +231,9 @@ def _find_known(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
     words = tuple(word for part in parts for word in _expand_words(part))
     if not words:
         return None
-    asks_region = not (_COUNTRY_WORDS | _STATE_WORDS).isdisjoint(about) and _CITY_WORDS.isdisjoint(about)
+    asks_region = not (_read_words().asked.country | _read_words().asked.state).isdisjoint(
+        about
+    ) and _read_words().asked.city.isdisjoint(about)
     known_place = (
         None if asks_region and len(read_regions().get(words, ())) == 1 else read_cities().get(words)
     )
@@ -275,7 +243,7 @@ def _find_known(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
         known_place = _read_code(parts[0], about)
     if known_place is None and "airport" in words:
         known_place = read_airports().get(name_airport(" ".join(words)))
-    if known_place is None and not _AIRPORT_WORDS.isdisjoint(about):
+    if known_place is None and not _read_words().asked.airport.isdisjoint(about):
         known_place = read_airport_nicknames().get(name_airport(" ".join(words)))
     return known_place
 
@@ -294,13 +262,13 @@ def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
         return read_airport_codes().get(code)
     country = read_country_codes().get(code)
     states = [region for region in read_region_codes().get(code, ()) if region.state]
-    if _CITY_WORDS.isdisjoint(about):
-        if not _COUNTRY_WORDS.isdisjoint(about) and _STATE_WORDS.isdisjoint(about):
+    if _read_words().asked.city.isdisjoint(about):
+        if not _read_words().asked.country.isdisjoint(about) and _read_words().asked.state.isdisjoint(about):
             return _name_region(country) if country else None
-        if not _STATE_WORDS.isdisjoint(about) and _COUNTRY_WORDS.isdisjoint(about):
+        if not _read_words().asked.state.isdisjoint(about) and _read_words().asked.country.isdisjoint(about):
             return _name_region(states[0]) if len(states) == 1 else None
-    if code in CITY_CODES:
-        return read_cities().get(CITY_CODES[code])
+    if code in read_city_codes():
+        return read_cities().get(read_city_codes()[code])
     if len(code) == 3:
         return read_airport_codes().get(code)
     # A code of two letters that is a state's and a country's is nobody's alone.
@@ -314,19 +282,21 @@ def _expand_words(text: str) -> Words:
     full_words = []
     for at, word in enumerate(words):
         before, behind = words[:at][-1:], words[at + 1 : at + 2]
-        if word in _ABBREVIATIONS:
-            full_words.append(_ABBREVIATIONS[word])
+        if word in _read_words().abbreviations:
+            full_words.append(_read_words().abbreviations[word])
         # St and Dr mean one thing in front of a name and another behind it.
         elif behind and behind[0].isalpha() and behind[0] != "and":
             is_feet = word == "ft" and before and before[0].isdigit()
-            full_words.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
+            full_words.append(word if is_feet else _read_words().before_a_name.get(word, word))
         else:
-            full_words.append(_BEHIND_A_NAME.get(word, word) if before else word)
+            full_words.append(_read_words().behind_a_name.get(word, word) if before else word)
     words_with_directions = tuple(
-        word if full_words[:at] == ["avenue"] else _DIRECTIONS.get(word, word)
+        word if full_words[:at] == ["avenue"] else _read_words().directions.get(word, word)
         for at, word in enumerate(full_words)
     )
-    is_address = len(full_words) > 1 and (not _STREETS.isdisjoint(full_words) or full_words[0].isdigit())
+    is_address = len(full_words) > 1 and (
+        not _read_words().streets.isdisjoint(full_words) or full_words[0].isdigit()
+    )
     is_name = words_with_directions in read_cities() or words_with_directions in read_regions()
     return words_with_directions if is_address or is_name else tuple(full_words)
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.judging.equivalence.currencies import read_currency
 from pytest_fcbench.judging.equivalence.words import NUMBERS, fold_text
 
@@ -85,22 +88,22 @@ _EXPONENT = re.compile(r"(-?\d(?:\.\d+)?)e\+?(\d{1,2})", re.ASCII | re.IGNORECAS
 _SHORT_THOUSANDS = re.compile(r"(\d+(?:\.\d+)?)(k|K|M|mn|m?illion|bn)", re.ASCII)
 _FRACTION = re.compile(r"([1-9]\d?)/([1-9]\d?)", re.ASCII)
 
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "dozen": 12,
-}
-_SHORT_SCALES = {"k": 1000, "K": 1000, "M": 10**6, "mn": 10**6, "bn": 10**9}
-_PARTS = {
-    **dict.fromkeys(("half", "one half", "a half"), Fraction(1, 2)),
-    **dict.fromkeys(("one quarter", "a quarter"), Fraction(1, 4)),
-    "three quarters": Fraction(3, 4),
-    **dict.fromkeys(("one third", "a third"), Fraction(1, 3)),
-    "two thirds": Fraction(2, 3),
-}
+
+@dataclass(frozen=True, slots=True)
+class _QuantityTable:
+    """The contents of ``quantities.toml``, which explains them."""
+
+    scales: Mapping[str, int]
+    short_scales: Mapping[str, int]
+    parts: Mapping[str, Fraction]
+    shared_money: Mapping[str, str]
+    temperatures: Mapping[str, str]
+    units: Mapping[str, Mapping[str, str]]
+
+
+@cache
+def _read_words() -> _QuantityTable:
+    return read_table(_QuantityTable, __file__, "quantities.toml")
 
 
 def _read_number(text: str) -> Fraction | None:
@@ -108,8 +111,8 @@ def _read_number(text: str) -> Fraction | None:
         return Fraction(text.replace(",", "").replace(" ", "").replace("−", "-"))
     if match := _EXPONENT.fullmatch(text):
         return Fraction(match[1]) * Fraction(10 ** int(match[2]))
-    if (match := _SHORT_THOUSANDS.fullmatch(text)) and match[2] in _SHORT_SCALES:
-        return Fraction(match[1]) * _SHORT_SCALES[match[2]]
+    if (match := _SHORT_THOUSANDS.fullmatch(text)) and match[2] in _read_words().short_scales:
+        return Fraction(match[1]) * _read_words().short_scales[match[2]]
     words = text.casefold().replace("-", " ").split()
     sign = -1 if words[:1] in (["minus"], ["negative"]) else 1
     number = _read_number_words(words[1:] if sign < 0 else words)
@@ -118,21 +121,22 @@ def _read_number(text: str) -> Fraction | None:
 
 def _read_number_words(words: Sequence[str]) -> Fraction | None:
     """Read a number in words, or digits before a word such as "million"."""
+    parts, scales = _read_words().parts, _read_words().scales
     text = " ".join(words)
-    if text in _PARTS:
-        return _PARTS[text]
+    if text in parts:
+        return parts[text]
     whole, separator, part = text.rpartition(" and ")
-    if separator and part in _PARTS and (number := _read_number_words(whole.split())) is not None:
-        return number + _PARTS[part]
+    if separator and part in parts and (number := _read_number_words(whole.split())) is not None:
+        return number + parts[part]
     # The words before the last scale are counted up in ``below``, and in ``total`` what is larger.
     total, below, last = Fraction(0), Fraction(0), ""
     for at, word in enumerate(words):
-        if word == "and" and last in _SCALES and at + 1 < len(words):
+        if word == "and" and last in scales and at + 1 < len(words):
             continue
-        if word in ("a", "an") and at == 0 and words[1:2] and words[1] in _SCALES:
+        if word in ("a", "an") and at == 0 and words[1:2] and words[1] in scales:
             below, last = Fraction(1), "one"
-        elif word in _SCALES and last:
-            scale = _SCALES[word]
+        elif word in scales and last:
+            scale = scales[word]
             is_out_of_order = below >= 100 if scale == 100 else total % (scale * 1000) > 0
             if is_out_of_order:
                 return None
@@ -144,116 +148,42 @@ def _read_number_words(words: Sequence[str]) -> Fraction | None:
         elif word in NUMBERS:
             # Behind a word of tens only ones may stand: "twenty-one", not "twenty-zero" or "one two".
             is_one_behind_tens = NUMBERS.get(last, 0) >= 20 and 0 < NUMBERS[word] < 10
-            if last and last not in _SCALES and not is_one_behind_tens:
+            if last and last not in scales and not is_one_behind_tens:
                 return None
             below, last = below + NUMBERS[word], word
-        elif at == 0 and words[1:] and words[1] in _SCALES and _NUMBER.fullmatch(word):
+        elif at == 0 and words[1:] and words[1] in scales and _NUMBER.fullmatch(word):
             below, last = Fraction(word.replace(",", "")), "one"
         else:
             return None
     return total + below if last else None
 
 
-_UNITS = {
-    name: (dimension, Fraction(factor))
-    for dimension, factor, names in (
-        ("length", "1/1000", "mm, millimeter, millimetre"),
-        ("length", "1/100", "cm, centimeter, centimetre"),
-        ("length", "1", "m, meter, metre"),
-        ("length", "1000", "km, kms, kilometer, kilometre"),
-        ("length", "0.0254", "inch, inches"),
-        ("length", "0.3048", "ft, foot, feet"),
-        ("length", "0.9144", "yd, yard"),
-        ("length", "1609.344", "mi, mile"),
-        ("length", "1852", "nmi, nautical mile"),
-        ("area", "1", "m2, sqm, sq m, square meter, square metre"),
-        ("area", "1000000", "km2, sq km, square kilometer, square kilometre"),
-        ("area", "0.09290304", "ft2, sqft, sq ft, square foot, square feet"),
-        ("area", "10000", "ha, hectare"),
-        ("area", "4046.8564224", "acre"),
-        ("volume", "1", "l, L, liter, litre"),
-        ("volume", "1/1000", "ml, mL, milliliter, millilitre, cm3, cc"),
-        ("volume", "1/100", "cl, centiliter, centilitre"),
-        ("volume", "1000", "m3, cubic meter, cubic metre"),
-        ("speed", "1000", "km/h, kph, kmh, kilometers per hour, kilometres per hour, kilometer per hour"),
-        ("speed", "3600", "m/s, meters per second, metres per second, meter per second"),
-        ("speed", "1609.344", "mph, mi/h, miles per hour, mile per hour"),
-        ("speed", "1852", "kn, kt, knot"),
-        ("mass", "1/1000", "mg, milligram"),
-        ("mass", "1", "g, gram, gramme"),
-        ("mass", "1000", "kg, kgs, kilo, kilogram, kilogramme"),
-        ("mass", "1000000", "tonne, metric ton"),
-        ("mass", "453.59237", "lb, lbs, pound"),
-        ("duration", "1/1000", "ms, msec, millisecond"),
-        ("duration", "1", "s, sec, secs, second"),
-        ("duration", "60", "min, mins, minute"),
-        ("duration", "3600", "h, hr, hrs, hour"),
-        ("duration", "86400", "day, days"),
-        ("duration", "604800", "week, wk"),
-        ("months", "1", "month"),
-        ("months", "12", "year, yr"),
-        ("percent", "1", "%, percent, per cent, pct"),
-        ("data", "8", "B, byte"),
-        ("data", "8000", "kB, KB, kilobyte"),
-        ("data", "8000000", "MB, megabyte"),
-        ("data", "8000000000", "GB, gigabyte"),
-        ("data", "8000000000000", "TB, terabyte"),
-        ("data", "8192", "KiB, kibibyte"),
-        ("data", "8388608", "MiB, mebibyte"),
-        ("data", "8589934592", "GiB, gibibyte"),
-        ("data", "1000", "kb, Kb, kbit, kilobit"),
-        ("data", "1000000", "Mb, Mbit, megabit"),
-        ("data", "1000000000", "Gb, Gbit, gigabit"),
-        ("rate", "1000000", "Mbps, Mbit/s, Mb/s, megabits per second"),
-        ("rate", "8000000", "MBps, MB/s, megabytes per second"),
-        ("power", "1/1000", "mW, milliwatt"),
-        ("power", "1", "W, watt"),
-        ("power", "1000", "kW, kilowatt"),
-        ("power", "1000000", "MW, megawatt"),
-        ("energy", "1", "J, joule"),
-        ("energy", "1000", "kJ, kilojoule"),
-        ("energy", "4184", "kcal, kilocalorie"),
-        ("energy", "3600000", "kWh, kilowatt hour"),
-        ("frequency", "1", "Hz, hertz"),
-        ("frequency", "1000", "kHz, kilohertz"),
-        ("frequency", "1000000", "MHz, megahertz"),
-        ("frequency", "1000000000", "GHz, gigahertz"),
-        ("pressure", "1", "Pa, pascal"),
-        ("pressure", "100", "hPa, hectopascal, mbar, millibar"),
-        ("pressure", "1000", "kPa, kilopascal"),
-        ("voltage", "1", "V, volt"),
-        ("voltage", "1000", "kV, kilovolt"),
-        ("angle", "1", "°, deg, degree"),
-    )
-    for each in names.split(", ")
-    for name in ((each, f"{each}s") if len(each) > 3 and each[-1].isalpha() else (each,))
-}
-"""The dimension of each unit and its size in base units. Left out are names that mean several things:
-ounces, gallons, tons, "in" alone, "C"."""
+@cache
+def _read_units() -> Mapping[str, tuple[str, Fraction]]:
+    """Return the dimension of each unit and its size in base units."""
+    return {
+        name: (dimension, Fraction(size))
+        for dimension, units in _read_words().units.items()
+        for size, names in units.items()
+        for each in names.split(", ")
+        for name in ((each, f"{each}s") if len(each) > 3 and each[-1].isalpha() else (each,))
+    }
 
-_FOLDED_UNITS = {
-    folded: next(iter(meanings))
-    for folded in {name.casefold() for name in _UNITS if len(name) > 1}
-    if len(meanings := {_UNITS[name] for name in _UNITS if name.casefold() == folded}) == 1
-}
-"""Units whose case does not count, because no other is written so: KM, but neither gb nor mw."""
 
-_SHARED_MONEY = {
-    sign: currency
-    for currency, signs in (("dollars", "$, dollar, dollars"), ("yen or yuan", "¥"))
-    for sign in signs.split(", ")
-}
-"""A sign or a word that several currencies share counts as a currency of its own."""
+@cache
+def _read_folded_units() -> Mapping[str, tuple[str, Fraction]]:
+    """Return units whose case does not count, because no other is written so: KM, but neither gb nor mw."""
+    meanings: dict[str, set[tuple[str, Fraction]]] = {}
+    for name, unit in _read_units().items():
+        if len(name) > 1:
+            meanings.setdefault(name.casefold(), set()).add(unit)
+    return {name: next(iter(units)) for name, units in meanings.items() if len(units) == 1}
 
-_TEMPERATURES = {
-    **dict.fromkeys(
-        ("°c", "degree celsius", "degrees celsius", "celsius", "degrees c", "centigrade"), "celsius"
-    ),
-    **dict.fromkeys(
-        ("°f", "degree fahrenheit", "degrees fahrenheit", "fahrenheit", "degrees f"), "fahrenheit"
-    ),
-    **dict.fromkeys(("kelvin", "kelvins"), "kelvin"),
-}
+
+@cache
+def _read_temperatures() -> Mapping[str, str]:
+    scales = _read_words().temperatures
+    return {name: scale for scale, names in scales.items() for name in names.split(", ")}
 
 
 _DEGREES = {
@@ -266,7 +196,7 @@ _DEGREES = {
 
 def _find_unit(word: str) -> tuple[str, Fraction] | None:
     word = word.replace("_", "").removesuffix(".")
-    return _UNITS.get(word) or _FOLDED_UNITS.get(word.casefold())
+    return _read_units().get(word) or _read_folded_units().get(word.casefold())
 
 
 def read_unit(text: str) -> object:
@@ -274,7 +204,7 @@ def read_unit(text: str) -> object:
     if len(text) > _LONGEST:
         return None
     word = fold_text(text).replace("²", "2").replace("³", "3").strip()
-    return _TEMPERATURES.get(word.casefold()) or _find_unit(word)
+    return _read_temperatures().get(word.casefold()) or _find_unit(word)
 
 
 def _read_measure(text: str) -> Quantity | None:
@@ -293,7 +223,7 @@ def _read_measure(text: str) -> Quantity | None:
         if known_unit := _find_unit(unit):
             kind, factor = known_unit
             return Quantity(kind, number * factor)
-        if scale := _TEMPERATURES.get(unit.casefold()):
+        if scale := _read_temperatures().get(unit.casefold()):
             size, zero = _DEGREES[scale]
             return Quantity("temperature", (number - zero) * size)
         if money := _name_money(unit):
@@ -308,7 +238,7 @@ _CUT = re.compile(r"(?<=[\d.])(?=[^\d.,\s])|(?<=\S) (?=\S)")
 
 
 def _name_money(word: str) -> str | None:
-    currency = _SHARED_MONEY.get(word.casefold()) or read_currency(word)
+    currency = _read_words().shared_money.get(word.casefold()) or read_currency(word)
     return f"money {currency}" if currency else None
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
+
+from pytest_fcbench.domain.tables import read_table
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -44,29 +49,6 @@ NUMBERS = {word: number for number, word in enumerate(_ONES)} | {
 }
 """Numbers by their words."""
 
-_ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh"}
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-_SAME = (
-    {
-        "&": "and",
-        "centre": "center",
-        "theatre": "theater",
-        "metre": "meter",
-        "litre": "liter",
-        "fibre": "fiber",
-    }
-    | {
-        "grey": "gray",
-        "jewellery": "jewelry",
-        "catalogue": "catalog",
-        "programme": "program",
-        "pyjamas": "pajamas",
-    }
-    | {"inc": "incorporated", "corp": "corporation", "ltd": "limited", "jr": "junior"}
-    | {word: str(number) for word, number in NUMBERS.items()}
-    | {word: f"{number}{_ENDINGS.get(number, 'th')}" for number, word in _ORDINALS.items()}
-)
-
 
 def fold_text(text: str) -> str:
     """Remove accents, compatibility forms and invisible marks from a text; keep its case."""
@@ -91,32 +73,57 @@ _CONTRACTIONS = (
     (re.compile(r"\bcheck(in|out)\b"), r"check \1"),
 )
 """Two words that are written as one, and how each is written out."""
-_STEMS = {
-    r"our": "col fav neighb hon lab flav rum hum behavi harb od vap sav arm parl endeav",
-    r"is(?=e|ing|ation)": "organ real recogn apolog summar optim minim maxim final custom categor normal",
-    r"l(?=ed|ing|er)": "travel cancel label model level signal",
-}
-_BRITISH = re.compile("|".join(rf"\b(?:{stems.replace(' ', '|')}){rest}" for rest, stems in _STEMS.items()))
-"""Spellings of Britain, by their beginnings: a stem and what America writes otherwise."""
-_AMERICAN = {
-    stem + british: stem + american
-    for stems, (british, american) in zip(
-        _STEMS.values(), (("our", "or"), ("is", "iz"), ("l", "")), strict=True
-    )
-    for stem in stems.split()
-}
-_COMPOUNDS = {
-    ("e", "mail"): "email",
-    ("e", "mails"): "emails",
-    ("e", "book"): "ebook",
-    ("wi", "fi"): "wifi",
-    ("t", "shirt"): "tshirt",
-    ("t", "shirts"): "tshirts",
-    ("on", "line"): "online",
-    ("web", "site"): "website",
-    ("air", "port"): "airport",
-    **{(one, other): one + other for one in ("north", "south") for other in ("east", "west")},
-}
+
+
+@dataclass(frozen=True, slots=True)
+class _British:
+    stems: str
+    ending: str
+    american: str
+    behind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _WordTable:
+    """The contents of ``words.toml``, which explains them."""
+
+    behind_names: str
+    spellings: Mapping[str, str]
+    british: Sequence[_British]
+    compounds: Mapping[str, str]
+
+
+@cache
+def _read_words() -> _WordTable:
+    return read_table(_WordTable, __file__, "words.toml")
+
+
+@cache
+def _read_spellings() -> Mapping[str, str]:
+    """Return the one spelling of each word that has several, also of a number."""
+    return {**_read_words().spellings, **{word: str(number) for word, number in NUMBERS.items()}}
+
+
+@cache
+def _read_british_endings() -> Sequence[tuple[re.Pattern[str], str]]:
+    return [
+        (re.compile(rf"\b({row.stems.replace(' ', '|')}){row.ending}{row.behind}"), rf"\1{row.american}")
+        for row in _read_words().british
+    ]
+
+
+@cache
+def _read_behind_names() -> frozenset[str]:
+    return frozenset(_read_words().behind_names.split())
+
+
+def _spell_word(word: str) -> str:
+    """Return the spelling by which a word is compared."""
+    if spelling := _read_spellings().get(word):
+        return spelling
+    for pattern, american in _read_british_endings():
+        word = pattern.sub(american, word)
+    return word
 
 
 def split_words(text: str) -> Words:
@@ -126,16 +133,12 @@ def split_words(text: str) -> Words:
     for contraction, full_form in _CONTRACTIONS:
         text = contraction.sub(full_form, text)
     signs_and_words = [word.replace("'", "") or word for word in _WORD.findall(text)]
-    spellings = (
-        _SAME.get(word) or _BRITISH.sub(lambda match: _AMERICAN[match[0]], word)
-        for word in signs_and_words
-        if word not in _SILENT
-    )
+    compounds = _read_words().compounds
     word_list: list[str] = []
-    for word in spellings:
+    for word in map(_spell_word, (word for word in signs_and_words if word not in _SILENT)):
         # Some words are one with and without a hyphen.
-        if word_list and (word_list[-1], word) in _COMPOUNDS:
-            word_list[-1] = _COMPOUNDS[word_list[-1], word]
+        if word_list and (compound := compounds.get(f"{word_list[-1]} {word}")):
+            word_list[-1] = compound
         else:
             word_list.append(word)
     words = tuple(word_list)
@@ -160,17 +163,10 @@ _UMLAUTS = str.maketrans(
 def turn_name(text: str) -> Words:
     """Return the words of a person's name with the first name in front (Smith, Jane)."""
     last, comma, first = text.partition(",")
-    has_first_name = first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
-    return split_words(f"{first} {last}" if comma and has_first_name else text)
-
-
-_GENERATIONS = frozenset(
-    (
-        *("jr", "junior", "sr", "senior", "ii", "iii", "iv", "phd", "md"),
-        *("inc", "incorporated", "ltd", "limited", "llc", "corp", "corporation"),
+    has_first_name = (
+        first.strip() and not _read_behind_names().issuperset(split_words(first)) and "," not in first
     )
-)
-"""Words behind the comma of a name that are no first name."""
+    return split_words(f"{first} {last}" if comma and has_first_name else text)
 
 
 _MARKS = frozenset("@\\=:?#%+{}<>|$*~^")

@@ -9,13 +9,11 @@ from dataclasses import replace
 
 from pytest_fcbench import environments
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.domain.categories import SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.transcript import Conversation
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.kinds.answers.truth import Answers, Facts
-from pytest_fcbench.kinds.context import ConversationContext, EntrySource, Memories
-from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
+from pytest_fcbench.kinds.answers.verdict import Answers, Facts
+from pytest_fcbench.kinds.kind import ConversationContext, EntrySource, Memories, carry_out_calls, put_turns
 
 DOMAINS = SELECTIONS["memory"]
 """The domains that are memories; each is named as its category is."""

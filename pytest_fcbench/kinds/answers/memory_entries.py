@@ -24,14 +24,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import Category, Entry, Message, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import EntryRow, Row, Some, StartsWith
-from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.answers.verdict import Answers, Facts
 
 
 class MemoryQuestionRow(Row):

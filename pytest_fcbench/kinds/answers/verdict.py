@@ -28,20 +28,19 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.json_text import read_json_at
-from pytest_fcbench.domain.reasoning import drop_reasoning
-from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json
+from pytest_fcbench.domain.entry import Entry, Expectation
+from pytest_fcbench.domain.text import read_json_at
+from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json, drop_reasoning
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.stated_values import find_rival, has_right_value
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_forms
-from pytest_fcbench.kinds.answers.truth import Answers
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -320,3 +319,23 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
         words.append(_Word(text, token.start() == end, token_text.islower(), is_article))
         end = token.end()
     return words, currencies
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Expectation):
+    """The final answer must say one of these, each of which is right."""
+
+    rests_on_results: ClassVar[bool] = True
+
+    texts: tuple[str, ...]
+    trail: tuple[tuple[str, ...], ...] = ()
+    """Calls that lead to it, step by step, as Python text; none where only the answer is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts(Expectation):
+    """Facts that later conversations ask for, turn by turn. This conversation is not judged."""
+
+    is_judged: ClassVar[bool] = False
+
+    turns: tuple[tuple[str, ...], ...]

@@ -12,9 +12,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
-from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import (
     AskModel,
     AuxiliaryCall,
@@ -23,10 +22,10 @@ from pytest_fcbench.domain.transcript import (
     Completion,
     Conversation,
     Party,
+    relay_conversation,
 )
 from pytest_fcbench.environments.world import MissingAnswer, WebError
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.turns import put_turns
+from pytest_fcbench.kinds.kind import ConversationContext, put_turns
 
 
 class _MissingAnswer(MissingAnswer):

@@ -22,13 +22,12 @@ from typing import Annotated
 
 from pydantic import Discriminator, Tag, model_validator
 
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import Category, Entry, Message, Scene
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import EntryRow, Given, Row, Some, StartsWith, make_rule_error
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
 
 DOMAIN = "web_search"
 

@@ -31,7 +31,7 @@ from pydantic import ConfigDict
 
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.rows import ErrorSentence, Given, Row, read_row
-from pytest_fcbench.web.page import Page
+from pytest_fcbench.web.small_web import Page
 
 _HTML = "text/html; charset=utf-8"
 _MOST_LINES = 100_000

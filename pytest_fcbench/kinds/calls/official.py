@@ -30,16 +30,14 @@ from typing import TypeAlias
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
-from pytest_fcbench.domain.conformance import TYPES, find_element_type
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, find_element_type
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, standardize
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, find_shape, list_expected_calls
-from pytest_fcbench.kinds.calls.value_comparison import values_agree
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, find_shape, list_expected_calls, values_agree
 
 
 def match_calls(entry: Entry, reading: Calls | Unreadable, names: Names) -> Verdict:

@@ -22,15 +22,14 @@ from types import FunctionType
 from typing import Annotated
 
 from pytest_fcbench.codecs.function_docs import python_code
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import Category, Entry, Message
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import EntryRow, OneOf, Row, Some, TextOr
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.kinds.state.entries import check_call
 
 _document_once = cache(python_code.document_function)

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import ShownResult, ShownTruth
-from pytest_fcbench.domain.failure import AnswerClass, Divergence, FailedEntry
+from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailedEntry, ShownResult, ShownTruth
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement
-from pytest_fcbench.kinds.answer_failure import classify_answer
-from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
-from pytest_fcbench.kinds.call_texts import parse_calls
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, classify_answer, parse_calls
 from pytest_fcbench.kinds.execution import rest_verdict, verdict
-from pytest_fcbench.kinds.execution.truth import (
+from pytest_fcbench.kinds.execution.verdict import (
     ExpectedResponse,
     ExpectedResults,
     list_calls_to_carry_out,

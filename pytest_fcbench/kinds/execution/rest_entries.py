@@ -19,18 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import Category, Entry, Message
 from pytest_fcbench.domain.errors import describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.execution.rest.request import FUNCTION, NoRequestError, read_request
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language
+from pytest_fcbench.execution.rest.apis import FUNCTION, NoRequestError, read_request
 from pytest_fcbench.execution.rest.services import SERVICES
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import ParameterRow
 from pytest_fcbench.formats.rows import EntryRow, Given, Row
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
 from pytest_fcbench.kinds.state.entries import check_call
 from pytest_fcbench.web.addresses import Refused, parse_url
 

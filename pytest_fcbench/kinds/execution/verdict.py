@@ -36,25 +36,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.execution_text import read_call_texts
-from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry, Expectation
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.transcript import Call, Transcript
+from pytest_fcbench.domain.transcript import Call, RecordedCall, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_texts
 from pytest_fcbench.kinds.calls import verdict as calls_verdict
-from pytest_fcbench.kinds.calls.corrected import fail_without_calls, find_unmatched_row
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.calls.verdict import fail_without_calls, find_unmatched_row
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows the result of a call."""
@@ -364,3 +363,56 @@ def _are_same(one: object, other: object) -> bool:
         case dict(), dict():
             return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
+
+
+class ResultRule(StrEnum):
+    """A rule for comparing the result of a call with the expected one."""
+
+    EXACT = "exact_match"
+    """Both are equal."""
+    REAL_TIME = "real_time_match"
+    """Both are numbers, at most 20 % apart, because the value changes from day to day."""
+    STRUCTURAL = "structural_match"
+    """Both have the same type and, at the top, the same keys or as many elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResults(Expectation):
+    """The answer must consist of calls that return what these return (BFCL's executable evaluation)."""
+
+    calls: tuple[str, ...]
+    """As Python text (``math_gcd(a=12, b=18)``)."""
+    kinds: tuple[ResultRule, ...]
+    """The comparison for each call."""
+    recorded: tuple[RecordedCall, ...] = ()
+    """Recorded replies of web APIs."""
+    own: tuple[str, ...] = ()
+    """Functions of a team (``module.function``) that calls may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResponse(Expectation):
+    """The answer must be a call that a web API answers as it answers this one (BFCL's REST evaluation)."""
+
+    call: str
+    """As Python text (``requests.get(url='https://...', params={...})``)."""
+    recorded: str | None = None
+    """The JSON that was answered when it was recorded; None where a service of the suite's own answers."""
+
+
+def asks_web_api(entry: Entry) -> bool:
+    """Tell whether the answer to an entry is a request of a web API."""
+    return isinstance(entry.expectation, ExpectedResponse)
+
+
+def list_recorded_replies(entry: Entry) -> Sequence[tuple[str, str]]:
+    """Return the call of an entry with the recorded reply of its web API; nothing where none was recorded."""
+    truth = entry.expectation
+    if not isinstance(truth, ExpectedResponse) or truth.recorded is None:
+        return ()
+    return ((truth.call, truth.recorded),)
+
+
+def list_calls_to_carry_out(entry: Entry) -> Sequence[str]:
+    """Return the calls of a right answer whose results are compared; nothing for entries of other kinds."""
+    return entry.expectation.calls if isinstance(entry.expectation, ExpectedResults) else ()

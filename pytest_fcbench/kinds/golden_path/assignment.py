@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
 from pytest_fcbench.domain.verdict import NotScored
 

@@ -17,17 +17,24 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
+from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.transcript import (
+    BUILTIN,
+    AskModel,
+    Call,
+    Completion,
+    Party,
+    PathSettings,
+    RecordedCall,
+)
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
 from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.questions import interpret_transcript, put_question
 from pytest_fcbench.judging.text_normalization import unify_texts
-from pytest_fcbench.kinds.golden_path import official_questions, questions
+from pytest_fcbench.kinds.golden_path import questions
+from pytest_fcbench.kinds.golden_path import questions as official_questions
 from pytest_fcbench.kinds.golden_path.assignment import Undecided
-from pytest_fcbench.kinds.golden_path.runners import OWN
-from pytest_fcbench.kinds.golden_path.script import Script
+from pytest_fcbench.kinds.golden_path.script import OWN, Script
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.golden_path.walk import Crash, call_to_json, is_same_call
 

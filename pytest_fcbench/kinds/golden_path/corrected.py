@@ -21,19 +21,17 @@ from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.judging.known_bad import judge_fault
 from pytest_fcbench.judging.text_normalization import unify_texts
-from pytest_fcbench.kinds.golden_path.answers import Reader
 from pytest_fcbench.kinds.golden_path.assignment import Undecided, pair_calls
 from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
-from pytest_fcbench.kinds.golden_path.call_format import find_format_error
-from pytest_fcbench.kinds.golden_path.script import find_script, write_refusal
+from pytest_fcbench.kinds.golden_path.script import find_format_error, find_script, write_refusal
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.golden_path.walk import (
     Dialogue,
+    Reader,
     ShownTexts,
     Walk,
     WalkOutcome,

@@ -40,13 +40,11 @@ from typing import Annotated, TypeAlias
 import pydantic
 
 from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation, describe_schema_violation
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import Category, Entry, Message
 from pytest_fcbench.domain.errors import describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
 from pytest_fcbench.domain.json_values import is_larger
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.function_docs import AnyFunctionRow

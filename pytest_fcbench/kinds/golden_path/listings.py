@@ -15,7 +15,7 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 
 T = TypeVar("T")
 

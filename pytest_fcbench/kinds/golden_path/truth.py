@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Entry, Expectation
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.kinds.golden_path.wording import PathWording
+from pytest_fcbench.domain.transcript import RecordedCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +50,38 @@ class GoldenPath(Expectation):
 def list_steps(entry: Entry) -> Sequence[Sequence[RecordedCall]]:
     """List the steps of the golden path of an entry; none where it has no such path."""
     return entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """A prompt for a judge: a system message, and a user message with numbered places for values."""
+
+    system: str
+    user: str
+    """``[args1]`` stands for the first value, ``[args2]`` for the second."""
+    arguments: tuple[str, ...]
+    """The names of the values in the order of their places."""
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Return the user message with these values in it."""
+        text = self.user
+        # One after the other: a place that a value brings in is filled by a later value (official).
+        for number, name in enumerate(self.arguments, 1):
+            text = text.replace(f"[args{number}]", values[name])
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class PathWording:
+    """The texts of one version of the official code."""
+
+    version: str
+    """The commit whose texts these are, or the beginning of their hash where they are of no known one."""
+    wrong_call: str
+    """The reply to a call that is not right, as JSON."""
+    refusals: Mapping[str, str]
+    """The sentences about calls of a wrong form, by what is wrong; ``{function}`` and the like stand for
+    values."""
+    equivalence: JudgePrompt
+    completeness: JudgePrompt
+    correctness: JudgePrompt

@@ -8,7 +8,7 @@ environment:                   # of all entries; an entry may have its own
     # files: {notes.txt: "..."}          # written into its folder before it starts
     # setup: [git init -q .]             # run in its folder before it starts
     # timeout: 60                        # seconds, of the start and of each call
-functions: [...]               # docs of the tools, as ``fcbench functions mcp:...`` writes them
+functions: [...]               # docs of the tools, as ``fcbench suite functions mcp:...`` writes them
 entries:
   - id: mcp_0
     functions: [git_add, git_commit]     # optional: the tools that are offered, of those above
@@ -34,12 +34,9 @@ import pydantic
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, ServerProgram, ServerState
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.server_program import ServerProgram, ServerState
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import (
     AnyFunctionRow,
@@ -49,8 +46,8 @@ from pytest_fcbench.formats.function_docs import (
 )
 from pytest_fcbench.formats.rows import EntryRow, ErrorSentence, Given, Row, Some, TextOr
 from pytest_fcbench.kinds.state.entries import TurnRow, check_known_call
-from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.mcp_servers.listing import split_command
+from pytest_fcbench.kinds.state.verdict import Trajectory
+from pytest_fcbench.mcp_servers.open_server import split_command
 
 
 class ProgramRow(Row):

@@ -1,24 +1,57 @@
-"""The kind of entries whose calls an MCP server carries out."""
+"""The kind of entries whose calls an MCP server carries out, judged by what they changed and returned.
+
+The servers are a party like a judge, so their answers are stored, kept in the Record and replayed like any
+other. The model's calls go to one server. After the conversation the calls of the truth go to a second one.
+Both are probed before the first turn and after each. In each turn the model
+
+- must have made a call where the truth makes one (``multi_turn:empty_turn_model_response``),
+- must have left its server in the state of the truth's: every probe is answered alike
+  (``multi_turn:instance_state_mismatch``),
+- where the truth's calls leave the state as it was, so that they were made for their results, must have got
+  all of these in this turn or before (``multi_turn:execution_response_mismatch``).
+
+A conversation that was ended by force has too few turns (``multi_turn:force_terminated``).
+
+Results are compared by value where they are JSON, texts without regard to their form of Unicode. What an
+entry calls volatile is left out before.
+Both profiles have the same rules, because no official suite has such entries.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from pytest_fcbench.codecs.decoders.python import parse_tool_call
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.failure import Divergence, FailedEntry
-from pytest_fcbench.domain.transcript import Call, Conversation, Transcript
-from pytest_fcbench.domain.verdict import Judgement
-from pytest_fcbench.kinds.call_texts import parse_calls
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.kind import Resources, RightCalls
-from pytest_fcbench.kinds.server_turns import conversation, verdict
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.domain.entry import Entry, ServerState
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.explanation import Divergence, FailedEntry
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import read_json_text, shorten_text
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    AuxiliaryCall,
+    Call,
+    CallFunctions,
+    CallResults,
+    Completion,
+    Conversation,
+    Transcript,
+    relay_conversation,
+)
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed
+from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.judging.text_normalization import unify_texts
+from pytest_fcbench.kinds.answered_entry import parse_calls
+from pytest_fcbench.kinds.kind import ConversationContext, Resources, RightCalls, put_turns
 from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
-from pytest_fcbench.kinds.state.truth import list_expected_turns
-from pytest_fcbench.kinds.state.verdict import TurnCalls
+from pytest_fcbench.kinds.state.state_difference import find_differences
+from pytest_fcbench.kinds.state.verdict import Trajectory, TurnCalls, count_right_turns, list_expected_turns
+from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_request, read_results, write_results
 
 
 class ServerTurnsKind(StateKind):
@@ -28,11 +61,11 @@ class ServerTurnsKind(StateKind):
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model whose calls go to an MCP server."""
-        return conversation.converse(entry, context)
+        return converse(entry, context)
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge a conversation by what its calls changed and returned."""
-        return verdict.judge(entry, transcript)
+        return judge(entry, transcript)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the call that the conversation failed for."""
@@ -60,7 +93,7 @@ def recall_calls(failure: FailedEntry) -> Sides:
     right_turns: TurnCalls = [[calls] for calls in list_expected_turns(entry)]
     sides = []
     for side, turns in zip(
-        verdict.open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
+        open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
     ):
         calls_by_turn: list[list[CallMade]] = []
         # Requests name all calls before them, so that the answers are found in this order only.
@@ -97,3 +130,177 @@ def recall_calls(failure: FailedEntry) -> Sides:
         for calls_by_turn in sides
     )
     return list(zip(model, truth, strict=False))
+
+
+_SHOWN = 3
+"""Differences that a verdict names; the number of the others follows."""
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Judge a conversation by what its calls changed and returned. ``entry`` must have a trajectory."""
+    if not isinstance(entry.expectation, Trajectory) or not (entry.scene and entry.scene.server):
+        raise TypeError(f"{entry.key} has no trajectory on a server")
+    truth, turn_count = entry.expectation.turns, len(entry.expectation.turns)
+    unscored_cause = find_unscored_cause(entry, transcript)
+    if transcript.last.fault:
+        reason = f"the model's call failed: {transcript.last.text}"
+        error_verdict = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
+        error_verdict = count_right_turns(error_verdict, 0, turn_count)
+        return Judgement(error_verdict, unscored_cause or error_verdict)
+    model, right = open_sides(entry, entry.scene.server, transcript)
+    calls_by_turn = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+    try:
+        failures = list(_find_failures(calls_by_turn, truth, model, right))
+    except KeyError:
+        missing = NotScored("mcp_server", "the answers of the server were not kept; run the entry again")
+        return Judgement(missing, missing)
+    right_count = min(len(calls_by_turn), turn_count) - len({failure.details["turn"] for failure in failures})
+    if len(calls_by_turn) != turn_count:
+        reason = f"the conversation has {len(calls_by_turn)} turns of {turn_count}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(calls_by_turn)})]
+    verdict = count_right_turns(failures[0], right_count, turn_count) if failures else Passed()
+    return Judgement(verdict, unscored_cause or verdict)
+
+
+def open_sides(entry: Entry, state: ServerState, transcript: Transcript) -> tuple[Side, Side]:
+    """Return the sides of the model and of the truth in a conversation, with the answers that were kept."""
+    answers = {aside.digest: aside.completion for aside in transcript.asides}
+    model = ServerCalls(state, OfferedFunctions(entry.functions, transcript.prompting.names))
+    return Side(model, answers), Side(
+        ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True), answers
+    )
+
+
+@dataclass
+class Side:
+    """The calls of the model, or of the truth, and the answers of its server.
+
+    Its methods raise KeyError where an answer was not kept.
+    """
+
+    calls: ServerCalls
+    answers: Mapping[str, Completion]
+    results: list[object] = field(default_factory=list)
+    """The results of its calls so far, in the form that is compared."""
+
+    def perform_step(self, texts: Sequence[str]) -> list[object]:
+        """Take over the results of calls, and return them."""
+        calls = [call for call in self.calls.read_calls(texts) if isinstance(call, Call)]
+        call_results = self._look_up(self.calls.request_calls(calls)) if calls else []
+        self.results += call_results
+        return call_results
+
+    def read_state(self) -> Mapping[str, object]:
+        """Return the results of the probes, by call."""
+        return dict(zip(self.calls.state.probes, self._look_up(self.calls.request_probes()), strict=True))
+
+    def _look_up(self, request: AskModel) -> list[object]:
+        texts = read_results(self.answers[request.digest])
+        return [simplify_result(text, self.calls.state) for text in texts]
+
+
+def _find_failures(
+    calls_by_turn: Sequence[Sequence[Sequence[str]]], truth: Sequence[Sequence[str]], model: Side, right: Side
+) -> Iterator[Failed]:
+    """Yield what is wrong, turn by turn."""
+    before = right.read_state()
+    for number, (steps, expected_calls) in enumerate(zip(calls_by_turn, truth, strict=False), 1):
+        for step in steps:
+            model.perform_step(step)
+        expected_results = right.perform_step(expected_calls)
+        after, model_state = right.read_state(), model.read_state()
+        if expected_calls and not steps:
+            reason = f"turn {number}: no call was made; the truth makes {', '.join(expected_calls):.200}"
+            yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+        elif model_state != after:
+            differences = list(find_differences(after, model_state))
+            more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
+            summary = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
+            details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
+            yield Failed("multi_turn:instance_state_mismatch", f"turn {number}: {summary}{more}", details)
+        elif after == before:
+            pairs = zip(expected_calls, expected_results, strict=True)
+            missing_calls = (call for call, result in pairs if result not in model.results)
+            if (call := next(missing_calls, None)) is not None:
+                reason = f"turn {number}: no call returned what {call:.120} returns"
+                details = {"turn": number, "call": call}
+                yield Failed("multi_turn:execution_response_mismatch", reason, details)
+        before = after
+
+
+def simplify_result(text: str, state: ServerState) -> object:
+    """Return a result in the form that is compared: JSON by its value, without what is volatile."""
+    for mask in state.masks:
+        text = re.sub(mask, "…", text)
+    try:
+        return unify_texts(_drop_volatile(read_json_text(text), state.volatile))
+    except (ValueError, RecursionError):
+        return unify_texts(text)
+
+
+def _drop_volatile(value: object, volatile: frozenset[str]) -> object:
+    if isinstance(value, dict):
+        return {key: _drop_volatile(member, volatile) for key, member in value.items() if key not in volatile}
+    return [_drop_volatile(member, volatile) for member in value] if isinstance(value, list) else value
+
+
+_LONGEST = 100_000
+"""Characters of a result that a model is shown."""
+
+
+def skip_calls(request: AskModel) -> Completion:
+    """Answer a request to a server without asking it."""
+    return write_results(["not asked"] * len(read_request(request).calls))
+
+
+def converse(entry: Entry, context: ConversationContext) -> Conversation:
+    """Put an entry to a model and carry its calls and those of the truth out, each on a fresh server.
+
+    Raises ``NotScoredError`` where a server does not answer.
+    """
+    assert isinstance(entry.expectation, Trajectory)
+    assert entry.scene
+    assert entry.scene.server
+    state, asides = entry.scene.server, dict[str, AuxiliaryCall]()
+    model = ServerCalls(state, OfferedFunctions(entry.functions, context.manner.prompting.names))
+    turn = 0
+
+    def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+        if request.digest not in asides:
+            completion = yield request
+            if completion.fault:
+                cause, _, reason = (completion.text or "").partition(": ")
+                raise NotScoredError(cause, reason)
+            asides[request.digest] = AuxiliaryCall(request.party, request.digest, completion)
+        return asides[request.digest].completion
+
+    def respond(
+        demand: AskModel | CallFunctions,
+    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+        nonlocal turn
+        if isinstance(demand, CallFunctions):
+            return CallResults((yield from perform_calls(demand.calls)))
+        if demand.turn > turn or not (demand.turn or demand.step):
+            turn = demand.turn
+            yield from ask_server(model.request_probes())
+        return (yield demand)
+
+    def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
+        readings = model.read_calls(texts)
+        calls = [call for call in readings if isinstance(call, Call)]
+        result_texts = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()
+        results = (shorten_text(text, _LONGEST) for text in result_texts)
+        return tuple(next(results) if isinstance(call, Call) else call for call in readings)
+
+    transcript = yield from relay_conversation(
+        put_turns(entry, context.manner, context.suite.wording), respond
+    )
+    if not transcript.last.fault:
+        yield from ask_server(model.request_probes())
+        truth = ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True)
+        yield from ask_server(truth.request_probes())
+        for texts in entry.expectation.turns:
+            if calls := [call for call in truth.read_calls(texts) if isinstance(call, Call)]:
+                yield from ask_server(truth.request_calls(calls))
+                yield from ask_server(truth.request_probes())
+    return replace(transcript, asides=tuple(asides.values()))

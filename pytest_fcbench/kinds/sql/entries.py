@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.entry import DatabaseTable, Entry
+from pytest_fcbench.domain.entry import Category, DatabaseTable, Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.questions import read_questions

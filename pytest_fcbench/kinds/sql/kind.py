@@ -1,16 +1,30 @@
-"""The kind of entries that one statement of SQL answers."""
+"""The kind of entries that one statement of SQL answers.
+
+Official rule (BFCL v1, category ``sql``): the call is compared with the possible answer as any other
+(``kinds/calls``), so ``age>30`` is not ``30 < age``, and ``INSERT`` is not ``INSERT INTO``.
+
+Corrected: the call and the accepted ones are written as statements (``statements``) and carried out, each in
+a database of its own with the entry's tables, or with tables that follow from the truth (``corrected``).
+Right is what returns the same rows, in the same order where the truth orders them, and leaves the same tables
+behind. Where no accepted call can be carried out, the comparison as written decides.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import CallPair
-from pytest_fcbench.domain.failure import Divergence, FailedEntry
-from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Judgement, PathScore, Profile
-from pytest_fcbench.kinds.answer_failure import classify_answer
+from pytest_fcbench.domain.explanation import CallPair, Divergence, FailedEntry
+from pytest_fcbench.domain.transcript import Call, Transcript
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, PathScore, Profile
+from pytest_fcbench.kinds.answered_entry import classify_answer
+from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.kind import CallsKind
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
 from pytest_fcbench.kinds.kind import Resources
-from pytest_fcbench.kinds.sql import verdict
 
 
 class SqlKind(CallsKind):
@@ -18,7 +32,7 @@ class SqlKind(CallsKind):
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the statement of the last answer."""
-        return verdict.judge(entry, transcript)
+        return judge(entry, transcript)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find what is wrong with the call, or with the result of its statement."""
@@ -33,3 +47,53 @@ class SqlKind(CallsKind):
 
 
 SQL = SqlKind("sql.entries:SqlFile")
+
+
+def judge(entry: Entry, transcript: Transcript) -> Judgement:
+    """Judge the last answer's statement of SQL. ``entry`` must expect one call."""
+    as_written = calls_verdict.judge(entry, transcript)
+    call = None if isinstance(as_written.corrected, NotScored) else find_call(entry, transcript)
+    if call is None:
+        return as_written
+    # Imported here so that runs without SQL do not import sqlglot.
+    from pytest_fcbench.kinds.sql import corrected
+
+    verdict = corrected.match_call(entry, get_expected_call(entry), call, as_written.corrected)
+    return replace(as_written, corrected=verdict)
+
+
+def get_expected_call(entry: Entry) -> ExpectedCall:
+    """Return the expected call. Raises TypeError where an entry expects something else."""
+    match entry.expectation:
+        case ExpectedCalls(calls=(call,)):
+            return call
+    raise TypeError(f"{entry.key} does not expect one call")
+
+
+def find_call(entry: Entry, transcript: Transcript) -> Call | None:
+    """Return the last answer's call of the expected function, if it makes that and no other."""
+    if transcript.last.fault:
+        return None
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
+    match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
+        case Calls(calls=(call,)) if call.name == get_expected_call(entry).name and not call.positional:
+            return call
+    return None
+
+
+def asks_statement(entry: Entry) -> bool:
+    """Tell whether the answer to an entry is a statement of SQL."""
+    return entry.kind == "sql"
+
+
+def find_broken_calls(entry: Entry) -> Iterator[tuple[ExpectedCall, str]]:
+    """Find calls of SQL of which no accepted form can be executed, each with the reason."""
+    if not asks_statement(entry):
+        return
+    # Imported here so that runs without SQL do not import sqlglot.
+    from pytest_fcbench.kinds.sql import corrected
+
+    for call in list_expected_calls(entry):
+        verdict = corrected.match_call(entry, call, Call(call.name, {}), Failed("", ""))
+        if isinstance(verdict, Failed) and (reason := verdict.details.get("not_carried_out")):
+            yield call, str(reason)

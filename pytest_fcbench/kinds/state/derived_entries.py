@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs.python_syntax import parse_expression
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry, Variation
-from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Variation
+from pytest_fcbench.domain.prompting import FORMATS, PromptFormat
+from pytest_fcbench.kinds.state.verdict import Trajectory
 
 MADE_OF = {
     "multi_turn_miss_func": "multi_turn_base",

@@ -31,11 +31,9 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
 from pytest_fcbench.codecs.function_docs import python_code
-from pytest_fcbench.domain.categories import Category
-from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import Category, Entry, Message, Scene
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.environments import DOMAINS
@@ -45,7 +43,7 @@ from pytest_fcbench.formats.fields import Field, ListPart, read_each
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, read_function_docs
 from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some
 from pytest_fcbench.kinds.state.derived_entries import withhold_functions
-from pytest_fcbench.kinds.state.truth import Trajectory, Withheld
+from pytest_fcbench.kinds.state.verdict import Trajectory, Withheld
 
 UNWORDED = "TODO:"
 """The beginning of a sampled turn's question until somebody has worded it."""

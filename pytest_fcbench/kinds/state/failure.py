@@ -28,14 +28,13 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
-from pytest_fcbench.domain.failure import Divergence, FailedEntry, FailureClass
+from pytest_fcbench.domain.explanation import Divergence, FailedEntry, FailureClass
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Call, Fault
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.kinds.state.truth import list_expected_turns
-from pytest_fcbench.kinds.state.verdict import Fresh, list_offered_docs
-from pytest_fcbench.kinds.turns import MOST_STEPS
+from pytest_fcbench.kinds.kind import MOST_STEPS
+from pytest_fcbench.kinds.state.verdict import Fresh, list_expected_turns, list_offered_docs
 
 _FAULTS = {
     Fault.OVERFLOW: FailureClass.CONTEXT_OVERFLOW,

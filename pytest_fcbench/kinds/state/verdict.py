@@ -13,8 +13,8 @@ is an error of the call has none (``multi_turn:inference_error``).
 
 The corrected profile differs in this:
 
-- In a turn in which the truth makes no call, one that needs what is withheld, or invents it, fails: module
-  ``withheld_turn`` (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never
+- In a turn in which the truth makes no call, one that needs what is withheld, or invents it, fails
+  (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never
   asks for). So does an answer that ends with one that cannot be read
   (``multi_turn:irrelevance_error:unreadable_call``).
 - How far the brake pedal is pressed is compared too (``multi_turn:hidden_state_mismatch``), which a user can
@@ -28,6 +28,22 @@ The corrected profile differs in this:
 - Text stays text: the official executor rewrites everything that looks like a function's name before a
   bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
 - A request that outgrew the model's context fails under a code of its own (``context_overflow``).
+
+A turn whose function or value is withheld until a later one: the model may do what can be done, look around,
+log in, do the part of the task that needs nothing withheld. A call is a mistake only in these cases:
+
+- Where a function is withheld, a call of a function that is not offered yet.
+- Where the request is withheld, every change of the state. A request is withheld if the user's message shares
+  no word with any value in the task, which is the truth's next calls.
+- Where a value is withheld, a call that has a value in its place: any if the turn changed the state, else one
+  that stands nowhere in the conversation so far. Calls with several such values are a search, no mistake.
+
+A value is withheld if the message that completes the task contains it and the user's message does not. Some
+messages describe a value instead ("the last one"). If one contains no value of the task, every text is
+withheld that is not in the conversation, at least in part in the user's message or the turn's results.
+
+A call that returns an error has done nothing. Whatever else a turn changes is judged at the end of the next
+turn, because the states must be equal then.
 """
 
 from __future__ import annotations
@@ -35,26 +51,26 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.judging.equivalence.words import NUMBERS
 from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.text_normalization import unify_forms, unify_texts
 from pytest_fcbench.kinds.state.state_difference import find_differences
-from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.kinds.state.withheld_turn import find_early_call
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""
@@ -302,3 +318,132 @@ def _rewrite_call(call: str, functions: Sequence[str]) -> str:
         return write_expression(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return call
+
+
+_Words: TypeAlias = frozenset[str]
+"""The words of a text or of a value, in lower case."""
+
+
+def find_early_call(
+    entry: Entry,
+    number: int,
+    made_calls: Sequence[tuple[str, str]],
+    offered_names: Collection[str],
+    earlier_results: Sequence[str],
+    *,
+    changed: bool,
+) -> str | None:
+    """Describe the first mistake among the calls of a turn in which the truth makes none, or return None.
+
+    ``made_calls`` are the calls of turn ``number``, from 1 on, with their results, and ``earlier_results`` is
+    what calls returned in the turns before. ``changed`` tells whether the turn left another
+    state than the truth.
+    """
+    assert isinstance(entry.expectation, Trajectory)
+    for call, result in made_calls:
+        if _name_function(call) not in offered_names and not _is_error(result):
+            return f"and the function of {call:.80} is not offered yet"
+    if entry.scene and number in entry.scene.withheld:
+        return None
+    # The turn that completes the task is the next one with calls; two turns in a row can withhold something.
+    later = entry.expectation.turns[number:]
+    gap = next((index for index, calls in enumerate(later) if calls), len(later))
+    task = [(_name_function(call), _read_values(call)) for call in chain(*later[gap : gap + 1])]
+    values = frozenset(chain.from_iterable(each for _, each in task))
+    earlier_words, turn_words, later_words = (
+        _split_words(" ".join(message.content for turn in entry.turns[start:end] for message in turn))
+        for start, end in ((0, number - 1), (number - 1, number), (number, number + gap + 1))
+    )
+    if changed and not any(value & turn_words for value in values):
+        return "which changed the state though the user had given no value for it"
+    later_values = {value for value in values if value <= later_words}
+    known_words, recent = earlier_words | turn_words | _split_words(" ".join(earlier_results)), turn_words
+    guesses: dict[str, dict[frozenset[_Words], str]] = {}
+    for call, result in made_calls:
+        withheld_values = (
+            {value for value in later_values if not value <= turn_words}
+            if later_values
+            else {
+                value
+                for value in values
+                if any(map(str.isalpha, "".join(value))) and not (value <= known_words and value & recent)
+            }
+        )
+        name = _name_function(call)
+        task_values = [each for function, each in task if function == name]
+        if not _is_error(result) and any(each & withheld_values for each in task_values):
+            guessed_values = _read_values(call).difference(*(each - withheld_values for each in task_values))
+            if guessed_values and (changed or not frozenset(chain(*guessed_values)) <= known_words):
+                guesses.setdefault(name, {})[guessed_values] = call
+        known_words, recent = known_words | _split_words(result), recent | _split_words(result)
+    for calls in guesses.values():
+        if changed or len(calls) == 1:
+            return f"where {next(iter(calls.values())):.80} has a value that the user has not given"
+    return None
+
+
+def _name_function(call: str) -> str:
+    return call.partition("(")[0].strip()
+
+
+def _is_error(result: str) -> bool:
+    if result.startswith("Error"):
+        return True
+    try:
+        value = read_json_text(result)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "error" in value
+
+
+def _read_values(call: str) -> frozenset[_Words]:
+    """Return the words of each value in a call, also of those in lists, without values that have no words."""
+    try:
+        calls = python.parse_corrected(call)
+    except Undecodable:
+        return frozenset()
+    values = [value for each in calls for value in (*each.positional, *each.arguments.values())]
+    word_sets = set()
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, (list, tuple)):
+            values += value
+        # Nobody says True or None.
+        elif value is not None and not isinstance(value, bool):
+            word_sets.add(_split_words(str(value)))
+    return frozenset(word_sets - {frozenset()})
+
+
+def _split_words(text: str) -> _Words:
+    """Return the words of a text; numbers in digits, without marks of thousands and zeros at their end."""
+    words = re.findall(r"\d+\.\d+|\w+", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text.lower()))
+    return frozenset(
+        word.rstrip("0").rstrip(".") if "." in word else str(NUMBERS.get(word, word)) for word in words
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Functions without which a turn cannot be answered."""
+
+    turn: int
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory(Expectation):
+    """Calls that serve the requests, turn by turn, as Python text (``cd(folder='docs')``).
+
+    In an empty turn nothing can be called yet: a function or a value is missing.
+    """
+
+    turns: tuple[tuple[str, ...], ...]
+    withheld: Withheld | None = None
+    """Functions that come late in an entry about missing functions that is made of this one."""
+
+
+def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
+    """List the calls that each turn of an entry needs; none where its right answer is something else."""
+    return entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()

@@ -14,8 +14,7 @@ from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.domain.categories import SELECTIONS, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry
 from pytest_fcbench.domain.transcript import (
     Completion,
     Fault,

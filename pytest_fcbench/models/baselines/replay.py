@@ -14,12 +14,11 @@ from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax, read_official
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.json_text import read_reply_text
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
+from pytest_fcbench.domain.text import read_reply_text
 from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.official_models import find_folder_family

@@ -17,9 +17,8 @@ from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets
-from pytest_fcbench.domain.text import escape_surrogates
+from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers import http
 

@@ -12,11 +12,11 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
-from pytest_fcbench.domain.text import shorten_middle
+from pytest_fcbench.domain.text import read_json_text, shorten_middle
 from pytest_fcbench.domain.transcript import Fault
 
 _TRANSIENT = frozenset({"endpoint", "rate_limit", "timeout"})
@@ -88,9 +88,6 @@ class FailureCause:
     """A row of the table of causes, ``failure_causes.toml``."""
 
     cause: str
-    vendors: str
-    source: str
-    """The places where the words were seen."""
     statuses: tuple[int, ...]
     pattern: re.Pattern[str] | None
     transient: bool
@@ -98,20 +95,22 @@ class FailureCause:
 
 
 @cache
+def _read_table() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("failure_causes.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def load_failure_causes() -> tuple[FailureCause, ...]:
     """Read the table of causes."""
-    text = Path(__file__).with_name("failure_causes.toml").read_text(encoding="utf-8")
     return tuple(
         FailureCause(
             row["cause"],
-            row["vendors"],
-            row["source"],
             tuple(row.get("statuses", ())),
             re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
             row.get("transient", row["cause"] in _TRANSIENT),
             row.get("advice", ""),
         )
-        for row in tomllib.loads(text)["row"]
+        for row in _read_table()["row"]
     )
 
 
@@ -164,31 +163,6 @@ _MOST_WORDS = 100
 _DEEPEST = 12
 """Levels of an error in which words are looked for."""
 
-_WORDS = frozenset(
-    {
-        "message",
-        "Message",
-        "msg",
-        "detail",
-        "error",
-        "raw",
-        "reason",
-        "description",
-        "error_description",
-        "error_message",
-        "error_msg",
-        "errorMessage",
-        "status_msg",
-        "failed_generation",
-        "quotaId",
-    }
-)
-"""Members of an error that are words."""
-_CODES = ("code", "type", "status", "error_type", "error_code", "__type")
-_HOLDERS = frozenset(
-    {"error", "errors", "message", "detail", "details", "metadata", "raw", "violations", "base_resp"}
-)
-"""Members that hold further members."""
 _NO_CODES = frozenset({"", "None", "null"})
 
 
@@ -243,7 +217,7 @@ def _collect_words(value: object, depth: int = 0) -> Iterator[tuple[bool, str]]:
 def _collect_members(members: Mapping[str, object], depth: int) -> Iterator[tuple[bool, str]]:
     # The whole body of some is of the type "error".
     no_codes = _NO_CODES if depth else _NO_CODES | {"error"}
-    for name in _CODES:
+    for name in _read_table()["codes"]:
         if isinstance(code := members.get(name), str) and code not in no_codes:
             yield True, code
     if isinstance(param := members.get("param"), str) and " " in param:
@@ -253,10 +227,10 @@ def _collect_members(members: Mapping[str, object], depth: int) -> Iterator[tupl
         # FastAPI names the member that it refuses by its path.
         yield False, ".".join(map(str, path))
     for name, value in members.items():
-        if isinstance(value, str) and name in _WORDS:
+        if isinstance(value, str) and name in _read_table()["words"]:
             yield from _collect_words(value, depth + 1)
     for name, value in members.items():
-        if not isinstance(value, str) and name in _HOLDERS:
+        if not isinstance(value, str) and name in _read_table()["holders"]:
             yield from _collect_words(value, depth + 1)
 
 

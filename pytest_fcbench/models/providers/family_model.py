@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -19,11 +18,10 @@ from urllib.parse import quote
 from pytest_fcbench.codecs.dialogues.families import ASKED, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
-from pytest_fcbench.config.layers import BY_KEY
-from pytest_fcbench.config.options import Settings
+from pytest_fcbench.config.options import BY_KEY, Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
+from pytest_fcbench.domain.prompting import Api, FamilyMember, WireRequest
 from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -36,7 +34,7 @@ from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.aws_signature import RequestSigner, needs_signature
 from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
-from pytest_fcbench.models.providers.event_stream import read_value
+from pytest_fcbench.models.providers.event_stream import JoinedStream
 from pytest_fcbench.models.providers.http import ConnectionPool, check_address
 from pytest_fcbench.models.providers.key_variables import describe_key
 from pytest_fcbench.models.providers.openai_compatible import (
@@ -44,7 +42,7 @@ from pytest_fcbench.models.providers.openai_compatible import (
     OpenAICompatibleModel,
     find_endpoint,
 )
-from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
+from pytest_fcbench.models.providers.reply_bodies import MIB
 from pytest_fcbench.models.providers.vendors import add_to_path, build_key_header, build_url, find_vendor
 
 _REFUSED_LIMIT = 1000
@@ -154,37 +152,25 @@ class FamilyModel(OpenAICompatibleModel):
         assert request.wire
         wire = request.wire
         self.require_key()
-        try:
-            body = add_parameters(wire, parameters)
-            if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
-                body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
-            url, headers = self._address_request(entry, wire.api)
-            body_text = json.dumps(body)
-            if self.signer:
-                headers = await asyncio.to_thread(self.signer.sign_headers, url, headers, body_text)
-            start_time = time.perf_counter()
-            reply = await self.connections.send_request(
-                "POST", url, headers=headers, body=body_text, timeout_s=self.timeout_s
-            )
-            latency_s = time.perf_counter() - start_time
-            if reply.status != 200:
-                return await self._read_failure(reply)
+        body = add_parameters(wire, parameters)
+        if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
+            body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
+        url, headers = self._address_request(entry, wire.api)
+        body_text = json.dumps(body)
+        if self.signer:
             try:
-                kind, wants_stream = reply.headers.get("Content-Type", ""), bool(body.get("stream"))
-                longest = self.connections.longest_body
-                stream = read_value(reply.body, kind, wants_stream=wants_stream, longest=longest)
-                value = cast("Mapping[str, object]", mask_secrets_within(stream.reply, self.secrets))
-                completion = read_family_reply(wire.api, value)
-            except ReportedError as error:
-                return await self.read_reported_error(reply, error)
-            except RecursionError:
-                raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
-            protocol = merge_notes(completion.protocol, stream.notes)
-            return replace(completion, latency_s=latency_s, protocol=protocol)
-        except CallError as error:
-            if error.reason.startswith(f"{self.id}: "):
-                raise
-            raise error.with_reason(self.build_reason(error.reason)) from None
+                headers = await asyncio.to_thread(self.signer.sign_headers, url, headers, body_text)
+            except CallError as error:
+                raise error.with_reason(self.build_reason(error.reason)) from None
+
+        def read(stream: JoinedStream) -> Completion:
+            value = cast("Mapping[str, object]", mask_secrets_within(stream.reply, self.secrets))
+            completion = read_family_reply(wire.api, value)
+            return replace(completion, protocol=merge_notes(completion.protocol, stream.notes))
+
+        return await self.exchange_messages(
+            url, headers, body_text, read, wants_stream=bool(body.get("stream"))
+        )
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked.
@@ -220,40 +206,19 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def _ask_context_length(self) -> int | None:
         """Ask the server's list of models how long a context may be (vLLM and SGLang say)."""
-        model_list = await self._ask_for_object("GET", "models", None)
-        rows = model_list.get("data")
-        for row in rows if isinstance(rows, list) else ():
-            length = row.get("max_model_len") if isinstance(row, Mapping) else None
-            if isinstance(length, int) and isinstance(row, Mapping) and row.get("id") == self.name:
+        for row in await self.list_model_rows():
+            if isinstance(length := row.get("max_model_len"), int) and row.get("id") == self.name:
                 return length
         return None
 
     async def _count_tokens(self, prompt: str) -> int:
         """Ask the server how many tokens a prompt has; a quarter of its signs where it does not say."""
-        reply = await self._ask_for_object("POST", "../tokenize", {"model": self.name, "prompt": prompt})
+        base = re.sub(r"/v1/?(?=\?|$)", "", self.api_base or "")
+        reply = await self.ask_for_object(
+            add_to_path(base, "tokenize"), {"model": self.name, "prompt": prompt}
+        )
         count = reply.get("count")
         return count if isinstance(count, int) else len(prompt) // 4
-
-    async def _ask_for_object(
-        self, method: str, path: str, body: Mapping[str, object] | None
-    ) -> Mapping[str, object]:
-        """Ask the server for something beside an answer; an empty object where it does not say."""
-        base = self.api_base or ""
-        if path.startswith("../"):
-            base = re.sub(r"/v1/?(?=\?|$)", "", base)
-        url = add_to_path(base, path.removeprefix("../"))
-        try:
-            reply = await self.connections.send_request(
-                method,
-                url,
-                headers={"Content-Type": "application/json", **build_key_header(Api.CHAT, self.api_key)},
-                body=None if body is None else json.dumps(body),
-                timeout_s=min(self.timeout_s, 10.0),
-            )
-            value = parse_json(reply.body) if reply.status == 200 else {}
-        except CallError:
-            return {}
-        return value if isinstance(value, Mapping) else {}
 
 
 def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:

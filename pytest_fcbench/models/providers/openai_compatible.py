@@ -10,8 +10,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -19,8 +21,8 @@ from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.protocol_notes import merge_notes
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
@@ -28,7 +30,7 @@ from pytest_fcbench.models.providers.endpoint_model import EndpointModel, Reques
 from pytest_fcbench.models.providers.event_stream import JoinedStream, read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
-from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY, MIB, ReportedError, parse_json
+from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
 from pytest_fcbench.models.providers.vendors import add_to_path
 
 
@@ -50,50 +52,7 @@ PREFIXES: Mapping[str, Prefix] = {
 CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
 """Parameters that are no members of the request's body."""
 
-PARAMETERS = CONTROLS | {
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "typical_p",
-    "max_tokens",
-    "max_completion_tokens",
-    "min_tokens",
-    "seed",
-    "stop",
-    "stop_token_ids",
-    "presence_penalty",
-    "frequency_penalty",
-    "repetition_penalty",
-    "repeat_penalty",
-    "logit_bias",
-    "logprobs",
-    "top_logprobs",
-    "n",
-    "tool_choice",
-    "parallel_tool_calls",
-    "response_format",
-    "reasoning_effort",
-    "reasoning",
-    "chat_template_kwargs",
-    "guided_json",
-    "guided_regex",
-    "guided_choice",
-    "guided_grammar",
-    "structured_outputs",
-    "skip_special_tokens",
-    "spaces_between_special_tokens",
-    "include_reasoning",
-    "thinking",
-    "enable_thinking",
-    "service_tier",
-    "user",
-    "cache_prompt",
-    "stream",
-    "stream_options",
-    "grammar",
-    "verbosity",
-}
+PARAMETERS = CONTROLS | {*Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8").split()}
 """Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
 
 _MOST_NAMES = 5
@@ -163,32 +122,44 @@ class OpenAICompatibleModel(EndpointModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
-        headers = self.build_all_headers(entry, self._build_key_header())
+        return await self.exchange_messages(
+            self._build_chat_url(),
+            self.build_all_headers(entry, self._build_key_header()),
+            build_body(self.name, request, parameters),
+            partial(read_answer, secrets=self.secrets),
+            wants_stream=bool(parameters.get("stream")),
+        )
+
+    async def exchange_messages(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | str,
+        read: Callable[[JoinedStream], Completion],
+        *,
+        wants_stream: bool,
+    ) -> Completion:
+        """Send the body of a request, and read what a server of any kind may answer. Raises ``CallError``."""
         start_time = time.perf_counter()
         try:
             reply = await self.connections.send_request(
-                "POST",
-                self._build_chat_url(),
-                headers=headers,
-                body=build_body(self.name, request, parameters),
-                timeout_s=self.timeout_s,
+                "POST", url, headers=headers, body=body, timeout_s=self.timeout_s
             )
             latency_s = time.perf_counter() - start_time
             if reply.status != 200:
                 return await self._read_failure(reply)
             try:
-                kind = reply.headers.get("Content-Type", "")
-                wants_stream = bool(parameters.get("stream"))
-                longest = self.connections.longest_body
-                return read_reply(
-                    reply.body, latency_s, self.secrets, kind, wants_stream=wants_stream, longest=longest
-                )
+                kind, longest = reply.headers.get("Content-Type", ""), self.connections.longest_body
+                completion = read(read_value(reply.body, kind, wants_stream=wants_stream, longest=longest))
             except ReportedError as error:
-                return await self.read_reported_error(reply, error)
+                return await self._read_reported_error(reply, error)
+            except RecursionError:
+                raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
         except RequestRefusedError:
             raise
         except CallError as error:
             raise error.with_reason(self.build_reason(error.reason)) from None
+        return replace(completion, latency_s=latency_s)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked."""
@@ -209,25 +180,32 @@ class OpenAICompatibleModel(EndpointModel):
     async def list_offered_models(self) -> tuple[str, ...]:
         """Ask the server once for the names of its models; there are none where it does not say."""
         if self.offered is None:
-            try:
-                reply = await self.connections.send_request(
-                    "GET",
-                    add_to_path(self.api_base or "", "models"),
-                    headers=self._build_key_header(),
-                    timeout_s=min(self.timeout_s, _LIST_S),
-                )
-                model_list = parse_json(reply.body)
-            except CallError:
-                model_list = None
-            rows = model_list.get("data") if isinstance(model_list, Mapping) else None
-            self.offered = tuple(
-                str(row["id"])
-                for row in (rows if isinstance(rows, list) else ())
-                if isinstance(row, Mapping) and "id" in row
-            )
+            self.offered = tuple(str(row["id"]) for row in await self.list_model_rows() if "id" in row)
         return self.offered
 
-    async def read_reported_error(self, reply: HttpReply, error: ReportedError) -> Completion:
+    async def list_model_rows(self) -> Sequence[Mapping[str, object]]:
+        """Ask the server for its list of models; an empty one where it does not say."""
+        rows = (await self.ask_for_object(add_to_path(self.api_base or "", "models"))).get("data")
+        return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+
+    async def ask_for_object(
+        self, url: str, body: Mapping[str, object] | None = None
+    ) -> Mapping[str, object]:
+        """Ask the server for something beside an answer; an empty object where it does not say."""
+        try:
+            reply = await self.connections.send_request(
+                "GET" if body is None else "POST",
+                url,
+                headers={"Content-Type": "application/json", **self._build_key_header()},
+                body=None if body is None else json.dumps(body),
+                timeout_s=min(self.timeout_s, _LIST_S),
+            )
+            value = parse_json(reply.body) if reply.status == 200 else {}
+        except CallError:
+            return {}
+        return value if isinstance(value, Mapping) else {}
+
+    async def _read_reported_error(self, reply: HttpReply, error: ReportedError) -> Completion:
         """Read an error that came with status 200 as if it had come with its own status.
 
         Returns and raises what ``_read_failure`` does.
@@ -280,23 +258,6 @@ def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) 
     except PydanticSerializationError:
         # Half a character has no form in UTF-8, but one in ASCII.
         return json.dumps(body, default=dict).encode()
-
-
-def read_reply(
-    body: bytes,
-    latency_s: float | None,
-    secrets: Sequence[str],
-    content_type: str = "",
-    *,
-    wants_stream: bool = False,
-    longest: int = LONGEST_BODY,
-) -> Completion:
-    """Read a reply of the chat interface, whole or as a stream of events, without secrets.
-
-    What a server of any kind may send is an answer or an error. Raises ``CallError``.
-    """
-    stream = read_value(body, content_type, wants_stream=wants_stream, longest=longest)
-    return replace(read_answer(stream, secrets), latency_s=latency_s)
 
 
 def read_answer(stream: JoinedStream, secrets: Sequence[str]) -> Completion:

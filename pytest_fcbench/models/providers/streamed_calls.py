@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
-from pytest_fcbench.domain.text import join_surrogate_pairs
+from pytest_fcbench.domain.text import join_surrogate_pairs, read_json_text
 from pytest_fcbench.domain.transcript import MOST_CALLS
 from pytest_fcbench.models.providers.reply_bodies import StreamRoom
 

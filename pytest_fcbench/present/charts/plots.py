@@ -1,113 +1,173 @@
-"""The charts. Each is an image with a sentence for readers who cannot see it; a table has the numbers."""
+"""Charts of points. Each has a sentence for readers who cannot see it; a table has the numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from itertools import accumulate
-
-from matplotlib.axes import Axes
-from matplotlib.dates import date2num
+from datetime import UTC, datetime
+from itertools import accumulate, groupby, pairwise
 
 from pytest_fcbench.present.charts.drawing import (
-    INK,
-    SERIES,
-    open_figure,
+    Drawing,
+    Label,
+    Line,
+    Scale,
+    Shape,
+    find_round_step,
+    fit_scale,
+    fit_shares,
+    make_marker,
     render_inline,
 )
 
-_WIDE = 640
-"""Units across of a chart that has a page's width."""
+_NARROW, _WIDE = 460, 640
+"""Units across of charts, so that a text of 12 units is still 9 pixels high on a phone in the narrow one."""
+_LINE = 18.0
+"""Height of a line of a legend."""
+_HOUR, _DAY = 3600.0, 86400.0
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class Release:
-    """A model by release date and accuracy, with the limits of the accuracy."""
-
-    day: date
-    accuracy: float
-    low: float
-    high: float
-    name: str
+DASHES: Sequence[tuple[float, ...]] = (
+    (),
+    (6, 2),
+    (2, 2),
+    (8, 2, 2, 2),
+    (4, 4),
+    (10, 3),
+    (1, 1),
+    (6, 2, 1, 2, 1, 2),
+)
+"""The dashes of the line of each series."""
 
 
 @dataclass(frozen=True, slots=True)
-class AccuracyPair:
-    """A model by two accuracies."""
+class Point:
+    """A model by another value and its accuracy, with its limits; ``series`` counts from 0."""
 
+    series: int
     x: float
     y: float
-    name: str
+    low: float | None = None
+    high: float | None = None
+    name: str = ""
 
 
-def _label_accuracies(plot: Axes) -> None:
-    """Label the vertical axis with accuracies in percent."""
-    low, high = plot.get_ylim()
-    plot.set_ylim(max(0.0, low), min(1.0 + 0.03 * (high - low), high))
-    plot.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}" if high - low > 0.05 else f"{value:.1%}")
-    plot.grid(axis="y")
+def draw_frame(
+    across: Scale, up: Scale, across_labels: Mapping[float, str], up_labels: Mapping[float, str], below: str
+) -> Iterator[Shape]:
+    """Draw both axes with their labels, and the name of the horizontal one below it."""
+    for value, text in up_labels.items():
+        y = up.place(value)
+        yield Line([(across.start, y), (across.end, y)], "faint")
+        yield Label(across.start - 6, y + 4, text, "end")
+    for value, text in across_labels.items():
+        x = across.place(value)
+        yield Line([(x, up.start), (x, up.start + 5)], "faint")
+        yield Label(x, up.start + 18, text, "middle")
+    yield Line([(across.start, up.start), (across.end, up.start)], "ink")
+    yield Label((across.start + across.end) / 2, up.start + 38, below, "middle")
 
 
-def draw_releases(releases: Iterable[Release], metric: str, says: str) -> str:
+def draw_legend(names: Iterable[str], top: float) -> Iterator[Shape]:
+    """Draw a line for each series: its marker and its name."""
+    for series, name in enumerate(names):
+        y = top + _LINE * series
+        yield make_marker(14, y, series)
+        yield Label(26, y + 4, name)
+
+
+def fit_accuracies(points: Sequence[Point], start: float, end: float) -> Scale:
+    """Fit the scale of accuracies with their limits."""
+    shares = [share for one in points for share in (one.y, one.low, one.high) if share is not None]
+    return fit_shares(shares, start, end)
+
+
+def draw_points(
+    points: Sequence[Point], across: Scale, up: Scale, *, joined: bool = False
+) -> Iterator[Shape]:
+    """Draw points on the lines of their limits; ``joined`` draws a line through each series."""
+    for series, group in groupby(sorted(points, key=lambda one: (one.series, one.x)), lambda one: one.series):
+        own = [(one, across.place(one.x), up.place(one.y)) for one in group]
+        if joined and len(own) > 1:
+            yield Line([(x, y) for _, x, y in own], f"s{series}", 1.4, DASHES[series])
+        for one, x, y in own:
+            if one.low is not None and one.high is not None:
+                low, high = up.place(one.low), up.place(one.high)
+                capped = [(x - 4, low), (x + 4, low), (x, low), (x, high), (x - 4, high), (x + 4, high)]
+                yield Line(capped, f"s{series}", 1.3)
+            yield make_marker(x, y, series)
+
+
+def label_shares(scale: Scale) -> Mapping[float, str]:
+    """Label the ticks of a scale of shares in percent."""
+    decimals = 0 if find_round_step(max(scale.high - scale.low, 1e-9)) >= 0.01 else 1
+    return {tick: f"{tick:.{decimals}%}" for tick in scale.list_ticks()}
+
+
+def label_amounts(scale: Scale) -> Mapping[float, str]:
+    """Label the ticks of a scale of amounts."""
+    return {tick: f"{tick:.4g}" for tick in scale.list_ticks()}
+
+
+def fit_times(seconds: Sequence[float], start: float, end: float) -> tuple[Scale, Mapping[float, str]]:
+    """Fit a scale for times in seconds since 1970, and label it with days or minutes."""
+    first, last = min(seconds), max(seconds)
+    # Runs of one minute are shown within an hour, or the axis would have no length.
+    margin = max((last - first) * 0.05, _HOUR)
+    scale = Scale(first - margin, last + margin, start, end)
+    form = "%Y-%m-%d" if last - first > 3 * _DAY else "%m-%d %H:%M"
+    ticks = (scale.low + (scale.high - scale.low) * part / 4 for part in range(5))
+    return scale, {second: f"{datetime.fromtimestamp(second, UTC):{form}}" for second in ticks}
+
+
+def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
+    """Draw accuracy, with its limits, against cost or latency; each model has its marker."""
+    across = fit_scale([one.x for one in points], 52, _NARROW - 12)
+    up = fit_accuracies(points, 256, 10)
+    frame = draw_frame(across, up, label_amounts(across), label_shares(up), label)
+    return render_inline(Drawing(_NARROW, 300, says, (*frame, *draw_points(points, across, up))))
+
+
+def draw_releases(releases: Iterable[Point], metric: str, says: str) -> str:
     """Draw accuracy over release date, with a line of the best (BFCL paper, Patil et al. 2025, Figure 8)."""
-    timeline = sorted(releases)
-    # matplotlib has no types for its dates.
-    days = [float(date2num(one.day)) for one in timeline]  # type: ignore[no-untyped-call]
-    accuracies = [one.accuracy for one in timeline]
-    reach = [[one.accuracy - one.low for one in timeline], [one.high - one.accuracy for one in timeline]]
-    best = list(accumulate(accuracies, max))
-    with open_figure(370, _WIDE) as figure:
-        plot = figure.add_axes((0.11, 0.13, 0.87, 0.84))
-        plot.step(days, best, where="post", color=INK, lw=1, label="best so far")
-        plot.errorbar(days, accuracies, reach, fmt="o", color=SERIES[0], capsize=3, label="95% interval")
-        for n, one in enumerate(timeline):
-            # The line climbs to the right, so there is room to the left of it above and to the right below.
-            up = one.accuracy == best[n] and (n + 1 == len(timeline) or days[n + 1] != days[n])
-            late = days[n] - days[0] > (0.4 if up else 0.6) * (days[-1] - days[0])
-            plot.annotate(
-                one.name,
-                (days[n], one.accuracy),
-                xytext=(-5 if late else 5, 4 if up else -11),
-                textcoords="offset points",
-                ha="right" if late else "left",
-                fontsize=10,
-            )
-        plot.xaxis_date()
-        _label_accuracies(plot)
-        plot.set(xlabel="release date", ylabel=metric)
-        plot.legend()
-        return render_inline(figure, says)
+    timeline = sorted(releases, key=lambda one: (one.x, one.y, one.name))
+    across, labels = fit_times([one.x for one in timeline], 60, _WIDE - 40)
+    up = fit_accuracies(timeline, 330, 20)
+    best = list(accumulate((one.y for one in timeline), max))
+    steps = [(across.place(one.x), up.place(most)) for one, most in zip(timeline, best, strict=True)]
+    corners = [place for before, after in pairwise(steps) for place in ((after[0], before[1]), after)]
+    below = f"release date; line: the best {metric} so far"
+    shapes = [
+        *draw_frame(across, up, labels, label_shares(up), below),
+        Line([steps[0], *corners], "ink"),
+        *draw_points(timeline, across, up),
+    ]
+    first, last = timeline[0].x, timeline[-1].x
+    for n, one in enumerate(timeline):
+        # The line climbs to the right, so there is room to the left of it above and to the right below.
+        is_best = one.y == best[n] and (n + 1 == len(timeline) or timeline[n + 1].x != one.x)
+        is_late = one.x - first > (0.4 if is_best else 0.6) * (last - first)
+        x, y = across.place(one.x) + (-6 if is_late else 6), up.place(one.y) + (-5 if is_best else 13)
+        shapes.append(Label(x, y, one.name, "end" if is_late else "start", 10))
+    return render_inline(Drawing(_WIDE, 374, says, shapes))
 
 
-def draw_pairs(pairs: Iterable[AccuracyPair], across: str, up: str, says: str) -> str:
+def draw_pairs(pairs: Iterable[Point], across: str, up: str, says: str) -> str:
     """Draw one accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
     models = sorted(pairs, key=lambda one: -one.y)
     values = [value for one in models for value in (one.x, one.y)]
     low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
-    with open_figure(400, _WIDE) as figure:
-        plot = figure.add_axes((0.11, 0.12, 0.54, 0.86))
-        plot.plot([low, high], [low, high], color=INK, lw=0.8, ls=":")
-        plot.plot([one.x for one in models], [one.y for one in models], "o", color=SERIES[0])
-        # Names stand in a column beside the plot: good models are close together.
-        for one, place in zip(
-            models, _spread_places([(one.y - low) / (high - low) for one in models]), strict=True
-        ):
-            plot.annotate(
-                one.name,
-                (one.x, one.y),
-                xytext=(1.04, place),
-                textcoords="axes fraction",
-                va="center",
-                fontsize=10,
-                annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "lw": 0.4, "color": INK, "relpos": (0, 0.5)},
-            )
-        plot.set(xlim=(low, high), ylim=(low, high), xlabel=across, ylabel=up)
-        for axis in (plot.xaxis, plot.yaxis):
-            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        plot.grid()
-        return render_inline(figure, says)
+    x_scale, y_scale = Scale(low, high, 60, 380), Scale(low, high, 350, 30)
+    labels = label_shares(x_scale)
+    shapes = [*draw_frame(x_scale, y_scale, labels, labels, across), Label(16, 16, up)]
+    shapes.append(Line([(60, 350), (380, 30)], "ink", 0.8, (1, 3)))
+    # Names stand in a column beside the plot: good models are close together.
+    heights = _spread_places([(one.y - low) / (high - low) for one in models])
+    for one, height in zip(models, heights, strict=True):
+        x, y, beside = x_scale.place(one.x), y_scale.place(one.y), 350 - 320 * height
+        shapes.append(Line([(x, y), (390, beside)], "ink", 0.4))
+        shapes.append(Label(393, beside + 3.5, one.name, size=10))
+    shapes += [make_marker(x_scale.place(one.x), y_scale.place(one.y), 0, 4) for one in models]
+    return render_inline(Drawing(_WIDE, 394, says, shapes))
 
 
 def _spread_places(heights: Sequence[float]) -> list[float]:
@@ -124,20 +184,16 @@ def _spread_places(heights: Sequence[float]) -> list[float]:
 
 def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:
     """Draw perplexity over nats per character, with a mark for each text of one or two sets."""
-    with open_figure(400, _WIDE) as figure:
-        plot = figure.add_axes((0.11, 0.12, 0.87, 0.86))
-        for (name, texts), colour, marker in zip(sets.items(), SERIES, ("o", "^"), strict=False):
-            across, up = zip(*texts, strict=True)
-            label = f"{name} ({len(texts):,})"
-            plot.plot(across, up, marker, color=colour, mfc="none", ms=4.5, mew=1, alpha=0.6, label=label)
-        heights = [up for texts in sets.values() for _, up in texts]
-        # By powers of ten where the values are far apart.
-        if max(heights) > 20 * min(heights) > 0:
-            plot.set(yscale="log", ylim=(min(heights) / 2, max(heights) * 2))
-            plot.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        else:
-            plot.set(ylim=(0, max(heights) * 1.1 or 1))
-        plot.set(xlabel="nats per character", ylabel="perplexity")
-        plot.grid()
-        plot.legend(loc="upper left")
-        return render_inline(figure, says)
+    x_values, y_values = zip(*(text for texts in sets.values() for text in texts), strict=True)
+    margin = 0.05 * (max(x_values) - min(x_values)) or 1
+    across = Scale(min(x_values) - margin, max(x_values) + margin, 60, _WIDE - 20)
+    up = fit_scale(y_values, 350, 30)
+    shapes = [*draw_frame(across, up, label_amounts(across), label_amounts(up), "nats per character")]
+    names = [f"{name} ({len(texts):,})" for name, texts in sets.items()]
+    shapes += [Label(16, 16, "perplexity"), *draw_legend(names, 408)]
+    shapes += [
+        make_marker(across.place(x), up.place(y), series, 2.5, 0.6)
+        for series, texts in enumerate(sets.values())
+        for x, y in texts
+    ]
+    return render_inline(Drawing(_WIDE, 408 + _LINE * len(sets), says, shapes))

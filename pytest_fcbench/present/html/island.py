@@ -16,7 +16,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
@@ -25,10 +25,10 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import write_value
 from pytest_fcbench.domain.transcript import BUILTIN, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.present.call_tables import describe_difference
 from pytest_fcbench.present.explanations import ComparisonRow, list_differences, list_pairs
 from pytest_fcbench.present.failure_codes import find_failure_code
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.present.score_tables import describe_difference
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
@@ -328,8 +328,8 @@ def _describe_answer(
         judged_by, explanation = suite_info.explanations[key]
         pairs = list(list_pairs(explanation.calls))
         if not pairs:
-            sides = zip_longest(explanation.found or ("no answer",), explanation.expected, fillvalue="")
-            pairs = [ComparisonRow("", "", found, expected, wrong=True) for found, expected in sides]
+            sides = (explanation.found or ("no answer",), explanation.expected)
+            pairs = [ComparisonRow("", "", *map("\n".join, sides), wrong=True)]
         differences = list(list_differences(explanation))
         why = {"profile": judged_by.value, "turn": explanation.turn, "rows": pairs, "state": differences}
     optional = {

@@ -129,15 +129,17 @@
 
   function comparison(why) {
     const compared = (found, rows, named) => {
-      const made = table([named[0], named[1], found, "expected"], rows.map((row) => row.slice(0, 4)));
+      // An answer in words has neither calls nor arguments.
+      const first = rows.some(([label, name]) => label || name) ? 0 : 2;
+      const made = table([...named, found, "expected"].slice(first), rows.map((row) => row.slice(first, 4)));
       made.classList.add("compared");
       rows.forEach(([label, , own, its, wrong], at) => {
         const line = made.querySelectorAll("tbody tr")[at];
         if (label) line.classList.add("call");
         if (!wrong) return;
         line.classList.add("wrong");
-        line.cells[2].replaceChildren(difference(own, its));
-        line.cells[3].replaceChildren(difference(its, own));
+        line.cells[2 - first].replaceChildren(difference(own, its));
+        line.cells[3 - first].replaceChildren(difference(its, own));
       });
       return made;
     };
@@ -200,7 +202,7 @@
 
   function commands(id, answer) {
     const item = answer.trial ? `${id}-t${answer.trial}` : id;
-    const found = [`fcbench show ${quoted(item)} --scorecard ${index.files[answer.of]}`];
+    const found = [`fcbench run show ${quoted(item)} --scorecard ${index.files[answer.of]}`];
     if (answer.test !== undefined) {
       const node = `${index.tests[answer.test]}[${item}]`;
       const safe = /^[\w.,:/@%+=[\]-]+$/.test(node) ? `"${node}"` : quoted(node);

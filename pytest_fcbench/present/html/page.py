@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present.html import overview, sections
+from pytest_fcbench.present import comparison_tables
+from pytest_fcbench.present.charts.marks import Range
+from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.island import Knowledge, build_islands
+from pytest_fcbench.present.html.sections import ReportedModel, choose_main_score
 from pytest_fcbench.present.html.templates import TABLES, generate_page
+from pytest_fcbench.present.run_verdict import describe_share, measure_share
+from pytest_fcbench.present.wording import describe_missing_parts
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.compare import comparison
+from pytest_fcbench.scorecard.compare.comparison import Tested
+from pytest_fcbench.scorecard.gate.gate import choose_exit_code
+from pytest_fcbench.scorecard.run_facts import HELD, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -41,8 +56,8 @@ def generate_report(
         "formats": list(sections.compare_formats(models, list(beside.values()), profile)),
         "executed": sections.pair_executed(rows),
         "beside_scores": list(sections.tabulate_beside_scores(models, profile)),
-        "standings": overview.judge_runs(models, profile, against),
-        "blocks": list(overview.group_categories(models, profile)),
+        "standings": judge_runs(models, profile, against),
+        "blocks": list(group_categories(models, profile)),
         "costs": list(sections.draw_costs(score_bills, main, profile)),
         "errors": sections.count_errors(models, profile),
         "causes": sections.count_causes(models, profile),
@@ -59,3 +74,166 @@ def generate_report(
         "Profile": Profile,
     }
     return generate_page("page.html", values, (TABLES, "page.js"))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """The change from an earlier run, or from the first model of the page."""
+
+    before: str
+    """The name of the run that this one is compared with."""
+    better: int = 0
+    worse: int = 0
+    shown: int = 0
+    """1 where the later run is shown to be better, -1 where it is shown to be worse, else 0."""
+    sentence: str = ""
+    by_metric: Mapping[str, Tested] = field(default_factory=dict)
+    """The difference of each category, each group and overall."""
+
+
+def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> ScoreChange:
+    """Compare two runs on the entries that both have scored; without such entries the sentence says so."""
+    try:
+        run_comparison = comparison.compare_scorecards(before, after, profile)
+    # The page is about the run, and is shown without a change too.
+    except UsageError:
+        return ScoreChange(names[0], sentence=f"no scored entry in common with {names[0]}")
+    pairing = run_comparison.paired
+    better, worse, pairs = len(pairing.better), len(pairing.worse), len(pairing.pairs)
+    sentence = (
+        comparison_tables.describe_direction(run_comparison, *names)
+        if better or worse
+        else f"none of {pairs:,} entries changed from {names[0]}"
+    )
+    sides = zip(names, (pairing.only_before, pairing.only_after), strict=True)
+    if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
+        sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
+    return ScoreChange(
+        names[0],
+        better,
+        worse,
+        comparison.choose_main_difference(run_comparison).shown,
+        make_printable(sentence),
+        {one.difference.metric: one for one in run_comparison.tested},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run in a few numbers: the share of its entries that passed, its gate, what changed."""
+
+    model: ReportedModel
+    passed: int
+    scored: int
+    interval: Interval | None
+    not_scored: int
+    main: Mapping[Profile, Score]
+    """The score by the official formulas, in both profiles."""
+    change: ScoreChange | None
+    sentence: str
+    """How many passed of which entries, and which parts of overall are missing."""
+
+    @property
+    def failed(self) -> int:
+        """Entries that did not pass."""
+        return self.scored - self.passed
+
+    @property
+    def broken(self) -> Sequence[RuleOutcome]:
+        """The rules of the gate that did not hold."""
+        return [outcome for outcome in self.model.scorecard.gate if outcome.code != HELD]
+
+    @property
+    def verdict(self) -> tuple[str, str] | None:
+        """The verdict in a few words, and the status of which it has the colour; None without a gate."""
+        if gate := self.model.scorecard.gate:
+            words = Counter(outcome.outcome for outcome in gate)
+            word = WORDS[choose_exit_code(gate)]
+            counts = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
+            rules = counts or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
+            return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
+        if not self.scored:
+            return "nothing was scored", "not_scored"
+        return ("gate not applied", "not_scored") if self.model.scorecard.facts.ungated else None
+
+
+def judge_runs(
+    models: Sequence[ReportedModel], profile: Profile, against: Scorecard | None = None
+) -> Sequence[Standing]:
+    """Judge each run; one alone is compared with ``against``, of several each with the first."""
+    standings = []
+    name = choose_main_score(models, profile)
+    for model in models:
+        passes, scored_count, interval = measure_share(model.scorecard.records, profile)
+        change = None
+        # Several are compared with each other, whatever was before them.
+        if model.series:
+            change = find_change(
+                models[0].scorecard, model.scorecard, (models[0].label, model.label), profile
+            )
+        elif against is not None and len(models) == 1:
+            names = (make_printable(against.path.stem), model.label)
+            change = find_change(against, model.scorecard, names, profile)
+        main_scores = {each: model.scores[each].find_score(name) for each in Profile}
+        share = describe_share(model.scorecard.records, profile, model.scores[profile])
+        standings.append(
+            Standing(
+                model,
+                passes,
+                scored_count,
+                interval,
+                len(model.scorecard.records) - scored_count,
+                {each: score for each, score in main_scores.items() if score},
+                change,
+                "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
+            )
+        )
+    return standings
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A category or a group with the score of each model that has one."""
+
+    name: str
+    scores: Sequence[tuple[int, Score]]
+    """The number of each model that has the score, and the score."""
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The marks and limits of the row."""
+        return [
+            Range(series, score.accuracy, *((i.low, i.high) if (i := score.interval) else (None, None)))
+            for series, score in self.scores
+            if score.accuracy is not None
+        ]
+
+    @property
+    def failed(self) -> int:
+        """Failures of all models."""
+        return sum(score.failed for _, score in self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The categories of a group, and the group itself."""
+
+    group: ForestRow
+    categories: Sequence[ForestRow]
+
+
+def group_categories(models: Sequence[ReportedModel], profile: Profile) -> Iterator[Block]:
+    """Group the categories as they are reported, each with its scores under the profile."""
+    members: dict[str, dict[str, None]] = {}
+    for model in models:
+        alike = model.scores[profile].alike
+        for name, records in model.categories.items():
+            members.setdefault(records[0].suite if alike else records[0].group, {})[name] = None
+    for group, names in members.items():
+        rows = [_make_forest_row(name, models, profile) for name in names]
+        yield Block(_make_forest_row(group, models, profile), rows)
+
+
+def _make_forest_row(name: str, models: Sequence[ReportedModel], profile: Profile) -> ForestRow:
+    series_scores = ((model.series, model.scores[profile].find_score(name)) for model in models)
+    return ForestRow(name, [(series, score) for series, score in series_scores if score])

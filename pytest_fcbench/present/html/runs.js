@@ -37,7 +37,7 @@
       before = started;
     } catch {
       byId("running-section").hidden = false;
-      byId("now").replaceChildren(make("p", "warning", "The server does not answer; start fcbench view again."));
+      byId("now").replaceChildren(make("p", "warning", "The server does not answer; start fcbench run view again."));
     }
     setTimeout(follow, 2000);
   }

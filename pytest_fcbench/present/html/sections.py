@@ -8,26 +8,24 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import stdev
 
-from pytest_fcbench.domain.categories import AS_WRITTEN, CATEGORIES
+from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
-from pytest_fcbench.present import call_tables, format_tables, score_tables
-from pytest_fcbench.present.charts import marks
+from pytest_fcbench.present import score_tables
+from pytest_fcbench.present.charts import marks, plots
 from pytest_fcbench.present.failure_codes import find_failure_code
-from pytest_fcbench.present.score_tables import tabulate_untrained
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_bill, describe_path_settings, format_time
 from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score
-from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import (
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     CostLatency,
     measure_beside_records,
     measure_bill,
     measure_usage,
 )
-from pytest_fcbench.scorecard.compare.names import name_suite
+from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.secondary_scores import TrialScores, count_trials, score_trials
+from pytest_fcbench.scorecard.compare.comparison import name_suite
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -280,13 +278,13 @@ def draw_costs(
     """Draw the scores of runs, by series, against dollars and seconds, where two runs or more have them."""
     for label, measure in _COSTS.items():
         points = [
-            marks.Point(series, x, score.accuracy, score.interval.low, score.interval.high)
+            plots.Point(series, x, score.accuracy, score.interval.low, score.interval.high)
             for series, score, usage in runs
             if score and score.accuracy is not None and score.interval and (x := measure(usage)) is not None
         ]
         if len(points) > 1:
             score_of = f"{metric.capitalize()} accuracy ({profile} profile)"
-            yield marks.draw_scatter(
+            yield plots.draw_scatter(
                 points, label, f"{score_of} against {label}; the tables have the numbers."
             )
 
@@ -362,17 +360,11 @@ def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tupl
 def tabulate_beside_scores(
     models: Sequence[ReportedModel], profile: Profile
 ) -> Iterator[tuple[ReportedModel, Table]]:
-    """Tabulate each model's scores without trained entries, turns, executable entries and replies."""
+    """Tabulate the figures beside the scores of each model."""
     for model in models:
         card = model.scorecard
-        for table in (
-            tabulate_untrained(card.records, profile, card.size_of),
-            score_tables.tabulate_right_turns(card.records, profile),
-            score_tables.tabulate_sides(card.records, profile),
-            score_tables.tabulate_ratings(card.records, card.facts.rated_by),
-        ):
-            if table:
-                yield model, table
+        tables = score_tables.tabulate_beside_scores(card.facts, card.records, profile, card.size_of)
+        yield from ((model, table) for table in tables)
 
 
 # Complex calls
@@ -394,11 +386,11 @@ def tabulate_complex_totals(models: Sequence[ReportedModel], profile: Profile) -
         for model in models
     }
     rows = [
-        (label, *call_tables.format_path_scores(every))
+        (label, *score_tables.format_path_scores(every))
         for label, every in path_scores.items()
         if every and every.scored
     ]
-    title, columns = f"complex calls of each model ({profile} profile)", ("model", *call_tables.COLUMNS)
+    title, columns = f"complex calls of each model ({profile} profile)", ("model", *score_tables.COLUMNS)
     return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
 
 
@@ -406,12 +398,12 @@ def describe_complex_calls(models: Sequence[ReportedModel], profile: Profile) ->
     """Describe the conversations along golden paths of each model that has any."""
     for model in models:
         records = model.scorecard.records
-        table = call_tables.tabulate_calls(records, profile)
+        table = score_tables.tabulate_calls(records, profile)
         apart = [
-            sentence for each in Profile if (sentence := call_tables.describe_other_rules(records, each))
+            sentence for each in Profile if (sentence := score_tables.describe_other_rules(records, each))
         ]
         if table is not None:
-            tables = (table, *call_tables.tabulate_call_details(records, profile))
+            tables = (table, *score_tables.tabulate_call_details(records, profile))
             yield Complex(model, tables, (*table.notes, *apart))
         elif apart:
             yield Complex(model, (), apart)
@@ -428,7 +420,7 @@ class SensitivityTables:
 def tabulate_sensitivity(models: Sequence[ReportedModel], profile: Profile) -> Iterator[SensitivityTables]:
     """Tabulate the entries in all prompt formats of each model that has any."""
     for model in models:
-        if tables := tuple(format_tables.tabulate_formats(model.scorecard.records, profile)):
+        if tables := tuple(score_tables.tabulate_formats(model.scorecard.records, profile)):
             yield SensitivityTables(model, tables)
 
 

@@ -13,25 +13,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
-from statistics import stdev, variance
+from random import Random
+from statistics import quantiles, stdev, variance
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, PlainSerializer
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, one_of
-from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, parse_format_id
+from pytest_fcbench.domain.prompting import DIMENSIONS, FORMATS, PLAIN, PromptFormat, parse_format_id
 from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.differences import (
-    CLUSTERED,
-    METHOD,
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    CHANGE_CLUSTERED,
+    CHANGE_METHOD,
+    Interval,
     estimate_change,
     sum_changes,
+    within,
 )
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, within
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records
 from pytest_fcbench.scorecard.record import Record
 
-_DRAWS = 2_000
+_DRAWS = 1_000
 _FEWEST = 20
 """With fewer clusters the draws of a bootstrap differ too little, and their quantiles lie too close."""
 _ROUNDING = 1e-9
@@ -91,7 +93,7 @@ class Cost:
     """Pairs that pass with this value only."""
     lost: Count
     """Pairs that pass with the usual value only."""
-    interval: Annotated[Interval, within({"minimum": -1, "maximum": 1}, METHOD, CLUSTERED)]
+    interval: Annotated[Interval, within({"minimum": -1, "maximum": 1}, CHANGE_METHOD, CHANGE_CLUSTERED)]
     difference: float = field(default=0.0, init=False)
     """Difference of the accuracies as a fraction; below 0 where the value costs accuracy."""
 
@@ -207,27 +209,39 @@ def _estimate_by_draws(
     n = len(complete)
     if n < 2 or len(formats) < 2:
         return SpreadLimits(None, None, "no two formats have two independent entries in common"), None
-    # Here, because most runs have no such entries and numpy takes long to import.
-    import numpy
-
     # Always the same seed, so that the same Records give the same limits.
-    chance, shares = numpy.random.default_rng(0), 100 * numpy.concatenate([numpy.array(c) for c in complete])
-    # The counts of a multinomial draw hold all of a resample, in less memory than the clusters drawn.
-    draws = chance.multinomial(n, [1 / n] * n, _DRAWS)
-    totals = 100 * numpy.array([numpy.sum(cluster, axis=0) for cluster in complete])
-    resample_means = draws @ totals / (draws @ numpy.array([len(cluster) for cluster in complete]))[:, None]
-    dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
-
-    def limits(values: numpy.ndarray) -> Limits:
-        low, high = numpy.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        return round(float(low), 2), round(float(high), 2)
-
-    by_chance = round(float(numpy.quantile(numpy.ptp(dealt, axis=1), CONFIDENCE)), 2)
-    max_deltas, deviations = numpy.ptp(resample_means, axis=1), numpy.std(resample_means, axis=1, ddof=1)
+    chance = Random(0)  # noqa: S311 - no secret
+    # Of each format, the sum over each cluster's entries: a resample adds up those of the drawn clusters.
+    totals = [[sum(column) for column in zip(*cluster, strict=True)] for cluster in complete]
+    sizes, columns = [len(cluster) for cluster in complete], [*zip(*totals, strict=True)]
+    max_deltas, deviations = [], []
+    for _ in range(_DRAWS):
+        drawn_clusters = chance.choices(range(n), k=n)
+        entries = sum(map(sizes.__getitem__, drawn_clusters))
+        means = [100 * sum(map(column.__getitem__, drawn_clusters)) / entries for column in columns]
+        max_deltas.append(max(means) - min(means))
+        deviations.append(stdev(means))
+    entry_shares = [list(shares) for cluster in complete for shares in cluster]
+    deltas_by_chance = [_deal_shares(entry_shares, chance) for _ in range(_DRAWS)]
+    by_chance = round(quantiles(deltas_by_chance, n=20, method="inclusive")[-1], 2)
     if n < _FEWEST:
         reason = f"{n} independent entries in all formats, of which a bootstrap needs {_FEWEST}"
-    elif numpy.ptp(max_deltas) < _ROUNDING:
+    elif max(max_deltas) - min(max_deltas) < _ROUNDING:
         reason = "the formats make the same difference in every entry"
     else:
-        return SpreadLimits(limits(max_deltas), limits(deviations)), by_chance
+        return SpreadLimits(_find_limits(max_deltas), _find_limits(deviations)), by_chance
     return SpreadLimits(None, None, reason), by_chance
+
+
+def _deal_shares(entry_shares: Sequence[list[float]], chance: Random) -> float:
+    """Permute the shares of each entry among the formats, in place, and return the maximum delta in points."""
+    for shares in entry_shares:
+        chance.shuffle(shares)
+    sums = [sum(column) for column in zip(*entry_shares, strict=True)]
+    return 100 * (max(sums) - min(sums)) / len(entry_shares)
+
+
+def _find_limits(values: Sequence[float]) -> Limits:
+    """Find the limits between which 95 % of drawn values lie, rounded as the values shown."""
+    cuts = quantiles(values, n=40, method="inclusive")
+    return round(cuts[0], 2), round(cuts[-1], 2)

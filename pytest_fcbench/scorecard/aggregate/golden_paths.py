@@ -21,7 +21,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from pytest_fcbench.domain.categories import Group
+from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import (

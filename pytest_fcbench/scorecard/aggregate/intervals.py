@@ -1,4 +1,4 @@
-"""95 % confidence intervals of scores.
+"""95 % confidence intervals of scores and of their differences.
 
 A share of independent entries gets Wilson's score interval (Wilson 1927), which stays within 0 and 1 and
 does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry, the
@@ -7,14 +7,26 @@ variance (as for survey data: Korn & Graubard 1998), and Student's t in place of
 degrees of freedom from the sizes of the clusters (after Satterthwaite 1946). A weighted mean of shares gets
 its limits from those of its parts (MOVER: Zou & Donner 2008): the distance to each limit is the root of the
 sum of the squared weighted distances. Parts with clusters in common are correlated, which counts (Zou 2008).
+
+Differences, weighted sums of mean changes of the same entries: one change in either direction is added to
+what was observed, divided among the categories, so that no interval vanishes where all entries say the same
+(Bonett & Price 2012; with several parts, Price & Bonett 2004). Where clusters of entries change together,
+these two count among the effective number of entries, which follows from the cluster-robust variance (CR2:
+Bell & McCaffrey 2002). Categories that share clusters are estimated together. Their variances add up to that
+of the sum, and its degrees of freedom follow from how much each adds (Welch 1947, Satterthwaite 1946): five
+clusters that make most of the variance leave little more than their own.
+
+Student's t and correlations are written out, because the package does without scipy. The tail is the
+regularised incomplete beta function by Lentz's continued fraction (Press et al., "Numerical Recipes", 6.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
-from math import fsum, inf, sqrt
+from math import erfc, exp, fsum, inf, lgamma, log, sqrt
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import Annotated, TypeAlias
@@ -25,7 +37,6 @@ from pydantic.fields import FieldInfo
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.json_values import DESCRIBED
-from pytest_fcbench.scorecard.aggregate.student import find_quantile
 
 CONFIDENCE = 0.95
 FEWEST = 6
@@ -194,3 +205,212 @@ def _find_wilson_interval(share: float, n: float, method: str, z: float = _Z) ->
     reach = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     scale = 1 + z**2 / n
     return enclose_value(share, (centre - reach) / scale, (centre + reach) / scale, method)
+
+
+_TINY = 1e-300
+_TERMS = 500
+
+
+def find_tail(t: float, freedom: float) -> float:
+    """Return the probability of a value above ``t`` (0 or more) with so many degrees of freedom.
+
+    Infinitely many are those of the normal distribution.
+    """
+    if freedom == inf:
+        return 0.5 * erfc(t / sqrt(2))
+    return 0.5 * _find_beta_share(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+@lru_cache(1024)
+def find_quantile(probability: float, freedom: float) -> float:
+    """Return the value that is exceeded with probability 1 - ``probability``, which is above one half."""
+    low, high = 0.0, 1.0
+    while find_tail(high, freedom) > 1 - probability:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if find_tail(middle, freedom) > 1 - probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _find_beta_share(a: float, b: float, x: float) -> float:
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    # The fraction converges fast on one side only; the other follows by symmetry.
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _find_beta_share(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
+    fraction = d
+    for m in range(1, _TERMS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / (1 + term * d or _TINY)
+            c = 1 + term / c or _TINY
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-14:
+            break
+    return front * fraction
+
+
+CHANGE_METHOD = "bonett-price"
+CHANGE_CLUSTERED = f"{CHANGE_METHOD}, cluster-robust"
+"""Methods of intervals, of single entries and over clusters."""
+_ROUNDING = 1e-12
+"""More than the rounding of a variance, relative to that of independent entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changes of a category's entries in one cluster, summed up."""
+
+    entries: int
+    total: float
+    """The sum of the changes, each from -1 to 1."""
+    flips: float
+    """The number of entries that would change if each were put once."""
+    trials: int
+    """The number of trials, those of the run that has fewer."""
+
+
+CategoryChanges: TypeAlias = tuple[float, Mapping[str, Changes]]
+"""A category: its weight, and its changes by cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate of a weighted change after the two added ones."""
+
+    centre: float
+    variance: float
+    freedom: float
+    """The degrees of freedom of the variance; infinite for independent entries put once."""
+
+    def find_interval(self, change: float, most: float = 1.0) -> Interval:
+        """Return the interval of the change that was observed; none is larger than ``most``."""
+        reach = find_quantile((1 + CONFIDENCE) / 2, self.freedom) * sqrt(self.variance)
+        method = CHANGE_METHOD if self.freedom == inf else CHANGE_CLUSTERED
+        return enclose_value(change, self.centre - reach, self.centre + reach, method, -most, most)
+
+
+def sum_changes(changes: Iterable[tuple[str, float, float, int]]) -> dict[str, Changes]:
+    """Sum up changes by cluster, each given as the cluster, the change, its flips and its trials."""
+    by_cluster: dict[str, list[tuple[float, float, int]]] = {}
+    for cluster, change, flips, trials in changes:
+        by_cluster.setdefault(cluster, []).append((change, flips, trials))
+    return {
+        cluster: Changes(
+            entries=len(own),
+            total=fsum(change for change, _, _ in own),
+            flips=fsum(flips for _, flips, _ in own),
+            trials=sum(trials for _, _, trials in own),
+        )
+        for cluster, own in by_cluster.items()
+    }
+
+
+def estimate_change(parts: Sequence[CategoryChanges]) -> Estimate:
+    """Estimate the weighted sum of the mean changes of parts, each of which has an entry."""
+    strata: list[list[CategoryChanges]] = []
+    for part in parts:
+        # Parts that have clusters in common, directly or through others, are one stratum.
+        union, apart = [part], []
+        for stratum in strata:
+            if any(part[1].keys() & clusters.keys() for _, clusters in stratum):
+                union += stratum
+            else:
+                apart.append(stratum)
+        strata = [*apart, union]
+    estimates = [_estimate_stratum(stratum, 1 / len(parts)) for stratum in strata]
+    variance = fsum(each.variance for each in estimates)
+    squares = fsum(each.variance**2 / each.freedom for each in estimates)
+    return Estimate(
+        fsum(each.centre for each in estimates), variance, variance**2 / squares if squares else inf
+    )
+
+
+def _estimate_stratum(parts: Sequence[CategoryChanges], added_share: float) -> Estimate:
+    """Estimate the change of parts with common clusters, whose share of the added ones is ``added_share``."""
+    residuals: dict[str, float] = {}
+    shares: dict[str, float] = {}
+    counts, independent = [], 0.0
+    for weight, clusters in parts:
+        n = sum(each.entries for each in clusters.values())
+        trials = sum(each.trials for each in clusters.values())
+        mean = fsum(each.total for each in clusters.values()) / n
+        flips = fsum(each.flips for each in clusters.values()) / n
+        counts.append((weight, trials, mean, flips))
+        independent += weight**2 * (flips - mean**2) / trials
+        for unit, each in clusters.items():
+            # A large cluster pulls the mean towards itself; one that is the category leaves no residual.
+            leverage = each.entries / n if each.entries < n else 0.0
+            residual = weight / n * (each.total - mean * each.entries) / sqrt(1 - leverage)
+            residuals[unit] = residuals.get(unit, 0.0) + residual
+            shares[unit] = shares.get(unit, 0.0) + weight**2 * each.entries / n**2
+    number = sum(trials for _, trials, _, _ in counts)
+    spread = fsum(residual**2 for residual in residuals.values())
+    alone, differ = number == len(residuals), spread > _ROUNDING * independent
+    # So many entries of a cluster tell as much as one that is alone; nothing is known of clusters all alike.
+    effect = 1.0 if alone else max(1.0, spread / independent) if differ else number / len(residuals)
+    centre = variance = 0.0
+    for weight, trials, mean, flips in counts:
+        effective = trials / effect
+        together = effective + 2 * added_share
+        shrunk = mean * effective / together
+        centre += weight * shrunk
+        variance += weight**2 * ((flips * effective + 2 * added_share) / together - shrunk**2) / together
+    if differ:
+        # Clusters that differ less than independent entries would are not made to differ as much.
+        variance = max(spread, variance - max(0.0, independent - spread))
+    return Estimate(centre, variance, inf if alone else find_freedom(list(shares.values())))
+
+
+LEAST = 3
+"""The fewest models of a correlation: two points always lie on a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Coefficients from -1 to 1; None for fewer than three models, and where one number is constant."""
+
+    n: int
+    pearson: float | None
+    """Correlation of the numbers (Pearson 1895)."""
+    spearman: float | None
+    """Correlation of their ranks, ties at their mean rank (Spearman 1904)."""
+
+
+def correlate_pairs(pairs: Sequence[tuple[float, float]]) -> Correlation:
+    """Correlate the two numbers of several models."""
+    one, other = [a for a, _ in pairs], [b for _, b in pairs]
+    return Correlation(
+        len(pairs), _correlate_values(one, other), _correlate_values(rank_values(one), rank_values(other))
+    )
+
+
+def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Compute Pearson's coefficient; None where it is undefined."""
+    if len(one) < LEAST:
+        return None
+    mean_one, mean_other = fsum(one) / len(one), fsum(other) / len(other)
+    # By hand: digits of statistics.correlation differ between versions of Python; fsum rounds once.
+    together = fsum((a - mean_one) * (b - mean_other) for a, b in zip(one, other, strict=True))
+    spread = sqrt(fsum((a - mean_one) ** 2 for a in one) * fsum((b - mean_other) ** 2 for b in other))
+    # One of them is constant: Pearson's r is 0 / 0.
+    if not spread:
+        return None
+    # Rounding of the root can put points on a line just beyond 1.
+    return max(-1.0, min(1.0, together / spread))
+
+
+def rank_values(values: Sequence[float]) -> list[float]:
+    """Rank values from 1; equal values share the mean of their ranks."""
+    # By hand: ranked correlation of statistics needs Python 3.12.
+    return [
+        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
+        for value in values
+    ]

@@ -1,23 +1,23 @@
-"""Counts and accuracies of categories, groups and overall."""
+"""Counts and accuracies of categories, groups, overall and strata, by the official formulas.
+
+The formulas are those of the BFCL v4 leaderboard. ``complex`` is ComplexFuncBench's own: the success rate
+over all entries, whatever their domain. BFCL's overall score has no part for it, nor for ``executable``, of
+which it had four until 2025, nor for ``v1``, the categories of its first version that no longer count. A part
+that was not run counts as 0 in the official tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Annotated, TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Group, Stratum
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
-from pytest_fcbench.scorecard.aggregate.formulas import (
-    GROUPS,
-    OVERALL,
-    SUITES,
-    Weighing,
-    weigh_categories,
-)
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
     CLUSTERED_FEW,
@@ -389,3 +389,94 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
         interval=None if unknown else intervals.find_mean_interval(known_parts),
         unknown=unknown,
     )
+
+
+class Weighing(Enum):
+    """The weights of a group's parts."""
+
+    EQUAL = "unweighted mean"
+    BY_COUNT = "weighted by the number of entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A group's score from its parts (categories or other groups)."""
+
+    parts: tuple[str, ...]
+    weighing: Weighing = Weighing.EQUAL
+
+
+GROUPS: Mapping[str, Formula] = {
+    "simple": Formula(("simple_python", "simple_java", "simple_javascript")),
+    "non_live": Formula(("simple", "multiple", "parallel", "parallel_multiple")),
+    "live": Formula(
+        ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), Weighing.BY_COUNT
+    ),
+    # The mean of two, not by count, although live has far more; it is no part of live or non_live since v4.
+    "irrelevance_all": Formula(("irrelevance", "live_irrelevance")),
+    "multi_turn": Formula(
+        ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
+    ),
+    "web_search": Formula(SELECTIONS["web_search"]),
+    "memory": Formula(SELECTIONS["memory"]),
+    "agentic": Formula(("web_search", "memory")),
+    "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
+    "executable_simple": Formula(("exec_simple", "rest")),
+    "executable": Formula(("executable_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
+    "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
+    "next_step": Formula(SELECTIONS["next_step"], Weighing.BY_COUNT),
+}
+"""Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
+
+SUITES = ("core", "bfcl", "complexfuncbench")
+"""Suites that the formulas are for; in runs of other suites only, all entries count alike."""
+
+OVERALL: Mapping[str, float] = {
+    "non_live": 0.1,
+    "live": 0.1,
+    "irrelevance_all": 0.1,
+    "multi_turn": 0.3,
+    "agentic": 0.4,
+}
+"""Weights of the overall score."""
+
+
+def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
+    """Compute the weights of categories within ``overall``, a group or a single category.
+
+    ``size_of`` gives the number of entries by which the categories of some groups count.
+    """
+    # Groups hold groups, so this calls itself; categories end it.
+    if metric == "overall":
+        shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
+    elif metric in GROUPS:
+        formula = GROUPS[metric]
+        equal = formula.weighing is Weighing.EQUAL
+        sizes = {part: 1.0 if equal else size_of(part) for part in formula.parts}
+        shares = {part: size / (add_in_order(sizes.values()) or 1.0) for part, size in sizes.items()}
+    else:
+        return {metric: 1.0}
+    weights: dict[str, float] = {}
+    for part, share in shares.items():
+        for name, weight in weigh_categories(part, size_of).items():
+            weights[name] = weights.get(name, 0.0) + share * weight
+    return weights
+
+
+def score_strata(records: Sequence[Record], profile: Profile) -> dict[Stratum, Score]:
+    """Score the entries of each stratum, each counting the same; strata without entries are absent."""
+    # Entries in other prompt formats repeat those of other categories.
+    stratum_records = [record for record in records if record.stratum and record.group != Group.FORMAT]
+    parts = {
+        stratum: [record for record in stratum_records if record.stratum == stratum] for stratum in Stratum
+    }
+    return {stratum: tally_records(part, profile) for stratum, part in parts.items() if part}
+
+
+def score_untrained(
+    records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
+) -> ProfileScores | None:
+    """Return the scores of the other entries; None where no entry is known to be in the training data."""
+    # Without a trained entry a second score would repeat the first.
+    rest = leave_out_trained(records)
+    return aggregate_scores(rest, profile, size_of) if len(rest) < len(records) else None

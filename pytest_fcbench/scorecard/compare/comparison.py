@@ -1,4 +1,4 @@
-"""Comparison of two scorecards: changes and their significance, cost and latency, flipped entries.
+"""Comparison of two scorecards: changes and their significance, flipped entries, verdicts judged again.
 
 A difference is *shown* where its p value is at most 5 % and its interval of 95 % leaves out 0; the two come
 from different methods, and with few entries one alone says too much. Several differences at once would show
@@ -9,18 +9,18 @@ question of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores
-from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, pair_runs
+from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, correct_by_holm, pair_runs
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -131,3 +131,115 @@ def choose_main_difference(comparison: Comparison) -> Tested:
     """Choose the difference that stands for the runs, else the first of those that were asked for."""
     by_metric = {one.difference.metric: one for one in comparison.tested}
     return by_metric.get(comparison.main) or comparison.tested[0]
+
+
+def name_scorecards(
+    cards: Sequence[Scorecard], beside: Callable[[Scorecard], str] = lambda card: ""
+) -> list[str]:
+    """Name each scorecard: by its model, with the mode or else the file where that is not enough.
+
+    ``beside`` returns a text that stands beside the name and tells some scorecards apart already.
+    """
+    ways = [
+        [card.facts.model for card in cards],
+        [f"{card.facts.model} ({card.facts.mode})" for card in cards],
+        [f"{card.facts.model} ({card.path.name})" for card in cards],
+        [f"{card.facts.model} ({card.path})" for card in cards],
+    ]
+    # The shortest way that no other card shares; two cards of one file keep the longest.
+    more = [beside(card) for card in cards]
+    counts = [Counter(zip(way, more, strict=True)) for way in ways]
+    return [
+        next(
+            (way[n] for way, count in zip(ways, counts, strict=True) if count[way[n], more[n]] == 1),
+            ways[-1][n],
+        )
+        for n in range(len(cards))
+    ]
+
+
+def name_suites(card: Scorecard) -> str:
+    """Name the suites that were put to the model, with their versions."""
+    return "; ".join(name_suite(name, facts) for name, facts in card.facts.suites.items())
+
+
+def name_suite(name: str, facts: Mapping[str, str | None]) -> str:
+    """Name a suite with its version and the beginning of its content hash."""
+    version, pack = str(facts.get("version")), str(facts.get("pack_hash") or "")[:12]
+    # The version of a team's own suite is this hash.
+    return f"{name} {version}" + (f", content sha256 {pack}" if pack not in ("", version) else "")
+
+
+NO_ENTRY = "no_entry"
+"""Cause of Records whose entry is no longer in the suite."""
+
+
+class ChangeKind(StrEnum):
+    """A kind of change of a verdict, in the order of a report."""
+
+    WORSE = "passed → failed"
+    BETTER = "failed → passed"
+    CODE = "failed in another way"
+    SET_ASIDE = "newly set aside"
+    COUNTED = "no longer set aside"
+    LOST = "no longer scored"
+    SCORED = "not scored → scored"
+    CAUSE = "not scored for another reason"
+    GONE = "entry no longer in the suite"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictChange:
+    """A changed verdict; another reason or other details alone are no change."""
+
+    item_id: str
+    profile: Profile
+    kind: ChangeKind
+    old: Verdict
+    new: Verdict
+
+
+def list_changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[VerdictChange]:
+    """List the verdicts that changed; ``new`` has each Record by item id."""
+    for record in old:
+        again = new[record.item_id]
+        for profile in Profile:
+            before, after = record.verdict(profile), again.verdict(profile)
+            if kind := classify_change(before, after):
+                yield VerdictChange(record.item_id, profile, kind, before, after)
+
+
+def classify_change(old: Verdict, new: Verdict) -> ChangeKind | None:
+    """Classify the change from one verdict to another; None where status and code are the same."""
+    if _name_outcome(old) == _name_outcome(new):
+        return None
+    if isinstance(new, NotScored):
+        # These two causes have kinds of their own, whatever the verdict was before.
+        special = {NO_ENTRY: ChangeKind.GONE, SET_ASIDE: ChangeKind.SET_ASIDE}.get(new.cause)
+        return special or (ChangeKind.CAUSE if isinstance(old, NotScored) else ChangeKind.LOST)
+    if isinstance(old, NotScored):
+        return ChangeKind.COUNTED if old.cause == SET_ASIDE else ChangeKind.SCORED
+    if old.passed:
+        return ChangeKind.WORSE
+    return ChangeKind.BETTER if new.passed else ChangeKind.CODE
+
+
+def _name_outcome(verdict: Verdict) -> tuple[str, str | None]:
+    match verdict:
+        case Failed(code=code) | NotScored(cause=code):
+            return verdict.status, str(code)
+    return verdict.status, None
+
+
+def list_changed_scores(old: ProfileScores, new: ProfileScores) -> Iterator[tuple[str, Score, Score]]:
+    """List the categories, groups and overall whose score changed, with both scores."""
+    names = (*old.categories, *old.groups, "overall")
+    for name in names:
+        before, after = old.find_score(name), new.find_score(name)
+        # An interval follows from the counts, so it is no change of its own.
+        if before and after and _list_counts(before) != _list_counts(after):
+            yield name, before, after
+
+
+def _list_counts(score: Score) -> tuple[int, int, float | None]:
+    return score.passed, score.scored, score.accuracy

@@ -21,10 +21,13 @@ from itertools import combinations
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
-from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
-from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.names import name_scorecards, name_suites
-from pytest_fcbench.scorecard.compare.paired import MetricDifference, pair_runs
+from pytest_fcbench.scorecard.compare.comparison import (
+    check_metrics,
+    decide_direction,
+    name_scorecards,
+    name_suites,
+)
+from pytest_fcbench.scorecard.compare.paired import MetricDifference, correct_by_holm, pair_runs
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FEW = 3

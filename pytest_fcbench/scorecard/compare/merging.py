@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_fcbench.domain.entry import Shard
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.shard import Shard
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, sort_records
-from pytest_fcbench.scorecard.report_stream import ByteRange, open_places
 from pytest_fcbench.scorecard.run_facts import RunFacts
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_parted
+from pytest_fcbench.scorecard.scorecard_files import Place, Scorecard, load_parted, open_places
 
 _SAME = (
     *("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites", "price"),
@@ -32,7 +31,7 @@ class _Test(NamedTuple):
     """A test of a part: the text of it stays in the file."""
 
     path: Path
-    place: ByteRange
+    place: Place
     outcome: str
     is_foreign: bool
 
@@ -143,7 +142,7 @@ def _load_part(path: Path) -> _Part:
         raise UsageError(f"{path}: not a file; its tests are read twice, so give the scorecard as a file")
     tests: list[tuple[str, _Test]] = []
 
-    def take_test(test: Mapping[str, Any], record: Record | None, place: ByteRange) -> None:
+    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
         is_foreign = "fcbench" not in test.get("metadata", {})
         tests.append((str(test["nodeid"]), _Test(path, place, str(test["outcome"]), is_foreign)))
 

@@ -7,7 +7,8 @@ weights or entries have trials, by 20,000 draws from a fixed seed. Where entries
 categories, they change together, and one chance would count as several; so a cluster gets its sign by lot as
 a whole (Canay, Romano & Shaikh 2017, "Randomization tests under an approximate symmetry assumption").
 
-The interval of the change is that of ``aggregate.differences``.
+The interval of the change is that of ``aggregate.intervals``. Several p values are corrected for how many
+questions are asked at once, and the power of a comparison is known before the run.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb, fsum, isclose, sqrt
-from statistics import fmean
+from random import Random
+from statistics import NormalDist, fmean
 
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.differences import Estimate, estimate_change, sum_changes
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    CONFIDENCE,
+    Estimate,
+    estimate_change,
+    find_freedom,
+    find_quantile,
+    find_tail,
+    sum_changes,
+)
 from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
     assume_verdict,
@@ -32,8 +40,8 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     leave_out_trained,
     name_main_score,
     select_marked,
+    weigh_categories,
 )
-from pytest_fcbench.scorecard.aggregate.student import find_tail
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 20_000
@@ -233,18 +241,15 @@ def find_exact_chances(better: int, worse: int) -> tuple[float, float]:
 
 def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, float]:
     """Estimate both p values of the sum of ``totals`` by signs drawn for each."""
-    # Here, because the exact formula does without numpy, which takes long to import.
-    import numpy
-
     observed_sum = fsum(totals)
     # The same part of the change is the same number, however its shares were rounded. The signs of equal ones
-    # only matter by their number, which is one binomial draw for all of them.
+    # only matter by their number, which is one draw of so many bits for all of them.
     sizes = Counter(size for total in totals if (size := round(abs(total), 12)))
     # Always the same seed, so that the same two runs give the same p values.
-    chance, by_lot = numpy.random.default_rng(0), numpy.zeros(_DRAWS)
+    chance, by_lot = Random(0), [0.0] * _DRAWS  # noqa: S311 - no secret
     for size, flips in sorted(sizes.items()):
-        by_lot += size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
-    as_large = int((abs(by_lot) >= abs(observed_sum) - _ROUNDING).sum())
+        by_lot = [total + size * (2 * chance.getrandbits(flips).bit_count() - flips) for total in by_lot]
+    as_large = sum(abs(total) >= abs(observed_sum) - _ROUNDING for total in by_lot)
     # One is added to both counts, so that p from draws is never 0.
     p = (1 + as_large) / (1 + _DRAWS)
     if not as_large:
@@ -252,7 +257,7 @@ def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, flo
         p = min(p, 2 * find_tail(abs(observed_sum) / sqrt(estimate.variance), estimate.freedom))
     # All signs alike are one of so many outcomes, whatever was drawn.
     least = 2.0 ** -sizes.total()
-    p_worse = (1 + int((by_lot <= observed_sum + _ROUNDING).sum())) / (1 + _DRAWS)
+    p_worse = (1 + sum(total <= observed_sum + _ROUNDING for total in by_lot)) / (1 + _DRAWS)
     return min(1.0, max(p, 2 * least)), min(1.0, max(p_worse, least))
 
 
@@ -316,3 +321,95 @@ def _collect_trials(
         if isinstance(verdict, Failed):
             trials.reasons.append(verdict.reason or verdict.code)
     return trials_by_entry
+
+
+def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
+    """Adjust p values for their number by Holm's method."""
+    # The least p value counts times their number, the next times one less, and so on; the adjusted values
+    # never decrease and never exceed 1.
+    n, least = len(probabilities), 0.0
+    adjusted_p_values = [0.0] * n
+    for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
+        least = max(least, min(1.0, (n - rank) * probabilities[index]))
+        adjusted_p_values[index] = least
+    return adjusted_p_values
+
+
+POWER = 0.8
+"""The probability with which the loss is shown (Cohen 1988, "Statistical Power Analysis", 2.4)."""
+CHANGING, MANY = 0.1, 0.2
+"""The share of entries that is assumed to change by chance, in either direction, and twice as many."""
+_ALIKE = 0.23
+"""The correlation of two changes in a cluster: that of published runs of 17 models (docs/statistics.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDesign:
+    """What decides on the power of a comparison, before any run."""
+
+    total: float
+    """The weight of the categories: those that were not run have weight too."""
+    variance: float
+    """The variance of the change per share of entries that change."""
+    quantile: float
+    """The number of standard errors beyond which a loss is shown."""
+    trials: int
+    """The trials of an entry, over which chance evens out."""
+
+    def find_smallest_loss(self, changing: float) -> float | None:
+        """Find the smallest true loss, from 0 to 1, shown with probability ``POWER``; None if none is.
+
+        ``changing`` is the share of entries that would change by chance if each were put once.
+        """
+        # loss = reach * sqrt(variance), where the variance grows with the entries that change.
+        scale = (self.quantile + NormalDist().inv_cdf(POWER)) ** 2 * self.variance
+        loss = (scale + sqrt(scale**2 + 4 * scale * changing / self.trials)) / 2
+        return loss * self.total if loss < 1 else None
+
+    def find_power(self, loss: float, changing: float) -> float:
+        """Find the probability with which a true loss is shown."""
+        loss /= self.total
+        error = sqrt(self.variance * (changing / self.trials + loss))
+        return NormalDist().cdf(loss / error - self.quantile)
+
+
+def plan_comparison(
+    parts: Sequence[tuple[float, Sequence[EntryPair]]], confidence: float, tests: int = 1
+) -> ComparisonDesign | None:
+    """Plan the comparison of pairs, given with the weight of their category; None if it can show no loss.
+
+    ``tests`` is the number of losses asked about together, of which the first needs the least p value (Holm).
+    """
+    total = add_in_order(weight for weight, _ in parts)
+    clusters: dict[str, list[float]] = {}
+    for weight, pairs in parts:
+        for pair in pairs:
+            clusters.setdefault(pair.unit, []).append(weight / total / len(pairs))
+    limit = (1 - confidence) / tests
+    # All clusters with a loss have this chance, and no outcome has a smaller one.
+    if 2.0 ** -len(clusters) >= limit:
+        return None
+    sizes = [
+        (1 - _ALIKE) * add_in_order(w**2 for w in weights) + _ALIKE * add_in_order(weights) ** 2
+        for weights in clusters.values()
+    ]
+    quantile = find_quantile(1 - limit, find_freedom(sizes))
+    return ComparisonDesign(
+        total, add_in_order(sizes), quantile, min(pair.trials for _, pairs in parts for pair in pairs)
+    )
+
+
+def measure_flips(parts: Sequence[tuple[float, Sequence[EntryPair]]]) -> float | None:
+    """Measure the weighted share of entries whose verdict differs between two trials of the earlier run.
+
+    None where some entry has a single trial.
+    """
+    if any(pair.trials < 2 for _, pairs in parts for pair in pairs):
+        return None
+    total = add_in_order(weight for weight, _ in parts)
+    # Of two different trials of k; p (1 - p) would count each trial against itself, too.
+    return add_in_order(
+        weight / total * 2 * pair.before * (1 - pair.before) * pair.trials / (pair.trials - 1) / len(pairs)
+        for weight, pairs in parts
+        for pair in pairs
+    )

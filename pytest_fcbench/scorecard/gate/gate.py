@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import ClassVar
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, Score, leave_out_trained, score_metric
@@ -69,7 +70,7 @@ class Evidence:
             forms = [f"as {each}" if each else "as any server is" for each in (before_as, self.asked_as)]
             return (
                 f"the baseline was asked {forms[0]}, this run {forms[1]}; ask in the same form with "
-                "--fcbench-as, or make a new baseline with 'fcbench baseline save'"
+                "--fcbench-as, or make a new baseline with 'fcbench run baseline save'"
             )
         for name, suite in self.suites.items():
             before = self.baseline.facts.suites.get(name)
@@ -77,7 +78,7 @@ class Evidence:
             if before is not None and dict(before) != dict(suite):
                 return (
                     f"the baseline is of another {name}: {_describe_version(before)}, "
-                    f"this run {_describe_version(suite)}; make a new one with 'fcbench baseline save'"
+                    f"this run {_describe_version(suite)}; make a new one with 'fcbench run baseline save'"
                 )
         return None
 
@@ -95,38 +96,28 @@ class RuleFinding:
     sentence: str
 
 
-class GateRule(Protocol):
+@dataclass(frozen=True)
+class GateRule(ABC):
     """A condition on a run."""
 
-    @property
-    def text(self) -> str:
-        """The rule as it was written."""
+    text: str
+    """The rule as it was written."""
+    metric: str
+    """The number that it is about."""
+    needs_baseline: ClassVar[bool] = False
+    """True where the rule compares with a baseline."""
 
-    @property
-    def metric(self) -> str:
-        """The number that it is about."""
-
-    @property
-    def needs_baseline(self) -> bool:
-        """True where the rule compares with a baseline."""
-
+    @abstractmethod
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check whether the rule holds."""
 
+    def find_tested_metric(self, evidence: Evidence) -> str | None:
+        """Return the metric whose p value is corrected for other rules; None where the rule asks for no loss."""
+        return None
 
-@runtime_checkable
-class LossRule(GateRule, Protocol):
-    """A condition that asks whether a score has become worse."""
-
-    @property
-    def alone(self) -> bool:
-        """True where p is not corrected for other rules of this kind in the gate."""
-
-    def choose_metric(self, evidence: Evidence) -> str:
-        """Choose the metric that is tested: the one that the rule names, else the one of the baseline."""
-
-    def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
-        """Describe the loss that a run of these entries would probably show."""
+    def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str | None:
+        """Describe the loss that a run of these entries would probably show; None where no loss is asked for."""
+        return None
 
 
 def check_rules(
@@ -143,15 +134,13 @@ def check_rules(
 def describe_powers(rules: Sequence[GateRule], evidence: Evidence, entries: Collection[str]) -> Iterator[str]:
     """Yield a line for each rule that asks for a loss: how large a loss a run of these entries would show."""
     together = _add_family(rules, evidence)
-    for rule in rules:
-        if isinstance(rule, LossRule):
-            yield rule.describe_power(together, entries)
+    yield from filter(None, (rule.describe_power(together, entries) for rule in rules))
 
 
 def _add_family(rules: Sequence[GateRule], evidence: Evidence) -> Evidence:
     """Add the metrics of the rules whose p values are corrected for each other."""
-    loss_rules = [rule for rule in rules if isinstance(rule, LossRule) and not rule.alone]
-    return replace(evidence, family=tuple(dict.fromkeys(rule.choose_metric(evidence) for rule in loss_rules)))
+    metrics = (rule.find_tested_metric(evidence) for rule in rules)
+    return replace(evidence, family=tuple(dict.fromkeys(filter(None, metrics))))
 
 
 def choose_exit_code(outcomes: Sequence[RuleOutcome]) -> int:

@@ -12,7 +12,7 @@ They are written so::
     not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
-    each>=2of3                  each entry passes in 2 of its 3 trials (module ``trial_rule``)
+    each>=2of3                  each entry passes in 2 of its 3 trials
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
     not_scored<=1%              entries without a verdict, those that are set aside left out
 """
@@ -23,24 +23,37 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, NotScored
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
+    GROUPS,
     UNTRAINED,
     aggregate_scores,
     name_main_score,
     select_marked,
     select_records,
 )
-from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_bill, measure_usage
-from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, pair_runs
-from pytest_fcbench.scorecard.compare.power import CHANGING, MANY, POWER, measure_flips, plan_comparison
+from pytest_fcbench.scorecard.compare.paired import (
+    CHANGING,
+    MANY,
+    POWER,
+    MetricDifference,
+    Paired,
+    correct_by_holm,
+    measure_flips,
+    pair_runs,
+    plan_comparison,
+)
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
@@ -48,7 +61,6 @@ from pytest_fcbench.scorecard.gate.gate import (
     GateRule,
     RuleFinding,
 )
-from pytest_fcbench.scorecard.gate.trial_rule import parse_trial_rule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
@@ -98,14 +110,11 @@ class Bound:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _BoundRule:
+@dataclass(frozen=True)
+class _BoundRule(GateRule):
     """A bound on a metric."""
 
-    text: str
-    metric: str
     bound: Bound
-    needs_baseline: bool = False
 
 
 class ScoreRule(_BoundRule):
@@ -128,15 +137,13 @@ class ScoreRule(_BoundRule):
         return self.bound.decide_between(worst.accuracy, best.accuracy, sentence, unscored_entries)
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRule:
+@dataclass(frozen=True)
+class BaselineRule(GateRule):
     """A bound on a score by the baseline's score plus ``margin``, both on the entries that it has scored."""
 
-    text: str
-    metric: str
     operator: str
     margin: float
-    needs_baseline: bool = True
+    needs_baseline: ClassVar[bool] = True
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the score; undecided where it cannot be compared or missing verdicts could matter."""
@@ -159,14 +166,12 @@ class BaselineRule:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class NotWorse:
+@dataclass(frozen=True)
+class NotWorse(GateRule):
     """A score that is not worse than the baseline's; ``confidence`` is that needed to call it worse."""
 
-    text: str
-    metric: str
     confidence: float
-    needs_baseline: bool = True
+    needs_baseline: ClassVar[bool] = True
     alone: bool = False
     """True where p is not corrected for other rules of this kind in the gate."""
     named: bool = True
@@ -177,6 +182,10 @@ class NotWorse:
         if self.named or evidence.baseline is None:
             return self.metric
         return aggregate_scores(evidence.baseline.records, evidence.profile, evidence.size_of).main
+
+    def find_tested_metric(self, evidence: Evidence) -> str | None:
+        """Return the metric whose p value is corrected for other rules; None for a rule that stands alone."""
+        return None if self.alone else self.choose_metric(evidence)
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
@@ -454,3 +463,51 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
 
 def _make_error(text: str, rule: str) -> UsageError:
     return UsageError(f"invalid gate rule {text!r}: {rule}")
+
+
+_TRIALS = re.compile(r"\s*each\s*>=\s*([1-9]\d*)\s*of\s*([1-9]\d*)\s*")
+
+
+@dataclass(frozen=True)
+class TrialRule(GateRule):
+    """A number of trials in which each entry must pass, of how many."""
+
+    passes: int
+    trials: int
+
+    def check(self, evidence: Evidence) -> RuleFinding:
+        """Check each entry; undecided where its trials are others, or unscored ones could matter."""
+        by_entry: dict[str, list[Verdict]] = {}
+        for record in evidence.records:
+            verdict = record.verdict(evidence.profile)
+            if not (isinstance(verdict, NotScored) and verdict.cause in (SET_ASIDE, OTHER_RULES)):
+                by_entry.setdefault(record.entry, []).append(verdict)
+        requirement = f"{self.passes} of {self.trials} trials"
+        for entry, verdicts in by_entry.items():
+            if len(verdicts) != self.trials:
+                summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
+                return RuleFinding(UNDECIDED, f"{entry} has {summary}")
+        failing = [each for each in by_entry if _count(by_entry[each], Passed, NotScored) < self.passes]
+        passing = [each for each in by_entry if _count(by_entry[each], Passed) >= self.passes]
+        if not by_entry:
+            return RuleFinding(UNDECIDED, "nothing was scored")
+        if failing:
+            more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
+            summary = f"{len(failing):,} of {len(by_entry):,} entries passed in fewer than {requirement}"
+            return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
+        summary = f"{len(passing):,} of {len(by_entry):,} entries passed in at least {requirement}"
+        return RuleFinding(HELD if len(passing) == len(by_entry) else UNDECIDED, summary)
+
+
+def parse_trial_rule(text: str) -> TrialRule | None:
+    """Parse a rule about trials; None where it is another one. Raises ``UsageError``."""
+    match = _TRIALS.fullmatch(text)
+    if match and int(match[1]) > int(match[2]):
+        raise UsageError(
+            f"invalid gate rule {text!r}: {match[1]} is more than {match[2]}; use e.g. each>=2of3"
+        )
+    return TrialRule(text, "each", int(match[1]), int(match[2])) if match else None
+
+
+def _count(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:
+    return sum(isinstance(verdict, kinds) for verdict in verdicts)

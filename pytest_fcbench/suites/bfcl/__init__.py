@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category, Group
-from pytest_fcbench.domain.entry import Entry, Expectation, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Expectation, Group, Scene
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, Docs, Layout, Style
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Docs, Layout, Style
+from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
-from pytest_fcbench.kinds.relevance.truth import AnyCall, NoCall
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 from pytest_fcbench.kinds.state.derived_entries import make_variation_id, vary_format
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites.bfcl import agentic
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
 from pytest_fcbench.suites.bfcl.family_texts import SPEAKING

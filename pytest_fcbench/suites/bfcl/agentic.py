@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pytest_fcbench.domain.categories import SELECTIONS, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry
 from pytest_fcbench.kinds.answers import web_entries as web_questions
 from pytest_fcbench.kinds.answers.memory_entries import MemoryQuestion, Scenario, locate_quotes
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.suites.bfcl.rows import as_list, make_turns, read_docs, read_rows
 from pytest_fcbench.suites.packs import Pack
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.suites.packs import Pack
 
 DOC_FILES = {

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.suites.bfcl.rows import as_mapping
 from pytest_fcbench.suites.bfcl.world import CLASSES
 

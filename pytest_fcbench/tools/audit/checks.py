@@ -6,31 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.tools.audit import (
     duplicates,
+    fitting_functions,
     function_docs,
-    irrelevance,
-    item_statistics,
-    servers,
-    shapes,
     texts,
     training_data,
     trajectories,
     truths,
-    unsaid_texts,
+    whole_suite,
 )
-from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Check, Finding
+from pytest_fcbench.tools.audit.findings import Check, Finding, SuiteFacts
 
 _MODULES = (
-    shapes,
+    whole_suite,
     truths,
     trajectories,
-    unsaid_texts,
-    servers,
     function_docs,
     duplicates,
     training_data,
-    irrelevance,
-    item_statistics,
+    fitting_functions,
     texts,
 )
 DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]

@@ -18,13 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
+from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw
 from pytest_fcbench.kinds.golden_path.assignment import count_common
 from pytest_fcbench.kinds.table import find_kind
-from pytest_fcbench.tools.audit.facts import SuiteFacts, join_user_messages
-from pytest_fcbench.tools.audit.findings import check, format_value
+from pytest_fcbench.tools.audit.findings import SuiteFacts, check, format_value, join_user_messages
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
 
 _WORD = re.compile(r"[^\W_]+")

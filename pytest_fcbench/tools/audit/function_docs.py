@@ -11,14 +11,19 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
-from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw
+from pytest_fcbench.domain.function_doc import TYPES, WITH_ELEMENTS, FunctionDoc, Language, conforms_to_schema
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.judging.text_normalization import standardize
-from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
-from pytest_fcbench.tools.audit.findings import Check, check, entry_check, format_value
+from pytest_fcbench.tools.audit.findings import (
+    Check,
+    SuiteFacts,
+    check,
+    entry_check,
+    format_value,
+    standardize_turns,
+)
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

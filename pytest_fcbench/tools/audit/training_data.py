@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.flaw import HINT, LIKELY, Flaw
+from pytest_fcbench.domain.explanation import HINT, LIKELY, Flaw
 from pytest_fcbench.kinds.calls.truth import choose_call, list_expected_calls
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
-from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import check
+from pytest_fcbench.tools.audit.findings import SuiteFacts, check
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import UnreadableLogError
+from pytest_fcbench.tools.importing.offered_tools import UnreadableLogError
 
 _SAME = 1 - 1e-9
 

@@ -8,19 +8,15 @@ from contextlib import suppress
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw, Severity
-from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw, Severity
+from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema, describe_misfit
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.kinds.golden_path.truth import list_steps
-from pytest_fcbench.kinds.state.truth import list_expected_turns
-from pytest_fcbench.kinds.state.verdict import list_offered_docs
-from pytest_fcbench.tools.audit.facts import SuiteFacts, standardize_turns
-from pytest_fcbench.tools.audit.findings import entry_check, format_value
+from pytest_fcbench.kinds.state.verdict import list_expected_turns, list_offered_docs
+from pytest_fcbench.tools.audit.findings import SuiteFacts, entry_check, format_value, standardize_turns
 from pytest_fcbench.tools.audit.strata import is_said
 
 

@@ -13,15 +13,18 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import NamedTuple
 
-from pytest_fcbench.domain.categories import Group
-from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.flaw import CERTAIN, HINT, LIKELY, Flaw
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw
+from pytest_fcbench.domain.function_doc import (
+    WITH_ELEMENTS,
+    FunctionDoc,
+    Language,
+    Schema,
+    conforms_to_schema,
+)
 from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.judging.text_normalization import standardize
-from pytest_fcbench.kinds.calls.corrected import is_default
 from pytest_fcbench.kinds.calls.truth import (
     ExpectedCall,
     ExpectedCalls,
@@ -29,10 +32,10 @@ from pytest_fcbench.kinds.calls.truth import (
     find_shape,
     list_expected_calls,
 )
+from pytest_fcbench.kinds.calls.verdict import is_default
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
-from pytest_fcbench.kinds.sql.truth import find_broken_calls
-from pytest_fcbench.tools.audit.facts import MANNERS, SuiteFacts
-from pytest_fcbench.tools.audit.findings import entry_check, format_value
+from pytest_fcbench.kinds.sql.kind import find_broken_calls
+from pytest_fcbench.tools.audit.findings import MANNERS, SuiteFacts, entry_check, format_value
 
 
 class AcceptedValues(NamedTuple):

@@ -1,23 +1,49 @@
 """Comparison of two sets of texts by how much they surprise a model.
 
 Means have intervals of 95 % by the percentile bootstrap, which assumes nothing about the distribution (that
-of perplexities has a long tail): 10,000 draws from a fixed seed. A rank test shows whether one set has the
+of perplexities has a long tail): 2,000 draws from a fixed seed. A rank test shows whether one set has the
 lower values, so that a few very strange texts count no more than others (Mann & Whitney 1947, two-sided,
 normal approximation corrected for ties and continuity).
+
+Measures of how much a text surprises a model.
+
+The text of an entry is what its user says: the messages with the role ``user``, turn by turn, a line break
+between them; with function docs, these stand before it as JSON, one a line. It is put to the model as it
+is, without a chat template.
+
+Two measures are taken from the log-probabilities (natural logarithms) of its tokens:
+
+- *perplexity*: e to the mean negative log-likelihood of a token. Only models with the same tokenizer can be
+  compared by it;
+- *nats per character*: the negative log-likelihood of the whole text by the number of its characters
+  (Unicode code points). How a text is cut into tokens does not matter to it, so it compares across
+  tokenizers. Divided by ln 2 it is bits per character.
+
+Nothing precedes the first token, so it has no probability: it does not count in the mean, and its characters
+count as predicted. A tokenizer that puts a token of its own in front gives the first token of the text a
+probability, too.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from statistics import fmean, median, quantiles
 
-from pytest_fcbench.tools.contamination.measures import TextMeasure
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.present import tables
+from pytest_fcbench.present.charts.plots import draw_perplexities
+from pytest_fcbench.present.tables import Table
 
-_DRAWS = 10_000
-_AT_ONCE = 500
-"""Draws that are made together, so that thousands of texts fit into memory easily."""
+_DRAWS = 2_000
 SIGNIFICANT = 0.05
 
 MEASURES: Mapping[str, Callable[[TextMeasure], float]] = {
@@ -92,35 +118,25 @@ def _summarize(values: Sequence[float], means: Sequence[float]) -> Summary:
 
 def _bootstrap_means(values: Sequence[float], seed: int) -> list[float]:
     """Resample the values with replacement many times and return the means."""
-    import numpy
-
-    chance, value_array, n = numpy.random.default_rng(seed), numpy.array(values), len(values)
-    means: list[float] = []
-    while len(means) < _DRAWS:
-        means += value_array[chance.integers(n, size=(_AT_ONCE, n))].mean(axis=1).tolist()
-    return means
+    chance, n = Random(seed), len(values)  # noqa: S311 - no secret
+    return [sum(chance.choices(values, k=n)) / n for _ in range(_DRAWS)]
 
 
 def _compute_interval(means: Sequence[float], n: int) -> tuple[float | None, float | None]:
-    import numpy
-
     if n < 2:
         return None, None
-    low, high = numpy.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
+    cuts = quantiles(means, n=40, method="inclusive")
+    return cuts[0], cuts[-1]
 
 
 def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Compute the share of pairs in which the value of ``a`` is the lower one, and its two-sided p."""
-    import numpy
-
-    sorted_b = numpy.sort(b)
-    above = len(b) - (numpy.searchsorted(sorted_b, a, "left") + numpy.searchsorted(sorted_b, a, "right")) / 2
+    sorted_b = sorted(b)
+    lower = sum(len(b) - (bisect_left(sorted_b, value) + bisect_right(sorted_b, value)) / 2 for value in a)
     pairs, total = len(a) * len(b), len(a) + len(b)
-    lower = float(above.sum())
-    _, ties = numpy.unique([*a, *b], return_counts=True)
+    ties = Counter([*a, *b]).values()
     # If all values are equal, nothing varies.
-    spread = total + 1 - float((ties.astype(float) ** 3 - ties).sum()) / (total * max(1, total - 1))
+    spread = total + 1 - sum(tie**3 - tie for tie in ties) / (total * max(1, total - 1))
     if spread <= 0:
         return lower / pairs, 1.0
     # The correction for continuity must not change the sign.
@@ -147,3 +163,184 @@ def describe_finding(comparisons: Sequence[MeasureComparison], a: str, b: str) -
         f"than chance ({ps}). Training on {known_set} would explain this, but other causes are "
         f"possible."
     )
+
+
+_LEAST = -700.0
+"""About the least log-probability of a number that a float can hold. Lower ones stand for *impossible*: vLLM
+writes -9999 for minus infinity."""
+
+_ROUNDING = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class TextMeasure:
+    """The measures of one text."""
+
+    entry: str
+    """``suite:id`` of the entry, the first one where several have the same text."""
+    category: str
+    characters: int
+    tokens: int
+    """Tokens with a probability."""
+    nats: float
+    """Negative log-likelihood of the text."""
+
+    @property
+    def perplexity(self) -> float:
+        """e to the mean negative log-likelihood of a token."""
+        return math.exp(self.nats / self.tokens)
+
+    @property
+    def nats_per_character(self) -> float:
+        """Negative log-likelihood by the number of characters."""
+        return self.nats / self.characters
+
+
+def build_text(entry: Entry, *, functions: bool = False) -> str:
+    """Build the measured text of an entry; empty where the user says nothing."""
+    user_texts = [message.content for turn in entry.turns for message in turn if message.role == "user"]
+    docs = [
+        json.dumps(
+            {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema},
+            ensure_ascii=False,
+        )
+        for doc in entry.functions
+    ]
+    return "\n".join([*docs, *user_texts] if functions and any(user_texts) else user_texts)
+
+
+def collect_distinct_texts(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
+    """Map each text to the first entry that has it, because a repeated text adds no information."""
+    entries_by_text: dict[str, Entry] = {}
+    for entry in entries:
+        if (text := build_text(entry, functions=functions)).strip():
+            entries_by_text.setdefault(text, entry)
+    return entries_by_text
+
+
+def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> TextMeasure:
+    """Measure a text by the log-probabilities of its tokens, the first of which may have none.
+
+    Raises ``NotScoredError`` where they are no log-probabilities or too few.
+    """
+    # Some endpoints write 0 for the first token instead of null.
+    known_logprobs = logprobs[1:] if logprobs and not logprobs[0] else logprobs
+    if not known_logprobs:
+        raise NotScoredError("too_short", "no token has a probability")
+    values: list[float] = []
+    for place, value in enumerate(known_logprobs, 1 + len(logprobs) - len(known_logprobs)):
+        if value is None:
+            raise NotScoredError("no_logprobs", f"token {place} of {len(logprobs)} has no probability")
+        if not _LEAST <= value <= _ROUNDING:
+            raise NotScoredError(
+                "no_number", f"the log-probability of token {place} of {len(logprobs)} is {value:g}"
+            )
+        values.append(value)
+    return TextMeasure(entry.key, entry.category.name, len(text), len(values), max(0.0, -math.fsum(values)))
+
+
+FORMATS = (".html", ".csv", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study of two sets: measures, texts without measures, and the comparison."""
+
+    model: str
+    endpoint: str
+    what: str
+    """The part of an entry that was measured, for a sentence."""
+    sets: Mapping[str, Sequence[TextMeasure]]
+    unmeasured: Mapping[str, NotScoredError]
+    """The errors of texts without measures, by entry."""
+    compared: tuple[MeasureComparison, ...]
+    """The comparisons of both sets, one for each measure."""
+
+    @property
+    def title(self) -> str:
+        """The title of tables and files."""
+        return make_printable(f"How surprising {self.what} are to {self.model}")
+
+
+def tabulate_study(study: Study) -> Table:
+    """Tabulate the comparison, with notes on what it shows and what it does not."""
+    a, b = study.sets
+    rows: list[tuple[str, ...]] = []
+    for comparison in study.compared:
+        for name, summary in ((a, comparison.a), (b, comparison.b)):
+            interval = _format_interval(summary.low, summary.high)
+            numbers = (f"{summary.n}", f"{summary.mean:.3f}", interval, f"{summary.median:.3f}")
+            rows.append((comparison.measure, name, *numbers))
+        interval = _format_interval(comparison.low, comparison.high)
+        rows.append((comparison.measure, "difference", "", f"{comparison.difference:.3f}", interval, ""))
+    shares = ", ".join(f"{comparison.share:.1%} by {comparison.measure}" for comparison in study.compared)
+    columns = ("measure", "set", "texts", "mean", "95% interval", "median")
+    notes = (
+        "A text that occurs in several entries of a set counts once.",
+        f"Of all pairs of a text of {a} and a text of {b}, the model finds that of {a} less surprising in "
+        f"{shares}.",
+        describe_finding(study.compared, a, b),
+        *LIMITS,
+    )
+    return Table(study.title, columns, tuple(rows), notes, frozenset({"set"}))
+
+
+def _format_interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def tabulate_texts(study: Study) -> Table:
+    """Tabulate the measures of each text."""
+    columns = ("set", "entry", "category", "characters", "tokens", "perplexity", "nats per character")
+    rows = tuple(
+        (
+            name,
+            measure.entry,
+            measure.category,
+            str(measure.characters),
+            str(measure.tokens),
+            f"{measure.perplexity:.6g}",
+            f"{measure.nats_per_character:.6g}",
+        )
+        for name, measures in study.sets.items()
+        for measure in measures
+    )
+    return Table("", columns, rows)
+
+
+def render_study(study: Study, path: Path) -> str:
+    """Render the study in the format of ``FORMATS`` that the ending of the path names."""
+    if path.suffix == ".csv":
+        return "".join(f"{line}\n" for line in tables.render_csv(tabulate_texts(study)))
+    if path.suffix == ".json":
+        document = {
+            "schema": "fcbench-contamination/1",
+            "model": study.model,
+            "endpoint": study.endpoint,
+            "text": study.what,
+            "sets": list(study.sets),
+            "comparisons": [asdict(each) | {"lower": each.lower} for each in study.compared],
+            "finding": describe_finding(study.compared, *study.sets),
+            "limits": list(LIMITS),
+            "texts": {
+                name: [
+                    asdict(each)
+                    | {"perplexity": each.perplexity, "nats_per_character": each.nats_per_character}
+                    for each in measures
+                ]
+                for name, measures in study.sets.items()
+            },
+            "unmeasured": {
+                entry: {"cause": error.cause, "reason": error.reason}
+                for entry, error in study.unmeasured.items()
+            },
+        }
+        return json.dumps(document, indent=1)
+    places = {
+        name: [(measure.nats_per_character, measure.perplexity) for measure in measures]
+        for name, measures in study.sets.items()
+    }
+    caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
+    chart = draw_perplexities(places, caption)
+    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
+    return "".join(f"{line}\n" for line in page)

@@ -5,23 +5,36 @@ Multi-Step Function Calling", 2024, section on results and errors; the leaderboa
 ICML 2025), and one for all other causes. Beside the class the judge names what was misunderstood: the three
 causes of the paper's own error analysis, which divide the same failures in another way, or none of them.
 Their wording to the judge is ours.
+
+Diagnoses as JSON, and the labels in such a file, given by a judge or a person.
+
+    {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
+     "entries": [{"entry": "core:multi_turn_base_0", ...,
+                  "root_cause": {"class": "current_state", "misunderstood": "environment_state",
+                                 "turn": 2, "explanation": "..."}}, ...]}
+
+In a file with a person's labels each entry needs only its name and the class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.explanation import Divergence
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
-from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
 from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.scorecard.scorecard_files import parse_file
 
 
 class RootCause(StrEnum):
@@ -154,3 +167,127 @@ def _show_actions(steps: tuple[Step, ...], longest: int) -> Iterator[object]:
         yield {"answer": cut_counting(answer, longest)}
     if len(steps) > _STEPS:
         yield f"… ({len(steps) - _STEPS} more steps)"
+
+
+SCHEMA = "fcbench-diagnosis/1"
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosedFailure:
+    """A failed conversation or answer. ``diagnosis`` is None where no judge was asked."""
+
+    item_id: str
+    category: str
+    verdict: Failed
+    divergence: Divergence
+    diagnosis: Diagnosis | NotScored | None = None
+
+
+def build_document(
+    findings: Sequence[DiagnosedFailure], *, model: str, profile: Profile, judge: str | None
+) -> dict[str, object]:
+    """Convert all findings to JSON values."""
+    entries: list[dict[str, object]] = []
+    for finding in findings:
+        divergence = asdict(finding.divergence)
+        entry: dict[str, object] = {
+            "entry": finding.item_id,
+            "category": finding.category,
+            "code": finding.verdict.code,
+            "reason": finding.verdict.reason,
+            "class": divergence.pop("failure"),
+            "divergence": divergence,
+        }
+        match finding.diagnosis:
+            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
+                entry["root_cause"] = {
+                    "class": cause.value,
+                    "misunderstood": subject.value,
+                    "turn": turn,
+                    "explanation": explanation,
+                }
+            case NotScored(cause=why, reason=reason):
+                entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
+        entries.append(entry)
+    return {"schema": SCHEMA, "model": model, "profile": profile, "judge": judge, "entries": entries}
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The root causes in a file, by item id."""
+
+    path: Path
+    model: str | None
+    by_entry: Mapping[str, str]
+
+
+def read_labels(path: Path) -> Labels:
+    """Read the labels of a file; entries without a root cause are skipped. Raises ``UsageError``."""
+    document = parse_file(path)
+    if (
+        not isinstance(document, dict)
+        or document.get("schema") != SCHEMA
+        or not isinstance(document.get("entries"), list)
+    ):
+        raise UsageError(
+            f"{path}: not a file of diagnoses: it must have 'schema': {SCHEMA!r} and a list 'entries'"
+        )
+    by_entry: dict[str, str] = {}
+    for number, row in enumerate(document["entries"], 1):
+        name, cause = (row.get("entry"), row.get("root_cause")) if isinstance(row, dict) else (None, None)
+        if not isinstance(name, str) or name in by_entry:
+            raise UsageError(f"{path}: entry {number} must have a name under 'entry' that no other entry has")
+        if cause is None:
+            continue
+        label = cause.get("class") if isinstance(cause, dict) else None
+        if label not in list(RootCause):
+            raise UsageError(f"{path}: {name}: {describe_unknown_name('class', str(label), RootCause)}")
+        by_entry[name] = str(label)
+    if not by_entry:
+        raise UsageError(f"{path}: no entry has a root cause; add the diagnoses of a judge or a person")
+    model = document.get("model")
+    return Labels(path, model if isinstance(model, str) else None, by_entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Labels of two judges by the name of the question; only questions that both labelled count."""
+
+    one: Mapping[str, str]
+    other: Mapping[str, str]
+
+    @property
+    def both(self) -> list[str]:
+        """Questions that both labelled, in the order of the first."""
+        return [name for name in self.one if name in self.other]
+
+    @property
+    def table(self) -> Mapping[tuple[str, str], int]:
+        """Counts of each pair of labels."""
+        return Counter((self.one[name], self.other[name]) for name in self.both)
+
+    @property
+    def different(self) -> list[str]:
+        """Questions that they labelled differently."""
+        return [name for name in self.both if self.one[name] != self.other[name]]
+
+    @property
+    def share(self) -> float | None:
+        """The share of questions on which they agree; None without a question that both labelled."""
+        return 1 - len(self.different) / len(self.both) if self.both else None
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa (1960): the agreement beyond chance, as a share of the greatest possible one.
+
+        Chance is that of two judges who give labels as often as these do, but at random. None where they
+        would then always agree, because both gave the same label to everything.
+        """
+        if self.share is None:
+            return None
+        n = len(self.both)
+        ones = Counter(self.one[name] for name in self.both)
+        others = Counter(self.other[name] for name in self.both)
+        by_chance = sum(times * others[label] for label, times in ones.items())
+        # Compared as whole numbers, so that agreement by chance of exactly 1 is recognised.
+        return None if by_chance == n * n else (self.share - by_chance / n**2) / (1 - by_chance / n**2)

@@ -1,16 +1,91 @@
-"""The formats of ``fcbench export``: a row for each, and a module that is imported when it is used."""
+"""The formats of ``fcbench run export``, and what a user orders in one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import import_module
-from typing import cast
+from pathlib import Path
+from typing import Any
 
-from pytest_fcbench.tools.export.order import FileFormat, TextFormat
+from pydantic import TypeAdapter
+
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import put_on_one_line
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 FOLDER = ""
 """Stands for the ending of a format that is a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The scorecards to export and what the user chose; a format looks at what concerns it."""
+
+    cards: Sequence[Scorecard]
+    profile: Profile
+    """The profile whose verdicts and scores are shown."""
+    ending: str = ""
+    """How the file ends, where a format has several forms."""
+    per: str = "entry"
+    """Rows for each ``entry`` or for each ``score``."""
+    chart: str = "forest"
+    """The name of a chart."""
+    metric: str | None = None
+    """The score that is shown; None for the one that stands for the run."""
+    name: str | None = None
+    """A name for the result: of the model, the project, the experiment or the badge."""
+    baseline: Scorecard | None = None
+    """The run to compare with."""
+
+    @property
+    def card(self) -> Scorecard:
+        """The scorecard, where a format takes one."""
+        return self.cards[0]
+
+    def find_metric(self) -> str:
+        """Return the name of the score to show. Raises ``UsageError`` where no scorecard has it."""
+        all_scores = [card.scores(self.profile) for card in self.cards]
+        if self.metric is None:
+            names = {scores.main for scores in all_scores}
+            return names.pop() if len(names) == 1 else ALL
+        if not any(scores.find_score(self.metric) for scores in all_scores):
+            # A scorecard can come from others, with names of any characters.
+            known_names = dict.fromkeys(
+                put_on_one_line(name)
+                for scores in all_scores
+                for name in ("overall", ALL, *scores.groups, *scores.categories)
+            )
+            raise UsageError(
+                f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known_names)}"
+            )
+        return self.metric
+
+    def label_metric(self) -> str:
+        """Label the score; the label says where parts of its formula were not run."""
+        metric = self.find_metric()
+        scores = [self.find_score(card, metric) for card in self.cards]
+        is_partial = any(score and score.missing for score in scores)
+        return f"{metric}, parts not run count as 0" if is_partial else metric
+
+    def find_score(self, card: Scorecard, metric: str) -> Score | None:
+        """Return a score of a scorecard; None where nothing of it was scored."""
+        is_asked_for = self.metric is not None
+        score = score_metric(metric, card.records, self.profile, card.size_of, partial=is_asked_for)
+        return score if score and score.accuracy is not None else None
+
+
+def find_end(card: Scorecard) -> datetime | None:
+    """Return the time at which a run ended; None where its file states none, like a baseline."""
+    try:
+        return None if card.created_s is None else datetime.fromtimestamp(card.created_s, UTC)
+    # A file can state a year that the platform's clock does not have.
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +94,9 @@ class ExportFormat:
 
     name: str
     purpose: str
-    module: str
-    """The module of this package that writes it."""
+    function: str
+    """The function that writes it, in a module of this package, which is imported when it is used: one that
+    yields text, where the format has endings of texts."""
     texts: tuple[str, ...] = ()
     """Endings of its text files; the first is the form that is printed without a file."""
     files: tuple[str, ...] = ()
@@ -31,94 +107,34 @@ class ExportFormat:
     """Options that it takes beside the common ones."""
     takes_several: bool = True
     """False where it holds one run."""
+    file_function: str = ""
+    """The function that writes its other files, where it also has texts."""
     has_answers: bool = False
     """True where it holds the answers of the model."""
 
-    def load_text_format(self) -> TextFormat:
-        """Import the module of a format that is text."""
-        # A module cannot declare that it implements a protocol.
-        return cast("TextFormat", import_module(f"{__package__}.{self.module}"))
+    def render_text(self, order: ExportRequest) -> Iterator[str]:
+        """Yield the text of the format in pieces."""
+        pieces: Iterator[str] = _load_function(self.function)(order)
+        return pieces
 
-    def load_file_format(self) -> FileFormat:
-        """Import the module of a format that is a file or a folder."""
-        return cast("FileFormat", import_module(f"{__package__}.{self.module}"))
+    def write_path(self, order: ExportRequest, path: Path) -> list[str]:
+        """Write a file or a folder, and return what was written as sentences."""
+        sentences: list[str] = _load_function(self.file_function or self.function)(order, path)
+        return sentences
 
 
-FORMATS: Mapping[str, ExportFormat] = {
-    each.name: each
-    for each in (
-        ExportFormat("csv", "numbers for spreadsheets", "csv_rows", texts=(".csv",), options=("per",)),
-        ExportFormat("jsonl", "a JSON object per line", "json_rows", texts=(".jsonl",), options=("per",)),
-        ExportFormat(
-            "parquet",
-            "typed columns",
-            "parquet_rows",
-            files=(".parquet",),
-            extras={".parquet": "data"},
-            options=("per",),
-        ),
-        ExportFormat(
-            "latex", "a table of scores for a paper", "latex_table", texts=(".tex",), options=("profile",)
-        ),
-        ExportFormat("markdown", "a table of scores", "markdown_table", texts=(".md",), options=("profile",)),
-        ExportFormat(
-            "plot",
-            "a chart as SVG or PNG",
-            "plots.files",
-            texts=(".svg",),
-            files=(".png",),
-            extras={".png": "report"},
-            options=("chart", "metric", "profile"),
-        ),
-        ExportFormat(
-            "model-index",
-            "the results in the front matter of a model card",
-            "model_index",
-            texts=(".md",),
-            options=("name",),
-        ),
-        ExportFormat(
-            "inspect",
-            "a log that inspect_ai reads",
-            "inspect_log",
-            texts=(".json",),
-            extras={".json": "inspect"},
-            options=("profile",),
-            takes_several=False,
-            has_answers=True,
-        ),
-        ExportFormat(
-            "mlflow",
-            "a run of MLflow",
-            "mlflow_runs",
-            files=(FOLDER,),
-            extras={FOLDER: "mlflow"},
-            options=("name",),
-        ),
-        ExportFormat(
-            "wandb",
-            "an offline run of Weights & Biases",
-            "wandb_runs",
-            files=(FOLDER,),
-            extras={FOLDER: "wandb"},
-            options=("name",),
-        ),
-        ExportFormat(
-            "badge",
-            "a badge as SVG, or as JSON for shields.io",
-            "badge",
-            texts=(".svg", ".json"),
-            options=("metric", "name", "profile"),
-            takes_several=False,
-        ),
-        ExportFormat(
-            "comment",
-            "a comment on a pull request",
-            "pull_request_comment",
-            texts=(".md",),
-            options=("baseline",),
-            takes_several=False,
-        ),
+def _load_function(address: str) -> Callable[..., Any]:
+    module, _, name = address.partition(".")
+    function: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), name)
+    return function
+
+
+def _read_formats() -> dict[str, ExportFormat]:
+    rows = tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
+    return TypeAdapter(dict[str, ExportFormat]).validate_python(
+        {name: {"name": name, **row} for name, row in rows.items()}
     )
-}
+
+
+FORMATS: Mapping[str, ExportFormat] = _read_formats()
 """Formats by name, in the order of the help."""

@@ -36,18 +36,17 @@ from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.json_text import read_json_text
-from pytest_fcbench.domain.text import escape_surrogates
+from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import ExportRequest, find_end
+from pytest_fcbench.tools.export.formats import ExportRequest, find_end
 
 
-def render_text(order: ExportRequest) -> Iterator[str]:
+def render_log(order: ExportRequest) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
     end_time = find_end(card)

@@ -1,26 +1,53 @@
-"""Make a suite of a log: row by row, with memory for a few numbers of each entry."""
+"""Make a suite of a log: row by row, with memory for a few numbers of each entry.
+
+Find texts that were seen before, word for word or nearly so, with a few numbers of memory for each.
+
+MinHash (Broder 1997) over runs of three words, in bands: two texts are alike where one of five bands of
+twelve smallest hashes is the same. That is likely where nine of ten runs are the same, and unlikely below
+seven.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from random import Random
 from typing import BinaryIO
 
-from pytest_fcbench.tools.importing.entry_rows import find_flaw, mark_free_texts, write_entry
-from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
-from pytest_fcbench.tools.importing.key_set import KeySet
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.domain.entry import Entry, PastCall
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.transcript import Call, Step, Transcript
+from pytest_fcbench.tools.authoring.entry_writing import convert_doc
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import LoggedConversation, NoConversationError, UnreadableLogError
 from pytest_fcbench.tools.importing.masks import Masks, mask_conversation
-from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
-from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
-from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
+from pytest_fcbench.tools.importing.next_steps import (
+    LeftOut,
+    NextStep,
+    Parameter,
+    ValueStatistics,
+    draw_evenly,
+    find_flaw,
+    hash_users,
+    is_held_out,
+    mark_free_texts,
+    split_conversation,
+    write_entry,
+)
+from pytest_fcbench.tools.importing.offered_tools import (
+    LoggedConversation,
+    NoConversationError,
+    UnreadableLogError,
+)
 
 
 class FreeTexts(StrEnum):
@@ -151,7 +178,7 @@ class _LogReader:
     def __init__(self, choice: LogSelection, counts: ImportCounts, spool: BinaryIO) -> None:
         self._choice, self._counts, self._spool = choice, counts, spool
         self._seen = SeenTexts()
-        self._ids = KeySet()
+        self._ids: set[int] = set()
         self._statistics = ValueStatistics()
         # Arrays, because objects for each entry would take most of the memory.
         self._offsets, self._orders = array("Q"), array("Q")
@@ -206,8 +233,9 @@ class _LogReader:
         order = int.from_bytes(digest, "big")
         # The calls that one question leads to have most words in common, so they are of several kinds.
         words = (" ".join(names), len(step.since_question))
-        if self._seen.add_text(step.new_text, words) or self._ids.add_key(order):
+        if self._seen.add_text(step.new_text, words) or order in self._ids:
             return "a duplicate"
+        self._ids.add(order)
         kind = _Kind(step.category, names, self._statistics.add_step(step))
         self._kinds.append(self._numbers.setdefault(kind, len(self._numbers)))
         self._orders.append(order)
@@ -247,3 +275,85 @@ class _LogReader:
             line = self._spool.readline().decode()
             texts = sorted(free_parameters.keys() & set(kinds[self._kinds[at]].texts))
             yield mark_free_texts(line, texts) if texts else line
+
+
+_BANDS, _ROWS = 5, 12
+_RUN = 3
+_WORD = re.compile(r"\w+")
+_MASK = (1 << 64) - 1
+_MOST_WORDS = 500
+"""Longer texts are compared by their beginnings."""
+
+
+class SeenTexts:
+    """The texts that were seen so far, each as the hashes of its bands."""
+
+    def __init__(self) -> None:
+        chance = Random(0)  # noqa: S311 - no secret
+        # Multiplied by odd factors modulo 2**64, of which the upper half is kept: a family of hash functions.
+        self._families = [(chance.getrandbits(64) | 1, chance.getrandbits(64)) for _ in range(_BANDS * _ROWS)]
+        self._bands: set[int] = set()
+
+    def add_text(self, text: str, kind: tuple[str, int] = ("", 0)) -> bool:
+        """Add a text, and tell whether one like it was there among those of its kind."""
+        words = _WORD.findall(text.lower())[:_MOST_WORDS]
+        runs = {" ".join(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))}
+        hashes = [zlib.crc32(run.encode(errors="replace")) for run in runs]
+        smallest = [
+            min([(each * factor + term & _MASK) >> 32 for each in hashes]) for factor, term in self._families
+        ]
+        rows = range(0, len(smallest), _ROWS)
+        bands = {hash((start, kind, *smallest[start : start + _ROWS])) for start in rows}
+        was_there = not bands.isdisjoint(self._bands)
+        self._bands |= bands
+        return was_there
+
+
+def find_obstacle(entry: Entry) -> str:
+    """Return why the conversation about an entry cannot be a line of a log, or an empty text."""
+    if entry.category.language is not Language.PYTHON:
+        return "values of Java or JavaScript"
+    if entry.scene and entry.scene.persona:
+        return "a memory, which the messages do not show"
+    return ""
+
+
+def write_chat(entry: Entry, transcript: Transcript) -> Mapping[str, object]:
+    """Write the messages of a conversation, and the functions that were offered, in OpenAI's form for chats.
+
+    It ends before the turn that brings further functions, since a line has the same functions throughout.
+    """
+    withheld = entry.scene.withheld if entry.scene else {}
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
+    messages: list[Mapping[str, object]] = []
+    for turn, steps in zip(entry.turns[: min(withheld, default=None)], transcript.turns, strict=False):
+        for message in turn:
+            messages.append({"role": message.role, "content": message.content})
+            if message.calls:
+                messages[-1] = {**messages[-1], "tool_calls": _write_calls(message.calls)}
+        for step in steps:
+            messages += _write_step(step, transcript.prompting.syntax, offer)
+    return {"messages": messages, "tools": list(map(convert_doc, entry.functions))}
+
+
+def _write_step(step: Step, syntax: str, offer: OfferedFunctions) -> Iterator[Mapping[str, object]]:
+    """Yield an answer and the results of its calls, which follow in their order."""
+    reading = read_corrected(step.completion, syntax, Language.PYTHON, offer)
+    if isinstance(reading, Calls) and reading.calls:
+        yield {"role": "assistant", "content": None, "tool_calls": _write_calls(reading.calls)}
+    else:
+        text = reading.text if isinstance(reading, Prose) else step.completion.text or ""
+        # Words that try to call are no example of an answer in words.
+        yield {"role": "assistant", "content": text, "weight": int(not isinstance(reading, Unreadable))}
+    for result in step.results:
+        yield {"role": "tool", "content": result}
+
+
+def _write_calls(calls: Sequence[Call | PastCall]) -> Sequence[Mapping[str, object]]:
+    tool_calls = []
+    for call in calls:
+        # Values without a parameter make a list, which no reader of a log takes for arguments.
+        arguments = [*call.positional] if isinstance(call, Call) and call.positional else call.arguments
+        function = {"name": call.name, "arguments": json.dumps(arguments, default=repr)}
+        tool_calls.append({"type": "function", "function": function})
+    return tool_calls

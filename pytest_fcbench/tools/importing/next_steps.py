@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import chain
+from pathlib import Path
+from typing import TypeAlias
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.entry import Message, PastCall
-from pytest_fcbench.domain.text import shorten_text
-from pytest_fcbench.tools.importing.logged import LoggedConversation, LoggedMessage
-from pytest_fcbench.tools.importing.offered_tools import has_parameters, name_tool
+from pytest_fcbench.domain.entry import CATEGORIES, Message, PastCall
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.text import read_json_text, shorten_text
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.kinds import entry_files
+from pytest_fcbench.tools.importing.offered_tools import (
+    LoggedConversation,
+    LoggedMessage,
+    find_parameters,
+    has_parameters,
+    name_tool,
+)
 
 CALLS, WORDS = "next_call", "next_reply"
 """The categories of entries whose question has an earlier answer."""
@@ -128,3 +142,142 @@ def _find_place(message: LoggedMessage, open_calls: Sequence[str], results: Mapp
         return next((place for place in free if open_calls[place] == message.call_id), -1)
     # Logs without ids have the results in the order of the calls.
     return free[0] if free and not (message.call_id and open_calls[free[0]]) else -1
+
+
+def hash_users(conversation: LoggedConversation) -> bytes:
+    """Return a hash of what the users of a conversation say."""
+    user_text = "\n".join(
+        " ".join(each.text.lower().split()) for each in conversation.messages if each.role == "user"
+    )
+    return hashlib.blake2b(user_text.encode(errors="replace"), digest_size=8).digest()
+
+
+def is_held_out(conversation: LoggedConversation, share: float) -> bool:
+    """Tell whether a conversation is held out; whether it is follows from what its users say."""
+    digest = hash_users(conversation)
+    return int.from_bytes(digest, "big") < share * (1 << 8 * len(digest))
+
+
+def draw_evenly(strata: Iterable[Hashable], orders: Sequence[int], most: int) -> Sequence[int]:
+    """Draw at most this many places in turn from each stratum, lowest orders first; return them in order."""
+    of_place = list(strata)
+    draw_counts: Counter[Hashable] = Counter()
+
+    def rank_places() -> Iterator[tuple[int, int, int]]:
+        for at in sorted(range(len(orders)), key=orders.__getitem__):
+            draw_counts[of_place[at]] += 1
+            yield draw_counts[of_place[at]], orders[at], at
+
+    return sorted(at for _, _, at in nsmallest(most, rank_places()))
+
+
+Parameter: TypeAlias = tuple[str, str]
+"""A function and the name of its parameter."""
+
+_MOST_DISTINCT = 1000
+_LONG_WORDS = 5
+
+
+@dataclass(slots=True)
+class _Values:
+    times: int = 0
+    long: int = 0
+    said: int = 0
+    distinct: set[int] = field(default_factory=set)
+
+
+class ValueStatistics:
+    """How long and how various the texts are that a log gives to each parameter."""
+
+    def __init__(self) -> None:
+        self._by_parameter: dict[Parameter, _Values] = {}
+
+    def add_step(self, step: NextStep) -> tuple[Parameter, ...]:
+        """Add the texts in the calls of a step, and return their parameters."""
+        conversation_text = " ".join(message.content for message in step.said)
+        schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
+        parameters = []
+        for call in step.calls:
+            for name, text in call.arguments.items():
+                schema = as_mapping(schemas[call.name].get(name))
+                # A text that the schema limits is none that can be put in many ways.
+                if not isinstance(text, str) or schema.keys() & {"enum", "const", "format", "pattern"}:
+                    continue
+                parameters.append((call.name, name))
+                values = self._by_parameter.setdefault(parameters[-1], _Values())
+                values.times += 1
+                values.long += len(text.split()) >= _LONG_WORDS
+                values.said += text in conversation_text
+                if len(values.distinct) < _MOST_DISTINCT:
+                    values.distinct.add(hash(text))
+        return tuple(parameters)
+
+    def find_free_texts(self) -> Mapping[Parameter, int]:
+        """Return the parameters with free text, each with the number of its values.
+
+        Most of their values have five words or more, most differ from each other, and most do not occur word
+        for word in what was said before.
+        """
+        return {
+            parameter: values.times
+            for parameter, values in sorted(self._by_parameter.items())
+            if 2 * values.long > values.times
+            and 2 * len(values.distinct) > min(values.times, _MOST_DISTINCT)
+            and 2 * values.said < values.times
+        }
+
+
+def write_entry(step: NextStep, cluster: str) -> Mapping[str, object]:
+    """Write a step as a line of a suite; its id follows from what it asks and expects."""
+    entry: dict[str, object] = {"category": step.category}
+    messages: list[dict[str, object]] = []
+    for message in step.said:
+        messages.append({"role": message.role})
+        if message.content or not message.calls:
+            messages[-1]["content"] = message.content
+        if message.calls:
+            messages[-1]["calls"] = [{call.name: dict(call.arguments)} for call in message.calls]
+    entry["messages"] = messages
+    entry["functions"] = list(step.tools)
+    if step.calls:
+        schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
+        entry["expect"] = [{call.name: list_accepted(call, schemas[call.name])} for call in step.calls]
+    text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    return {"category": step.category, "id": f"{step.category}_{digest}", **entry, "cluster": cluster}
+
+
+def mark_free_texts(line: str, parameters: Iterable[Parameter]) -> str:
+    """Mark parameters of an entry as free text, which a judge compares."""
+    entry = read_json_text(line)
+    for function, parameter in parameters:
+        entry.setdefault("judged", {}).setdefault(function, []).append(parameter)
+    return f"{json.dumps(entry, ensure_ascii=True)}\n"
+
+
+def list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[str, object]:
+    """List the accepted values of each argument: the logged one.
+
+    A parameter with a default may be left out where the logged value is the default, and may be given with
+    the default where the log leaves it out.
+    """
+    accepted_values: dict[str, object] = {}
+    for name, value in call.arguments.items():
+        is_default = "default" in (schema := as_mapping(properties.get(name))) and schema["default"] == value
+        accepted_values[name] = [value, ""] if is_default and value != "" else [value]
+    for name in properties:
+        default = as_mapping(properties[name]).get("default")
+        if name not in accepted_values and default not in (None, ""):
+            accepted_values[name] = [default, ""]
+    return accepted_values
+
+
+def find_flaw(entry: Mapping[str, object]) -> str:
+    """Return why a suite could not have an entry, or an empty text."""
+    value = {key: member for key, member in entry.items() if key != "category"}
+    file = Field({"category": entry["category"], "entries": [value]}, Path("log"), (), 1)
+    try:
+        entry_files.make_entries(file, "log", CATEGORIES[str(entry["category"])])
+    except SuiteError as error:
+        return str(error).partition("entries.0.")[2] or str(error)
+    return ""

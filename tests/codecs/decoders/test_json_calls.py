@@ -16,6 +16,7 @@ from pytest_fcbench.codecs.decoders.json_calls import (
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 ONE = '[{"function": "f", "parameters": {"x": 1}}]'
@@ -25,7 +26,7 @@ NESTED = '[{"function": "f", "parameters": {"x": [{"y": 1}]}}]'
 # Official
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "calls"),
     [
         pytest.param(ONE, (F,), id="a list"),
@@ -46,7 +47,7 @@ def test_the_official_reading_finds_these_calls(text: str, calls: tuple[Call, ..
     assert parse_official(text) == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ('[{"function": "f"}]', "a call needs 'function' and 'parameters'"),
@@ -131,7 +132,7 @@ def test_a_list_without_its_end_takes_no_time() -> None:
 # Corrected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "calls"),
     [
         pytest.param(ONE, (F,), id="a list"),
@@ -152,7 +153,7 @@ def test_the_corrected_reading_finds_these_calls(text: str, calls: tuple[Call, .
     assert parse_corrected(text) == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "there is no JSON list of calls"),
@@ -184,7 +185,7 @@ def test_corrected_parameters_are_an_object() -> None:
         parse_corrected('[{"function": "f", "parameters": [1]}]')
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_end(text: str) -> None:
     for read in (parse_official, parse_corrected):
         must_end(lambda read=read: _read_outcome(read, text))  # type: ignore[misc]

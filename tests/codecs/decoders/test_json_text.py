@@ -21,6 +21,7 @@ from pytest_fcbench.codecs.decoders.json_text import (
 )
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 
 ONE = {"name": "f", "arguments": {"x": 1}}
 OTHER = {"name": "g", "parameters": {"y": 2}}
@@ -31,7 +32,7 @@ def test_json_is_decoded() -> None:
     assert from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         pytest.param("", "Expecting value", id="empty"),
@@ -59,9 +60,9 @@ def call_at_depth(depth: int, do: Callable[[], object]) -> object:
     return do() if depth == 0 else call_at_depth(depth - 1, do)
 
 
-@pytest.mark.parametrize("decode", [from_json, find_json_values])
-@pytest.mark.parametrize("nest", [nest_lists, nest_objects])
-@pytest.mark.parametrize("used", [0, 400])
+@each_case("decode", [from_json, find_json_values])
+@each_case("nest", [nest_lists, nest_objects])
+@each_case("used", [0, 400])
 def test_the_depth_that_is_read_depends_on_nothing_else(
     decode: Callable[[str], object], nest: Callable[[int], str], used: int
 ) -> None:
@@ -112,7 +113,7 @@ def test_an_object_is_a_call_by_its_name_and_arguments() -> None:
     assert read_named_call({"name": 5, "arguments": {}}) == Call("5", {})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "key", "reason"),
     [
         ({"arguments": {}}, "arguments", 'expected an object with "name" and "arguments"'),
@@ -136,7 +137,7 @@ def test_a_list_of_objects_or_one_object_are_calls() -> None:
     assert read_named_calls([]) == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "key", "reason"),
     [
         ([ONE, {"name": "f"}], "arguments", 'expected objects with "name" and "arguments"'),
@@ -160,12 +161,12 @@ def test_officially_all_members_are_looked_at_before_the_arguments_of_any() -> N
         read_named_calls([wrong, ONE])
 
 
-@pytest.mark.parametrize(("value", "calls"), [([ONE], (F,)), ([], ()), ("", ()), ({}, ())])
+@each_case(("value", "calls"), [([ONE], (F,)), ([], ()), ("", ()), ({}, ())])
 def test_members_of_anything_are_calls(value: object, calls: tuple[Call, ...]) -> None:
     assert read_members(value) == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "reason"),
     [
         (5, "expected a JSON list of calls, found int"),
@@ -182,7 +183,7 @@ def test_what_has_no_calls_for_members_is_refused(value: object, reason: str) ->
 # JSON among words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "values"),
     [
         ('See {"a": 1}, {"b": 2}.', [{"a": 1}, {"b": 2}]),
@@ -197,7 +198,7 @@ def test_lists_and_objects_are_found_among_words(text: str, values: list[object]
     assert find_json_values(text) == values
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("no", "there is no JSON list of calls"),
@@ -211,7 +212,7 @@ def test_nothing_is_found_where_there_is_none_or_one_is_broken(text: str, reason
         find_json_values(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "calls"),
     [
         ([ONE, OTHER], (F, G)),
@@ -228,7 +229,7 @@ def test_calls_are_found_under_the_keys_of_every_vendor(value: object, calls: tu
     assert find_named_calls(f"Well: {json.dumps(value)}.") == calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         {"function": "f", "arguments": {}},

@@ -10,6 +10,7 @@ from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
+from tests.cases import each_case
 from tests.factories import make_entry
 
 _PARAMETERS = ["from", "class", "None", "a-b", "c d", "x.y", "$filter", "\ufb01le", "plain", "new", "delete"]
@@ -27,8 +28,8 @@ def _read(
     return reading.calls if isinstance(reading, Calls) else ()
 
 
-@pytest.mark.parametrize("name", ["read-file", "orders.return", "f"])
-@pytest.mark.parametrize("parameter", _PARAMETERS)
+@each_case("name", ["read-file", "orders.return", "f"])
+@each_case("parameter", _PARAMETERS)
 def test_calls_are_read_as_the_oracle_writes_them(name: str, parameter: str) -> None:
     calls = [Call(name, {parameter: "read-file(from='x')", "plain": [1]})] * 2
     entry = make_entry("parallel", functions=_DOCS, expect=[])
@@ -37,7 +38,7 @@ def test_calls_are_read_as_the_oracle_writes_them(name: str, parameter: str) -> 
     assert _read(written.text) == tuple(calls)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "arguments"),
     [
         ("f(**{'from': 'x', 'a-b': 1})", {"from": "x", "a-b": 1}),
@@ -54,9 +55,9 @@ def test_calls_are_read_as_models_write_them(text: str, arguments: object) -> No
     assert [call.arguments for call in _read(text)] == [arguments]
 
 
-@pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
-@pytest.mark.parametrize("name", ["read-file", "orders.return", "f"])
-@pytest.mark.parametrize("parameter", _PARAMETERS)
+@each_case("language", [Language.JAVA, Language.JAVASCRIPT])
+@each_case("name", ["read-file", "orders.return", "f"])
+@each_case("parameter", _PARAMETERS)
 def test_other_languages_have_odd_names_too(language: Language, name: str, parameter: str) -> None:
     text = f"""[{name}(plain="it's //", /* don't */ {parameter}="{name}(from=1)") // it's\n]"""
     arguments = {"plain": '"it\'s //"', parameter: f'"{name}(from=1)"'}

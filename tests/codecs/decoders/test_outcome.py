@@ -6,6 +6,7 @@ import pytest
 
 from pytest_fcbench.codecs.decoders.outcome import WrongFormat, as_call
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 
 
 def test_names_of_arguments_are_text() -> None:
@@ -13,9 +14,7 @@ def test_names_of_arguments_are_text() -> None:
     assert as_call("f", {"x": 1, 2: [3], None: ()}) == Call("f", {"x": 1, "2": [3], "None": ()})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind"), [([("x", 1)], "list"), ('{"x": 1}', "str"), (None, "NoneType"), (1, "int")]
-)
+@each_case(("arguments", "kind"), [([("x", 1)], "list"), ('{"x": 1}', "str"), (None, "NoneType"), (1, "int")])
 def test_arguments_that_are_no_object_are_of_the_wrong_format(arguments: object, kind: str) -> None:
     with pytest.raises(WrongFormat, match=f"^the arguments of 'f' are {kind}, not an object$"):
         as_call("f", arguments)

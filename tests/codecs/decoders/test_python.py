@@ -14,6 +14,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 NO = "undecodable"
@@ -77,8 +78,8 @@ CALLS_READ_ALIKE = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), CALLS_READ_ALIKE.values(), ids=CALLS_READ_ALIKE)
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_case(("text", "expected"), CALLS_READ_ALIKE.values(), ids=CALLS_READ_ALIKE)
+@each_case("reader", READERS.values(), ids=READERS)
 def test_both_readings_find_these_calls(
     reader: Callable[[str], tuple[Call, ...]], text: str, expected: object
 ) -> None:
@@ -99,9 +100,7 @@ CALLS_READ_DIFFERENTLY = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "official", "corrected"), CALLS_READ_DIFFERENTLY.values(), ids=CALLS_READ_DIFFERENTLY
-)
+@each_case(("text", "official", "corrected"), CALLS_READ_DIFFERENTLY.values(), ids=CALLS_READ_DIFFERENTLY)
 def test_the_corrected_reading_repairs(text: str, official: object, corrected: object) -> None:
     assert read_outcome(python.parse_official, text) == official
     assert read_outcome(python.parse_corrected, text) == corrected
@@ -205,7 +204,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
+@each_case(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
 def test_a_value_is_read_officially_and_corrected(source: str, official: object, corrected: object) -> None:
     assert pair_with_repr(read_value(python.parse_official, source)) == pair_with_repr(official)
     assert pair_with_repr(read_value(python.parse_corrected, source)) == pair_with_repr(corrected)
@@ -224,7 +223,7 @@ NEVER_SEEN = (
 """What no model was seen to write and Python would compute, or refuse with any of its errors."""
 
 
-@pytest.mark.parametrize("source", NEVER_SEEN)
+@each_case("source", NEVER_SEEN)
 def test_what_no_model_writes_is_not_evaluated(source: str) -> None:
     assert read_value(python.parse_official, f"0 + ({source})") == NO
     assert read_value(python.parse_corrected, f"0 + ({source})") != NO
@@ -232,7 +231,7 @@ def test_what_no_model_writes_is_not_evaluated(source: str) -> None:
         python.fold_constants(parse_expression(f"0 + ({source})"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         ("str(9e999) + str(round(9e999))", "cannot convert float infinity to integer"),
@@ -254,7 +253,7 @@ def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_correc
     assert read_outcome(python.parse_corrected, text) == [("f", {"x": 1}), ("g", {"y": "Color.RED"})]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words"),
     [
         pytest.param("f(x=", "not Python calls: closing parenthesis ']' does not match", id="syntax"),
@@ -319,7 +318,7 @@ def test_statements_of_another_kind_are_refused(text: str, words: str) -> None:
         python.parse_official_statements(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "error", "words"),
     [
         ("parse_expression", MemoryError(), "not Python calls: MemoryError"),
@@ -339,7 +338,7 @@ def test_what_a_parser_cannot_take_is_a_refusal(
         python.parse_official("[f(x=1)]")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "larger"),
     [
         ("2 ** 1_024", "2 ** 1_025"),
@@ -364,7 +363,7 @@ def test_sequences_may_be_repeated_to_five_thousand_parts(source: str, most: int
     assert read_value(python.parse_official, f"{source} * {most + 1}") == NO
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "size"),
     [(5, 1), (2**640, 11), ("abc", 3), (b"ab", 2), ({1}, 2), ({"ab": [1, "xyz"]}, 8), ([(), {}], 3)],
 )
@@ -372,8 +371,8 @@ def test_a_size_counts_characters_and_elements_at_every_depth(value: object, siz
     assert python.measure_size(value) == size
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-@pytest.mark.parametrize(
+@each_case("reader", READERS.values(), ids=READERS)
+@each_case(
     "attack",
     [
         "__import__('os').system('touch {path}')",
@@ -420,8 +419,8 @@ def test_an_odd_escape_in_a_text_gives_no_warning(reader: Callable[[str], tuple[
         assert read_value(reader, r"'\d+'") == r"\d+"
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("reader", READERS.values(), ids=READERS)
 def test_a_hostile_text_is_read_or_refused_at_once(
     reader: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:
@@ -440,8 +439,8 @@ HUGE = f"0x{'f' * 5_000}"
 """An integer of more digits than Python writes in decimals."""
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-@pytest.mark.parametrize("source", [f"g({HUGE})", f"a[{HUGE}]"], ids=["call", "subscript"])
+@each_case("reader", READERS.values(), ids=READERS)
+@each_case("source", [f"g({HUGE})", f"a[{HUGE}]"], ids=["call", "subscript"])
 def test_source_text_with_a_huge_integer_is_read_or_refused(
     reader: Callable[[str], tuple[Call, ...]], source: str
 ) -> None:
@@ -461,8 +460,8 @@ def test_repetition_inside_repetition_is_refused(source: str) -> None:
     assert read_value(python.parse_official, source) == NO
 
 
-@pytest.mark.parametrize("read", READERS.values())
-@pytest.mark.parametrize("value", ["'ab' * 9", "[0] * 9", "['ab', 1] * (4 + 5)"])
+@each_case("read", READERS.values())
+@each_case("value", ["'ab' * 9", "[0] * 9", "['ab', 1] * (4 + 5)"])
 def test_more_than_twenty_repeated_texts_and_lists_are_refused(
     read: Callable[[str], tuple[Call, ...]], value: str
 ) -> None:

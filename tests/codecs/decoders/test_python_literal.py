@@ -9,9 +9,10 @@ import pytest
 from pytest_fcbench.codecs.decoders import python_literal
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python_literal import evaluate_text
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "{'a': [1, (2, {3}, {4: 5})], 'b': None}",
@@ -31,7 +32,7 @@ def test_a_literal_has_the_value_that_eval_finds(text: str) -> None:
     assert (found, type(found)) == (expected, type(expected))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "not a Python literal: invalid syntax"),

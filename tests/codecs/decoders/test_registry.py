@@ -34,9 +34,9 @@ from pytest_fcbench.codecs.decoders.registry import (
 from pytest_fcbench.codecs.decoders.syntax import read_every_language
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, FORMATS, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
 from tests.installing import install_distribution
@@ -76,7 +76,7 @@ def test_the_default_syntax_of_a_mode_belongs_to_it() -> None:
     assert prompting.mode is Mode.PROMPT
 
 
-@pytest.mark.parametrize("name", [name for name, syntax in SYNTAXES.items() if syntax])
+@each_case("name", [name for name, syntax in SYNTAXES.items() if syntax])
 def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> None:
     syntax = SYNTAXES[name]
     assert syntax is not None
@@ -86,7 +86,7 @@ def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> N
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("texts", "syntax"),
     [
         ([], None),
@@ -144,7 +144,7 @@ def put_fault(monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException) 
 IN_TEXT, IN_CALLS = Completion(text="<tool_call"), Completion(text="", tool_calls=(ToolCall("f", {}),))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "completion"),
     [
         *((name, IN_TEXT) for name in SYNTAXES if name != "tool_calls"),
@@ -168,7 +168,7 @@ def test_no_error_but_ours_passes_the_door_of_a_decoder(
         assert all(f"cannot be read: {named}" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
+@each_case("error", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
 def test_what_ends_a_program_passes_the_door(
     error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +189,7 @@ def test_official_tool_calls_are_read_under_their_shown_names() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "completion",
     [
         pytest.param(Completion(tool_calls=()), id="empty list"),
@@ -202,7 +202,7 @@ def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
     assert decode_official(completion, "tool_calls") == Calls(())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completion", "code", "words"),
     [
         pytest.param(Completion(text="No."), DECODER_FAILED, "text, not tool calls", id="text"),
@@ -252,7 +252,7 @@ def test_official_unreadable_tool_calls(completion: Completion, code: str, words
     assert words in reading.reason
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("syntax", "language", "text", "call"),
     [
         pytest.param("python", Language.PYTHON, "[f(x=+1)]", Call("f", {"x": -1}), id="python"),
@@ -288,7 +288,7 @@ def test_official_text_is_read_by_syntax_and_language(
     assert decode_official(text, syntax, language) == Calls((call,))
 
 
-@pytest.mark.parametrize("syntax", [name for name, syntax in SYNTAXES.items() if syntax])
+@each_case("syntax", [name for name, syntax in SYNTAXES.items() if syntax])
 def test_official_no_text_is_unreadable(syntax: str) -> None:
     assert decode_official(Completion(), syntax) == Unreadable("the answer is empty")
 
@@ -397,7 +397,7 @@ PROSE = {
 }
 
 
-@pytest.mark.parametrize(("text", "syntax"), PROSE.values(), ids=PROSE)
+@each_case(("text", "syntax"), PROSE.values(), ids=PROSE)
 def test_corrected_a_text_without_calls_is_prose(text: str, syntax: str) -> None:
     assert decode_corrected(text, syntax) == Prose(text.strip())
 
@@ -418,7 +418,7 @@ GONE_WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "syntax"), GONE_WRONG.values(), ids=GONE_WRONG)
+@each_case(("text", "syntax"), GONE_WRONG.values(), ids=GONE_WRONG)
 def test_corrected_a_call_gone_wrong_is_unreadable(text: str, syntax: str) -> None:
     assert isinstance(decode_corrected(text, syntax, names=Names.UNDERSCORED), Unreadable)
 
@@ -435,8 +435,8 @@ def test_corrected_broken_tool_calls_are_unreadable_whatever_their_name(completi
     assert isinstance(decode_corrected(completion, "tool_calls"), Unreadable)
 
 
-@pytest.mark.parametrize("syntax", ["tool_calls", "python"])
-@pytest.mark.parametrize("text", [None, "I would call it."])
+@each_case("syntax", ["tool_calls", "python"])
+@each_case("text", [None, "I would call it."])
 def test_corrected_a_call_that_the_server_could_not_read_is_no_abstention(
     syntax: str, text: str | None
 ) -> None:
@@ -522,7 +522,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize(("call", "own"), OWN.values(), ids=OWN)
+@each_case(("call", "own"), OWN.values(), ids=OWN)
 def test_a_call_gets_its_own_name_and_names_for_its_arguments(call: Call, own: Call) -> None:
     doc = make_doc("a.b", {"x": {"type": "integer"}, "y": {"type": "integer"}})
     assert make_offer(doc, names=Names.UNDERSCORED).normalise_call(call) == own
@@ -549,7 +549,7 @@ def test_the_longest_name_is_recognised() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_is_read_at_once(text: str) -> None:
     shown = (Completion(text=text), tool_calls(("f", text)), Completion(tool_calls=(text,)))
 
@@ -562,8 +562,8 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
     must_end(read_all)
 
 
-@pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("language", [Language.JAVA, Language.JAVASCRIPT])
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, language: Language) -> None:
     def read_both() -> None:
         decode_official(text, "python", language)
@@ -615,14 +615,14 @@ def in_its_form(text: str, syntax: str) -> tuple[Reading, Reading]:
     return decode_official(text, syntax), read_corrected(completion, syntax, Language.PYTHON, weather)
 
 
-@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+@each_case(("returned", "text"), WRITTEN.items())
 def test_calls_of_a_return_format_with_and_without_a_tag(returned: str, text: str) -> None:
     assert in_its_form(text, returned) == (WEATHER, WEATHER)
     tagged = f"I will.\n<TOOLCALL>\n{text} </TOOLCALL>\nDone."
     assert in_its_form(tagged, f"{returned}_tagged") == (WEATHER, WEATHER)
 
 
-@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+@each_case(("returned", "text"), WRITTEN.items())
 def test_a_tag_that_was_asked_for_has_to_be_there(returned: str, text: str) -> None:
     """It is a call, but not in the form that was asked for: no abstention."""
     strict, lenient = in_its_form(text, f"{returned}_tagged")
@@ -630,7 +630,7 @@ def test_a_tag_that_was_asked_for_has_to_be_there(returned: str, text: str) -> N
     assert isinstance(lenient, Unreadable)
 
 
-@pytest.mark.parametrize(("returned", "text"), WRITTEN.items())
+@each_case(("returned", "text"), WRITTEN.items())
 def test_of_several_tags_officially_the_first_counts(returned: str, text: str) -> None:
     tagged = f"<TOOLCALL>{text}</TOOLCALL>"
     strict, lenient = in_its_form(tagged * 2, f"{returned}_tagged")
@@ -639,13 +639,13 @@ def test_of_several_tags_officially_the_first_counts(returned: str, text: str) -
     assert in_its_form(tagged.removesuffix("</TOOLCALL>"), f"{returned}_tagged")[1] == WEATHER
 
 
-@pytest.mark.parametrize("syntax", [f"{name}{tag}" for name in WRITTEN for tag in ("", "_tagged")])
+@each_case("syntax", [f"{name}{tag}" for name in WRITTEN for tag in ("", "_tagged")])
 def test_prose_is_an_abstention_in_every_format(syntax: str) -> None:
     text = "None of these functions can book a flight (sorry)."
     assert in_its_form(text, syntax)[1] == Prose(text)
 
 
-@pytest.mark.parametrize(("asked", "given"), [(a, g) for a in WRITTEN for g in WRITTEN if a[-4:] != g[-4:]])
+@each_case(("asked", "given"), [(a, g) for a in WRITTEN for g in WRITTEN if a[-4:] != g[-4:]])
 def test_calls_in_another_return_format_are_no_abstention(asked: str, given: str) -> None:
     _, lenient = in_its_form(WRITTEN[given], asked)
     assert isinstance(lenient, Unreadable)

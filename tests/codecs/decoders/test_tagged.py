@@ -10,6 +10,7 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.codecs.decoders.tagged import make_corrected_reader, make_official_reader
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 
 
 def _read_words(text: str) -> tuple[Call, ...]:
@@ -21,7 +22,7 @@ def _read_names(make_reader: Callable[[TextReader], TextReader], text: str) -> l
     return [call.name for call in make_reader(_read_words)(text)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "official", "corrected"),
     [
         pytest.param("<TOOLCALL>a\nb</TOOLCALL>", ["a", "b"], ["a", "b"], id="one pair of tags"),
@@ -41,8 +42,8 @@ def test_the_text_between_tags_is_read(text: str, official: list[str], corrected
     assert _read_names(make_corrected_reader, text) == corrected
 
 
-@pytest.mark.parametrize("text", ["", "a", "a</TOOLCALL>", "<toolcall>a</toolcall>"])
-@pytest.mark.parametrize("make_reader", [make_official_reader, make_corrected_reader])
+@each_case("text", ["", "a", "a</TOOLCALL>", "<toolcall>a</toolcall>"])
+@each_case("make_reader", [make_official_reader, make_corrected_reader])
 def test_without_a_tag_there_are_no_calls(make_reader: Callable[[TextReader], TextReader], text: str) -> None:
     with pytest.raises(Undecodable, match=r"^there is no <TOOLCALL> tag$"):
         _read_names(make_reader, text)

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.codecs.decoders import wrapping
+from tests.cases import each_case
 from tests.codecs.hostile import must_end
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         pytest.param("f()", "[f()]", id="bare"),
@@ -23,7 +24,7 @@ def test_missing_brackets_are_added(text: str, expected: str) -> None:
     assert wrapping.add_brackets(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         pytest.param(" \t\r\n[f()]\r\n", "[f()]", id="white space"),
@@ -58,7 +59,7 @@ def test_stripping_a_fence_ends_soon(text: str) -> None:
     must_end(lambda: wrapping.strip_fence(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("[f(), g()]", "f(), g()"),
@@ -75,7 +76,7 @@ def test_brackets_around_all_of_a_text_are_stripped(text: str, expected: str) ->
     assert wrapping.strip_brackets(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "start", "expected"),
     [
         ("<a>x</a>", 0, (3, 4)),
@@ -95,7 +96,7 @@ def test_the_first_text_between_two_marks_is_found(
     assert start or wrapping.find_between(text, "<a>", "</a>") == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("", []),

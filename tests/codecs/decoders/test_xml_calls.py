@@ -17,6 +17,7 @@ from pytest_fcbench.codecs.decoders.xml_calls import (
     parse_official_verbose,
 )
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 VERBOSE = '<function name="f"><params><param name="x" value="{}" type="{}"/></params></function>'
@@ -39,7 +40,7 @@ def _read_value(read: TextReader, text: str) -> object:
 
 
 @each_form
-@pytest.mark.parametrize(
+@each_case(
     ("value", "kind", "meant"),
     [
         *(("1", "integer", 1), ("-1.5", "float", -1.5), ("2", "float", 2.0), ("a &lt; b", "string", "a < b")),
@@ -83,7 +84,7 @@ def test_a_literal_too_deep_for_the_parser_names_the_error(
 
 
 @each_form
-@pytest.mark.parametrize(
+@each_case(
     ("value", "kind", "strictly", "leniently"),
     [
         pytest.param("yes", "boolean", False, "yes", id="no boolean"),
@@ -105,7 +106,7 @@ def test_what_is_read_differently(
 
 
 @each_form
-@pytest.mark.parametrize(
+@each_case(
     ("value", "kind", "leniently", "reason"),
     [
         (
@@ -154,7 +155,7 @@ def test_officially_only_the_first_element_counts(
 
 
 @each_form
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("", "there is no <functions> element"),
@@ -215,7 +216,7 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("text", [*HOSTILE.values(), *MORE.values()], ids=[*HOSTILE, *MORE])
+@each_case("text", [*HOSTILE.values(), *MORE.values()], ids=[*HOSTILE, *MORE])
 def test_hostile_texts_end(text: str) -> None:
     for _, *readers in READERS.values():
         for read in readers:

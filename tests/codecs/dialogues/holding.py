@@ -11,9 +11,8 @@ from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.families import open_dialogue
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.domain.entry import Entry, Message
-from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
+from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from tests.codecs.test_presenting import WORDING

@@ -14,9 +14,10 @@ from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.transcript import Completion, Ending, Fault, ToolCall
-from pytest_fcbench.models.official_models import FAMILIES
+from pytest_fcbench.models.official_models import list_official_families
+from tests.cases import each_case
 from tests.codecs.dialogues.holding import (
     BELL,
     LAMP_CALL,
@@ -55,7 +56,7 @@ BARE_CALL = {name: value for name, value in CALL.items() if name != "index"}
 
 
 def test_every_official_class_is_asked_or_has_a_reason() -> None:
-    handlers = {family.handler for family in FAMILIES}
+    handlers = {family.handler for family in list_official_families()}
     assert handlers == ASKED.keys() | UNASKED.keys()
     assert ASKED.keys() & UNASKED.keys() == {"QwenAgentNoThinkHandler"}
     assert handlers >= FAULTS.keys()
@@ -67,7 +68,7 @@ def test_every_official_class_is_asked_or_has_a_reason() -> None:
     assert WRITTEN_FAMILIES.keys().isdisjoint(API_FAMILIES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("model", "answer", "result"),
     [
         (
@@ -129,7 +130,7 @@ def test_an_answer_in_words_goes_back_too() -> None:
         assert list_shown(show_body(dialogue), "messages", 1) == [answer]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("model", "parameters"),
     [
         ("kimi-k2-0905-preview-FC", {"temperature": 0.001, "store": False}),
@@ -364,7 +365,7 @@ def test_cohere_gets_plan_and_thinking_back() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["lit", "[1]", "{'id': ", '{"id": null}'])
+@each_case("text", ["lit", "[1]", "{'id': ", '{"id": null}'])
 def test_cohere_results_that_are_no_dict_stay(text: str) -> None:
     dialogue = open_family("command-a-03-2025-FC")
     call = {"id": "c1", "function": {"name": "home_lamp", "arguments": "{}"}}
@@ -434,8 +435,8 @@ def test_dm_cito_has_the_docs_between_two_texts() -> None:
 # Hostile replies
 
 
-@pytest.mark.parametrize("api", [api for api in Api if api is not Api.COMPLETIONS])
-@pytest.mark.parametrize("reply", [{}, {"output": 1}, {"content": {}}, {"message": []}, {"choices": [1]}])
+@each_case("api", [api for api in Api if api is not Api.COMPLETIONS])
+@each_case("reply", [{}, {"output": 1}, {"content": {}}, {"message": []}, {"choices": [1]}])
 def test_a_reply_of_another_kind_is_an_error(api: Api, reply: Mapping[str, object]) -> None:
     with pytest.raises(CallError, match="answered"):
         read_family_reply(api, reply)

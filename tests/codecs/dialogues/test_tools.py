@@ -18,6 +18,7 @@ from pytest_fcbench.codecs.dialogues.tools import (
 )
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.function_doc import GivenSchema
+from tests.cases import each_case
 from tests.codecs.test_presenting import WORDING
 
 LABELS = ("", " D: ", " MAX: ", " MIN: ", " LONG: ", " ADD: ", " ENUM: ", " RETURNS: ")
@@ -37,7 +38,7 @@ def write_property(write: WriteTool, schema: dict[str, object]) -> object:
     return as_mapping(as_mapping(function["parameters"])["properties"])["x"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "google", "palmyra"),
     [
         (
@@ -133,7 +134,7 @@ def test_a_bare_tool_has_nothing_else() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("write", "way"),
     [
         (write_bare_tool, ("function", "parameters")),

@@ -25,12 +25,18 @@ from pytest_fcbench.codecs.dialogues.written_families import (
     split_reasoning,
 )
 from pytest_fcbench.codecs.dialogues.written_prompt import DocNotation, ReadAnswer
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.models.official_models import FAMILIES
+from pytest_fcbench.models.official_models import list_official_families
+from tests.cases import each_case
 from tests.codecs.dialogues.holding import BELL, LAMP_CALL, SHORT, open_family, say_more, show_body
 
-MODELS = [model for family in FAMILIES if family.handler in WRITTEN_FAMILIES for model in family.models[:1]]
+MODELS = [
+    model
+    for family in list_official_families()
+    if family.handler in WRITTEN_FAMILIES
+    for model in family.models[:1]
+]
 TAGGED = '<tool_call>\n{"name": "f", "arguments": {"a": "\N{SNOWMAN}"}}\n</tool_call>'
 
 
@@ -74,7 +80,7 @@ def test_the_frame_of_qwen() -> None:
     assert with_system.startswith("<|im_start|>system\nBe kind.\n\n<text 2>")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("model", "tail"),
     [
         (
@@ -115,7 +121,7 @@ def test_the_last_turns_of_a_frame(model: str, tail: str) -> None:
     assert show_prompt(model).endswith(tail)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_case("model", MODELS)
 def test_every_frame_holds_the_question_and_goes_on(model: str) -> None:
     dialogue = open_family(model, SHORT, texts=TEXT_COUNTS.get(model))
     first = show_body(dialogue)
@@ -141,7 +147,7 @@ def test_gemma_gets_roles_that_its_template_knows() -> None:
     assert "<start_of_turn>model\nWell.<end_of_turn>\n<start_of_turn>user\nlit" in repaired
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kept"),
     [
         ('<function_call> {"name": "no_function", "arguments": {}}', ""),
@@ -206,7 +212,7 @@ def test_think_agent_forgets_all_but_the_first_message() -> None:
 # Answers
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "parts"),
     [
         ("a()", ("", "a()")),
@@ -230,7 +236,7 @@ def test_calls_go_back_without_the_text_beside_them() -> None:
     assert unescaped == [{"name": "f", "arguments": '{"a": "\N{SNOWMAN}"}'}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "f(a=1)",
@@ -268,7 +274,7 @@ def test_numbered_calls_have_ids_of_nine_signs() -> None:
     assert read_numbered_calls(text) == read
 
 
-@pytest.mark.parametrize("text", ["Well.", "3", "[1]", '{"name": "f"}', "[" * 5000])
+@each_case("text", ["Well.", "3", "[1]", '{"name": "f"}', "[" * 5000])
 def test_other_answers_have_no_ids(text: str) -> None:
     assert read_numbered_calls(text).message == {"role": "assistant", "content": text}
 
@@ -314,7 +320,7 @@ def test_the_models_own_template_gets_docs_and_messages() -> None:
 # FunctionGemma's notation
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "written"),
     [
         (None, "null"),
@@ -380,10 +386,8 @@ READERS: list[Callable[[str], ReadAnswer]] = [
 ]
 
 
-@pytest.mark.parametrize("read", READERS)
-@pytest.mark.parametrize(
-    "text", ["", "</think>", "<tool_call>\n[[[\n</tool_call>", "[null]", "\ud83c</think>"]
-)
+@each_case("read", READERS)
+@each_case("text", ["", "</think>", "<tool_call>\n[[[\n</tool_call>", "[null]", "\ud83c</think>"])
 def test_no_answer_breaks_a_reader(read: Callable[[str], ReadAnswer], text: str) -> None:
     assert read(text).message["role"] == "assistant"
 

@@ -16,12 +16,12 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
     describe_schema_violation,
 )
 from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
-from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.function_doc import TYPES, Language
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "made"),
     [
         ({"type": "number"}, {"type": "float"}),
@@ -55,7 +55,7 @@ def test_says_a_schema_in_the_words_of_function_docs(schema: object, made: objec
     assert convert_schema(schema, {}) == made
 
 
-@pytest.mark.parametrize("schema", [{"properties": None}, {"properties": [1], "required": ["a"]}, None, 3])
+@each_case("schema", [{"properties": None}, {"properties": [1], "required": ["a"]}, None, 3])
 def test_parameters_without_properties_are_none(schema: object) -> None:
     assert convert_parameters(schema, {}) == {"type": "dict", "properties": {}, "required": []}
 
@@ -90,9 +90,7 @@ def test_follows_references_and_leaves_what_refers_to_itself_open() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "reference", ["#/$defs/missing", "other.json#/a", "https://x.example/a.json", "#gone"]
-)
+@each_case("reference", ["#/$defs/missing", "other.json#/a", "https://x.example/a.json", "#gone"])
 def test_a_reference_must_lead_somewhere(reference: str) -> None:
     with pytest.raises(UsageError, match="is not defined in this file; bundle all definitions into it"):
         convert_schema({"$ref": reference}, {"$defs": {}})
@@ -236,7 +234,7 @@ _TOPS: dict[str, tuple[dict[str, object], dict[str, object], dict[str, object]]]
 }
 
 
-@pytest.mark.parametrize("name", _TOPS)
+@each_case("name", _TOPS)
 def test_schemas_are_read_as_the_world_writes_them(name: str) -> None:
     schema, allowed, refused = _TOPS[name]
     doc = describe_function("f", "", {"$defs": _DEFINITIONS, **schema})
@@ -246,7 +244,7 @@ def test_schemas_are_read_as_the_world_writes_them(name: str) -> None:
     assert describe_call_violation(doc, refused)
 
 
-@pytest.mark.parametrize("reference", ["part#gone", "#/$defs/gone", "other#/$defs/A", "https://[y"])
+@each_case("reference", ["part#gone", "#/$defs/gone", "other#/$defs/A", "https://[y"])
 def test_a_reference_beside_addresses_must_lead_somewhere(reference: str) -> None:
     schema = {"$id": "top", "$defs": _DEFINITIONS, "properties": {"a": {"$id": "part", "$ref": reference}}}
     with pytest.raises(
@@ -262,7 +260,7 @@ def test_parameters_are_those_of_all_alternatives() -> None:
     assert "c" not in doc.properties
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "is_open"),
     [
         ({"type": "object"}, True),
@@ -339,7 +337,7 @@ _CIRCLE: dict[str, object] = {}
 _CIRCLE["not"] = _CIRCLE
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "told"),
     [
         (_nest(50), None),

@@ -9,6 +9,7 @@ from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
+from tests.cases import each_case
 
 _BERTH: Mapping[str, Any] = {
     "type": "object",
@@ -93,7 +94,7 @@ def test_two_definitions_of_one_name_stay_apart() -> None:
     assert doc.properties["old"]["type"] == "string"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "allowed", "refused"),
     [
         ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1, 0),
@@ -140,9 +141,7 @@ def test_the_older_format_has_its_body_among_the_parameters() -> None:
     assert add.properties["length"]["description"] == "In metres"
 
 
-@pytest.mark.parametrize(
-    "wrapped", ["chat", "responses", "bare", "input_schema", "inputSchema", "object", "tools/list"]
-)
+@each_case("wrapped", ["chat", "responses", "bare", "input_schema", "inputSchema", "object", "tools/list"])
 def test_tools_become_functions(wrapped: str) -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
     bare = {"name": "berth.get", "description": "One\n berth", "parameters": schema}
@@ -189,7 +188,7 @@ def test_a_tool_with_a_wrong_schema_is_told_with_its_number() -> None:
         _read_docs(tools)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "rule"),
     [
         ({"a": 1}, "has neither 'paths', as an OpenAPI description, nor a list of tools; give one of these"),

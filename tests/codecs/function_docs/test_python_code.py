@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.errors import UsageError
+from tests.cases import each_case
 
 
 class Soil(enum.Enum):
@@ -168,7 +169,7 @@ def test_a_default_is_told_as_json_where_json_has_it() -> None:
     assert "default" not in properties["tags"], "the order of a set is not always the same"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "rule"),
     [
         (any_number, r"any_number: parameter \*values.* cannot be passed by name"),

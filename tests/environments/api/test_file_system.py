@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.file_system import MAX_ITEMS, Directory, File, FileSystem, build_tree
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import Filler, World
+from tests.cases import each_case
 
 HOME = {
     "docs": {"plan.txt": "one\ntwo", "old": {"plan.txt": "zero"}},
@@ -76,7 +77,7 @@ def test_filler_makes_files_long_and_folders_full() -> None:
     assert files.long_context is True
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("folder", "answer", "path"),
     [
         ("old", {"current_working_directory": "old"}, "/home/docs/old"),
@@ -101,7 +102,7 @@ def test_nothing_lies_above_the_root() -> None:
     assert is_refused(make_home().cd(".."))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "answer"),
     [
         ("ls", (), {"current_directory_content": ["docs", "empty", "list.txt"]}),
@@ -137,7 +138,7 @@ def test_reading_answers_and_changes_nothing(
     assert build_tree(files.root) == HOME
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments"),
     [
         *[
@@ -232,7 +233,7 @@ def error_of(name: str, arguments: list[object]) -> str:
         return str(error)
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}
@@ -244,7 +245,7 @@ def test_sizes_can_be_shown_in_kilobytes_and_megabytes() -> None:
     assert make_home({"f": "x" * 3_000_000}).du(True) == {"disk_usage": "2.86 MB"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "answer", "after"),
     [
         ("mkdir", ("new",), None, {"a": "1", "d": {}, "new": {}}),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.math import MAX_BITS, MAX_DIGITS, MAX_TEXT, Math
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 
 CALCULATOR = Math({"precision": 3}, World(), long_context=True)
 
@@ -29,7 +30,7 @@ def test_a_calculator_has_no_state() -> None:
     assert CALCULATOR.state() == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "text"),
     [
         ("add", (1, 2), "3"),
@@ -69,7 +70,7 @@ def test_a_calculation_has_this_result(name: str, arguments: tuple[object, ...],
     assert str(call_function(name, *arguments)) == f"{{'result': {text}}}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "words"),
     [
         ("add", (1, "2"), "numbers"),
@@ -147,14 +148,14 @@ def error_of(name: str, arguments: list[object]) -> object:
     return getattr(CALCULATOR, name)(*arguments)["error"]
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}
     assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "error", "reason"),
     [
         ("power", (1e308, 10), OverflowError, "(34, 'Numerical result out of range')"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.environments.api.messages import Messages
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 
 WORLD = World(
     defaults={
@@ -58,7 +58,7 @@ def test_a_known_user_can_log_in() -> None:
     assert messages.current_user == "USR002"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments"),
     [
         ("send_message", ("USR002", "x")),
@@ -176,7 +176,7 @@ def error_of(function: str, arguments: list[object], config: dict[str, object]) 
     return str(getattr(messages, function)(*arguments)["error"])
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}

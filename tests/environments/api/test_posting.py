@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.posting import Posting
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 
 WORLD = World(
     defaults={
@@ -79,7 +80,7 @@ def test_a_wrong_attempt_does_not_log_out() -> None:
     assert posting.posting_get_login_status() == {"login_status": True}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "arguments"),
     [
         ("post_tweet", ["hello"]),
@@ -97,7 +98,7 @@ def test_what_needs_a_login_changes_nothing_without_one(function: str, arguments
     assert posting.state() == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "arguments"),
     [
         ("retweet", [9]),
@@ -136,7 +137,7 @@ def error_of(function: str, arguments: list[object], authenticated: bool) -> str
     return str(getattr(make_network(authenticated=authenticated), function)(*arguments)["error"])
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}
@@ -212,7 +213,7 @@ def test_a_user_can_be_followed_and_unfollowed_once() -> None:
     assert posting.following_list == ["grace"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("keyword", "found"), [("engine", True), ("TURNS", True), ("#brass", True), ("brass", False), ("", True)]
 )
 def test_a_search_looks_into_texts_and_for_whole_tags(keyword: str, found: bool) -> None:

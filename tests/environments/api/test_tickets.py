@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.tickets import Tickets
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import World
+from tests.cases import each_case
 
 WORLD = World(defaults={"tickets": {"ticket_queue": [], "ticket_counter": 1, "current_user": None}})
 LAMP: dict[str, Any] = {
@@ -57,7 +58,7 @@ def test_a_new_ticket_is_open_and_belongs_to_the_user() -> None:
     assert tickets.ticket_counter == 9
 
 
-@pytest.mark.parametrize("priority", [0, 6, -1, 5.5])
+@each_case("priority", [0, 6, -1, 5.5])
 def test_a_priority_goes_from_1_to_5(priority: Any) -> None:
     tickets = make_desk()
     assert "priority" in str(tickets.create_ticket("Door", priority=priority)["error"])
@@ -81,7 +82,7 @@ def test_any_name_and_password_will_do_that_are_not_empty(username: str, passwor
     assert tickets.current_user is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "arguments"),
     [
         ("get_ticket", []),
@@ -124,7 +125,7 @@ def error_of(function: str, arguments: list[object], setting: str) -> str:
     return str((answer[0] if isinstance(answer, list) else answer)["error"])
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}
@@ -161,7 +162,7 @@ def test_an_edit_must_be_an_object() -> None:
         make_desk().edit_ticket(7, ["title"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "titles"),
     [(None, ["Door", "Roof"]), ("", ["Door", "Roof"]), ("CLOSED", ["Roof"]), ("Resolved", [])],
 )

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from pytest_fcbench.environments.api.trading import Trading
 from pytest_fcbench.environments.world import Filler, World
+from tests.cases import each_case
 from tests.environments.wild import Call, check_isolation, draw_wild_calls
 
 ACRN = {"price": 40.0, "percent_change": -1.5, "volume": 2.0, "MA(5)": 41.0, "MA(20)": 42.0}
@@ -155,7 +156,7 @@ def test_login_and_logout_change_the_status() -> None:
     assert not account.authenticated
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "arguments"),
     [
         ("get_account_info", ()),
@@ -204,7 +205,7 @@ def test_moments_of_transactions_follow_from_the_seed() -> None:
     assert get_moment(1) == get_moment(1) != get_moment(2)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("function", "amount", "market"),
     [
         ("fund_account", 0, "Open"),
@@ -221,7 +222,7 @@ def test_a_refused_transfer_moves_no_money(function: str, amount: float, market:
     assert account.transaction_history == [JANUARY, FEBRUARY]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "end", "found"),
     [
         (None, None, [JANUARY, FEBRUARY]),
@@ -272,7 +273,7 @@ def test_orders_that_are_taken_all_the_same(kind: str, price: float, amount: flo
     assert account.orders[8] != OFFERED  # its number was still the counter's
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("symbol", "price", "amount"),
     [("NONE", 1, 1), ("ACRN", 0, 1), ("ACRN", 1, 0), ("ACRN", -1, 1), ("ACRN", 50.01, 2)],
 )
@@ -369,7 +370,7 @@ def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> 
     return str(error["error"] if isinstance(error, dict) else error)
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from pytest_fcbench.environments.api.travel import Travel
 from pytest_fcbench.environments.world import Filler, World
+from tests.cases import each_case
 from tests.environments.wild import Call, check_isolation, draw_wild_calls
 
 TOKEN = "tok"
@@ -132,8 +133,8 @@ NEED_A_TOKEN: dict[str, tuple[object, ...]] = {
 }
 
 
-@pytest.mark.parametrize("function", NEED_A_TOKEN)
-@pytest.mark.parametrize(("token", "lifetime"), [("other", 60), (TOKEN, 0)], ids=["wrong", "expired"])
+@each_case("function", NEED_A_TOKEN)
+@each_case(("token", "lifetime"), [("other", 60), (TOKEN, 0)], ids=["wrong", "expired"])
 def test_a_token_is_needed(function: str, token: str, lifetime: int) -> None:
     agency = make_agency(token_expires_in=lifetime)
     before = deepcopy(agency.state())
@@ -150,7 +151,7 @@ def test_only_cards_ask_for_a_lifetime_of_the_token() -> None:
     assert agency.travel_get_login_status() == {"status": False}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("last_name", "born", "passport", "failure"),
     [
         ("Lund", "2013-03-01", "US1", None),
@@ -210,7 +211,7 @@ def test_the_budget_limit_is_kept_as_a_float() -> None:
     assert agency.get_budget_fiscal_year("2020-01-01T00:00:00", "true") == {"budget_fiscal_year": "2018"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("base", "target", "value", "exchanged"),
     [("USD", "EUR", 10, 8.0), ("EUR", "USD", 10, 12.5), ("USD", "RMB", 2, 14.0), ("RMB", "USD", 5, 0.71)],
 )
@@ -232,7 +233,7 @@ def test_airports_are_listed_and_found_by_city() -> None:
     assert agency.get_nearest_airport_by_city("abbey") == {"nearest_airport": "Unknown"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("route", "day", "seat", "cost"),
     [
         (("AAA", "BBB"), ODD, "economy", 60.0),
@@ -282,7 +283,7 @@ def test_a_long_context_shows_the_history_of_bookings() -> None:
     assert list(result["booking_history"]) == ["trip", "far", result["booking_id"]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         {"card_id": "red"},
@@ -416,7 +417,7 @@ def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> 
     return str(answer.get("error") or answer["verification_failure"])
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}

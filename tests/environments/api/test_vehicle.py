@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.environments.api.vehicle import Vehicle
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.world import Filler, World
+from tests.cases import each_case
 
 DOORS = ["driver", "passenger", "rear_left", "rear_right"]
 WORLD = World(
@@ -105,7 +106,7 @@ def test_an_engine_starts_with_locked_doors_and_the_brake_fully_pressed() -> Non
     assert vehicle.engine_state == "running"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("config", "mode", "problem"),
     [
         (READY | {"doorStatus": {"driver": "unlocked", "boot": "locked"}}, "START", "driver"),
@@ -128,7 +129,7 @@ def test_stopping_the_engine_works_and_still_answers_with_an_error(config: dict[
     assert vehicle.engine_state == "stopped"
 
 
-@pytest.mark.parametrize(("amount", "level"), [(6, 10.0), (46, 50.0), (46.5, None), (-1, None)])
+@each_case(("amount", "level"), [(6, 10.0), (46, 50.0), (46.5, None), (-1, None)])
 def test_the_tank_holds_50_gallons(amount: float, level: float | None) -> None:
     vehicle = make_car()
     answer = vehicle.fillFuelTank(amount)
@@ -174,7 +175,7 @@ def test_headlights_on_auto_are_off(mode: Any, status: str) -> None:
     assert "error" in vehicle.setHeadlights("dim")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("option", "shown"),
     [
         ("fuel", {"fuelLevel": 4.0}),
@@ -310,7 +311,7 @@ def test_liters_and_gallons_are_converted() -> None:
     assert make_car().gallon_to_liter(10) == {"liter": pytest.approx(37.8541)}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "distance"),
     [("11111", "22222", 12.5), ("22222", "11111", 12.5), ("11111", "11111", None), ("1", "2", None)],
 )
@@ -333,7 +334,7 @@ def test_navigation_keeps_the_destination() -> None:
         vehicle.set_navigation(5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("first", "healthy"), [(32.0, True), (24.0, True), (23.9, False), (44.1, False)])
+@each_case(("first", "healthy"), [(32.0, True), (24.0, True), (23.9, False), (44.1, False)])
 def test_tires_are_healthy_by_their_mean(first: float, healthy: bool) -> None:
     answer = {
         "frontLeftTirePressure": first,
@@ -386,7 +387,7 @@ def error_of(function: str, arguments: list[object], config: dict[str, Any]) -> 
         return str(error)
 
 
-@pytest.mark.parametrize("calls", ALIKE, ids=str)
+@each_case("calls", ALIKE, ids=str)
 def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]) -> None:
     """Verdicts compare texts: what an error names, and which functions share it, is part of them."""
     [text] = {error_of(*call) for call in calls}

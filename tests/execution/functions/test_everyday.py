@@ -13,9 +13,10 @@ from pytest_fcbench.execution.functions import everyday
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
 from pytest_fcbench.execution.functions.lookups import LOOKUPS
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "result"),
     [
         ("fuel_needed", (300, 6), 18.0),
@@ -47,7 +48,7 @@ def test_roman_numerals_end_at_3999() -> None:
         everyday.roman_numeral(4000)
 
 
-@pytest.mark.parametrize("name", EVERYDAY)
+@each_case("name", EVERYDAY)
 def test_a_doc_says_what_each_parameter_is(name: str) -> None:
     doc = document_function(EVERYDAY[name])
     assert doc.name == name

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.execution.functions import formulas
 from pytest_fcbench.execution.functions.formulas import FORMULAS
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "result"),
     [
         ("calculate_triangle_area", (6, 5), 15.0),
@@ -93,7 +94,7 @@ def test_a_discount_takes_a_tenth_off() -> None:
     assert formulas.book_room("twin", 200, "", "", "7", "DISCOUNT20")["total_price"] == 200
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "error", "words"),
     [
         ("add_binary_numbers", (10011, 1100), TypeError, "non-string with explicit base"),
@@ -132,7 +133,7 @@ def test_the_divisor_of_positive_numbers(a: int, b: int) -> None:
     assert formulas.math_gcd(a, b) == math.gcd(a, b)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "result"),
     [
         ("calculate_mean", ([0.1] * 10,), "0.09999999999999999"),

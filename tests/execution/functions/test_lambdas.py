@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.execution.functions.lambdas import read_function
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ("lambda x: 3*x**2 + 2*x - 1", 15.0),
@@ -30,7 +31,7 @@ def test_a_function_in_text_is_read(text: str, value: float) -> None:
     assert read_function(text)(2.0) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reason"),
     [
         ("3*x**2", "not a lambda of one parameter"),
@@ -76,7 +77,7 @@ def test_what_is_no_function(text: str, reason: str) -> None:
         read_function(text)(2.0)
 
 
-@pytest.mark.parametrize("value", [None, 5, ["lambda x: x"], lambda x: x])
+@each_case("value", [None, 5, ["lambda x: x"], lambda x: x])
 def test_what_is_no_text(value: object) -> None:
     with pytest.raises(Undecodable, match="the function must be a short text"):
         read_function(value)

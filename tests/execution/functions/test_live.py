@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.execution.functions.live import HOSTS, Live, make_request
 from pytest_fcbench.execution.functions.lookups import LOOKUPS, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Raised, Returned, Unanswered

@@ -7,16 +7,17 @@ import re
 import pytest
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.execution.functions.lookups import LOOKUPS, RecordedLookups, UnansweredError
+from tests.cases import each_case
 
 WEATHER = RecordedCall.with_reply("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)
 HISTORY = lookups.record_reply("get_stock_history('AAPL', interval='1mo', diffandsplits='true')", {"1": {}})
 KNOWN = lookups.make_functions(RecordedLookups([WEATHER, HISTORY]).answer)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "reply"),
     [
         ("get_weather_data(coordinates=[90.00, 0.00])", -0.4),

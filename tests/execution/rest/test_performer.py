@@ -14,9 +14,9 @@ import pytest
 
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, make_api_request
-from pytest_fcbench.execution.rest.performer import Performer, collect_recordings
-from pytest_fcbench.execution.rest.sender import Sender
+from pytest_fcbench.execution.rest.performer import Performer, Sender, collect_recordings
 from pytest_fcbench.web.client import Client
+from tests.cases import each_case
 from tests.execution.keeping import Kept
 from tests.web.hosting import Hosted, Seen, always_send, make_reply, serve_locally
 
@@ -174,7 +174,7 @@ def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     monkeypatch.setenv("OMDB_API_KEY", "sesame")
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(
-        "pytest_fcbench.execution.rest.sender.Client",
+        "pytest_fcbench.execution.rest.performer.Client",
         partial(Client, resolve=lambda _: [ip_address("8.8.8.8")], connect=refuse_connection),
     )
     with closing(Performer(live=True)) as perform:
@@ -201,7 +201,7 @@ def test_answers_are_kept_without_the_key(monkeypatch: pytest.MonkeyPatch) -> No
         assert isinstance(perform(call.replace("'x'", "'y'")), Unanswered)
 
 
-@pytest.mark.parametrize("written", [make_reply(b"", 500), make_reply(b"", 429), make_reply(b"", 403), b""])
+@each_case("written", [make_reply(b"", 500), make_reply(b"", 429), make_reply(b"", 403), b""])
 def test_failures_are_not_kept(written: bytes) -> None:
     keep = Kept()
     with serve_locally(always_send(written)) as hosted:
@@ -225,7 +225,7 @@ def test_an_api_that_wants_to_be_left_alone() -> None:
     assert 1 < pauses[0] <= 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     "place", ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "https://evil.example/"]
 )
 def test_a_redirect_out_of_the_table(place: str) -> None:

@@ -77,11 +77,13 @@ def test_no_attempt_reaches_anything() -> None:
     assert read_harm(make_attempts()) == {}
 
 
+@pytest.mark.nightly
 @needs_filters
 def test_no_attempt_reaches_anything_where_landlock_is_missing() -> None:
     assert read_harm(make_attempts("--without", "landlock", only=REACHING)) == {}
 
 
+@pytest.mark.nightly
 @needs_filters
 def test_no_attempt_of_another_user_reaches_anything() -> None:
     python = find_python()
@@ -95,6 +97,7 @@ def test_nothing_is_attempted_where_filters_are_missing() -> None:
     assert "this system lacks filters of system calls (seccomp: Function not implemented)" in str(seen)
 
 
+@pytest.mark.nightly
 @needs_filters
 def test_without_confinement_attempts_do_harm_but_limits_hold() -> None:
     """The attempts can tell: what a filter refuses is done without one."""
@@ -183,6 +186,7 @@ pool.find_missing = lambda: "a lock"
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_fcbench.execution.sandbox.frames import Channel, FrameError, decode_frame, encode_frame
+from tests.cases import each_case
 
 NO_FRAME = r"this is no frame|the result"
 
@@ -27,7 +28,7 @@ def ends(request: pytest.FixtureRequest) -> Iterator[tuple[Channel, Channel]]:
 in_little_time = pytest.mark.parametrize("ends", [0.3], indirect=True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         None,
@@ -63,7 +64,7 @@ def mark_colliding(count: int) -> bytes:
     return json.dumps([{"dict": [[{"int": hex(key * (2**61 - 1))}, 0] for key in range(count)]}]).encode()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "frame",
     [
         b"",
@@ -119,7 +120,7 @@ def test_a_frame_of_another_call_is_refused(ends: tuple[Channel, Channel]) -> No
 
 
 @in_little_time
-@pytest.mark.parametrize("begun", [b"", b"\0", b"\0\0\0\x09", b'\0\0\0\x09["k",'])
+@each_case("begun", [b"", b"\0", b"\0\0\0\x09", b'\0\0\0\x09["k",'])
 def test_a_frame_that_does_not_end_is_given_up_at_the_deadline(
     ends: tuple[Channel, Channel], begun: bytes
 ) -> None:

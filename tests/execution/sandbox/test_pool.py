@@ -15,9 +15,10 @@ import psutil
 import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
+from tests.cases import each_case
 from tests.conftest import ROOT
 
 SHORT = CallLimits(cpu_s=0.3, wall_s=5, memory=2**29)
@@ -55,7 +56,7 @@ def wait_for_end(process: psutil.Process) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "value"),
     [
         ("math_gcd(a=12, b=18)", 6),
@@ -130,14 +131,14 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("call", ATTACKS, ids=lambda call: f"{call[:40]!r}")
+@each_case("call", ATTACKS, ids=lambda call: f"{call[:40]!r}")
 def test_a_refused_call_leaves_the_pool_working(short_pool: Pool, call: str) -> None:
     (outcome,) = short_pool([call])
     assert isinstance(outcome, Raised), outcome
     assert short_pool(["math_gcd(a=12, b=18)"]) == (Returned(6),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "limits"),
     [
         ("math_factorial(n=10**9)", {Limit.TIME}),

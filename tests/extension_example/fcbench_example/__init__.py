@@ -15,15 +15,14 @@ from pytest_fcbench.codecs.decoders.syntax import read_every_language
 from pytest_fcbench.codecs.dialogues.families import OwnFamily
 from pytest_fcbench.codecs.dialogues.written_prompt import WrittenPrompt
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.categories import CATEGORIES, Category
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.kind import Kind, Resources
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.judging.equivalence.asked_quantities import read_asked_quantities
+from tests.cases import each_case
 
 
 def have_common_reading(parameter: str, one: object, other: object) -> bool:
@@ -69,12 +69,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("parameter", "one", "other"), SAME)
+@each_case(("parameter", "one", "other"), SAME)
 def test_two_writings_have_a_common_reading(parameter: str, one: object, other: object) -> None:
     assert have_common_reading(parameter, one, other)
 
 
-@pytest.mark.parametrize(("parameter", "one", "other"), DIFFERENT)
+@each_case(("parameter", "one", "other"), DIFFERENT)
 def test_near_ones_have_none(parameter: str, one: object, other: object) -> None:
     assert not have_common_reading(parameter, one, other)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import Difference
 from pytest_fcbench.judging.equivalence.builtin import BuiltinComparison, compare_arguments
+from tests.cases import each_case
 from tests.factories import make_doc
 
 DOC = make_doc(
@@ -126,7 +127,7 @@ def name_arguments(arguments: Mapping[str, object]) -> str:
     return json.dumps(arguments)[:40]
 
 
-@pytest.mark.parametrize(("made", "expected"), SAME, ids=name_arguments)
+@each_case(("made", "expected"), SAME, ids=name_arguments)
 def test_two_writings_of_arguments_are_the_same(
     made: Mapping[str, object], expected: Mapping[str, object]
 ) -> None:
@@ -136,7 +137,7 @@ def test_two_writings_of_arguments_are_the_same(
         assert found.differences == ()
 
 
-@pytest.mark.parametrize(("made", "expected"), DIFFERENT, ids=name_arguments)
+@each_case(("made", "expected"), DIFFERENT, ids=name_arguments)
 def test_a_difference_in_one_argument_is_found(
     made: Mapping[str, object], expected: Mapping[str, object]
 ) -> None:
@@ -146,7 +147,7 @@ def test_a_difference_in_one_argument_is_found(
         assert len(found.differences) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("description", "default"),
     [
         ("Default: 3", 3),
@@ -167,7 +168,7 @@ def test_a_default_stated_in_words_may_be_left_out(description: str, default: ob
     assert not compare_arguments(doc, {}, {"x": "another"}).same
 
 
-@pytest.mark.parametrize(
+@each_case(
     "description",
     [
         "Default: 3 for adults, 2 for others",
@@ -291,8 +292,8 @@ LARGE: Mapping[str, tuple[object, object]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("one", "other"), LARGE.values(), ids=LARGE)
-@pytest.mark.parametrize("parameter", ["query", "note", "children_age", "hotel_id", "legs"])
+@each_case(("one", "other"), LARGE.values(), ids=LARGE)
+@each_case("parameter", ["query", "note", "children_age", "hotel_id", "legs"])
 def test_what_no_judge_should_stumble_over(parameter: str, one: object, other: object) -> None:
     assert compare_arguments(DOC, {parameter: one}, {parameter: other}).same
     found = compare_arguments(DOC, {parameter: one}, {parameter: "Bergen"})
@@ -301,7 +302,7 @@ def test_what_no_judge_should_stumble_over(parameter: str, one: object, other: o
     found.reason.encode()
 
 
-@pytest.mark.parametrize("text", ["9 ", "a.", "1,", "-", "st ", ", Norway", "\u0301\u0316", "(", "Paris "])
+@each_case("text", ["9 ", "a.", "1,", "-", "st ", ", Norway", "\u0301\u0316", "(", "Paris "])
 def test_time_grows_with_the_length_at_the_most(text: str) -> None:
     """Just under the longest text that rules are applied to, nothing takes long; no clock, only an end."""
     long = text * (1_990 // len(text))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_fcbench.judging.equivalence.currencies import read_currency
 from pytest_fcbench.judging.equivalence.tables import read_rows
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "names"),
     [
         ("USD", ["USD", "usd", "US dollar", "U.S. Dollars", "US$", "the US dollar", "United States dollar"]),
@@ -22,7 +21,7 @@ def test_names_of_one_currency(code: str, names: list[str]) -> None:
     assert [read_currency(name) for name in names] == [code] * len(names)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["dollar", "peso", "$", "¥", "franc", "rupees", "pound", "Australian dollar (USD)", "BTC", "", "((a"],
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcbench.judging.equivalence.builtin import compare_arguments
+from tests.cases import each_case
 from tests.factories import make_doc
 
 PARAMETERS: Mapping[str, str] = {
@@ -74,7 +75,7 @@ def test_there_are_three_hundred_pairs_of_all_kinds() -> None:
         assert min(counted.values()) >= 11
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("file", "parameter", "least"),
     [
         ("judged_pairs.txt", "", 0.95),
@@ -86,7 +87,7 @@ def test_there_are_three_hundred_pairs_of_all_kinds() -> None:
     ],
 )
 def test_the_judge_agrees_with_the_person(file: str, parameter: str, least: float) -> None:
-    """The figures stand in docs/decisions/builtin-judge.md. None is taken for the same that is not."""
+    """The figures stand in docs/project/decisions-judges.md. None is taken for the same that is not."""
     pairs = read_pairs(file)
     wrong = [pair for pair in pairs if is_judged_same(pair, parameter) is not pair.same]
     assert len(wrong) <= (1 - least) * len(pairs), wrong

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pytest_fcbench.judging.equivalence.languages import read_language
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "names"),
     [
         ("de", ["de", "DE", "German", "Deutsch", "deu", "ger"]),
@@ -24,6 +23,6 @@ def test_a_country_makes_another_language() -> None:
     assert len({read_language(name) for name in ("English", "British English", "en-us", "en-au")}) == 4
 
 
-@pytest.mark.parametrize("text", ["", "xx", "Klingon", "the", "?"])
+@each_case("text", ["", "xx", "Klingon", "the", "?"])
 def test_what_names_no_language(text: str) -> None:
     assert read_language(text) is None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.judging.equivalence.phones import is_same_phone
+from tests.cases import each_case
 
 SAME = [
     ("+1 415 555 2671", "(415) 555-2671"),
@@ -30,19 +30,19 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@each_case(("one", "other"), SAME)
 def test_writings_of_one_number(one: str, other: str) -> None:
     assert is_same_phone(one, other) is True
     assert is_same_phone(other, one) is True
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@each_case(("one", "other"), DIFFERENT)
 def test_two_numbers(one: str, other: str) -> None:
     assert is_same_phone(one, other) is False
     assert is_same_phone(other, one) is False
 
 
-@pytest.mark.parametrize("text", ["", "call me", "1-800-FLOWERS", "12", "+", "5" * 100, "٥٥٥٥٥٥٥"])
+@each_case("text", ["", "call me", "1-800-FLOWERS", "12", "+", "5" * 100, "٥٥٥٥٥٥٥"])
 def test_what_is_no_number(text: str) -> None:
     assert is_same_phone(text, "+1 415 555 2671") is None
 

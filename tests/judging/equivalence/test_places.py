@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.judging.equivalence.places import is_same_place, write_out_code
 from pytest_fcbench.judging.equivalence.words import split_words
+from tests.cases import each_case
 
 SAME = [
     # with and without what they lie in
@@ -119,13 +119,13 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@each_case(("one", "other"), SAME)
 def test_names_of_one_place(one: str, other: str) -> None:
     assert is_same_place(one, other)
     assert is_same_place(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@each_case(("one", "other"), DIFFERENT)
 def test_names_of_two_places(one: str, other: str) -> None:
     assert not is_same_place(one, other)
     assert not is_same_place(other, one)

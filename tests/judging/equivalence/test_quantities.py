@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from pytest_fcbench.judging.equivalence.quantities import (
     read_quantity,
     read_unit,
 )
+from tests.cases import each_case
 
 WRITINGS: list[tuple[Quantity, list[object]]] = [
     (Quantity("number", Fraction(3)), [3, 3.0, "3", "3.0", "three", "Three", " 3 ", "３"]),
@@ -93,12 +93,12 @@ WRITINGS: list[tuple[Quantity, list[object]]] = [
 """Quantities, each with ways to write it; metres, seconds, grams and degrees Celsius are the units kept."""
 
 
-@pytest.mark.parametrize(("quantity", "writings"), WRITINGS, ids=[str(row[1][0]) for row in WRITINGS])
+@each_case(("quantity", "writings"), WRITINGS, ids=[str(row[1][0]) for row in WRITINGS])
 def test_every_writing_is_read_as_the_quantity(quantity: Quantity, writings: list[object]) -> None:
     assert [read_quantity(writing) for writing in writings] == [quantity] * len(writings)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("03/04/2024", "2024-04-03"),
@@ -128,7 +128,7 @@ def test_near_ones_are_different(one: object, other: object) -> None:
     assert read_quantity(one) != read_quantity(other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("20241127", "2024-11-27"),
@@ -146,7 +146,7 @@ def test_a_value_with_two_readings_equals_either(one: object, other: object) -> 
     assert read_quantities(one) & read_quantities(other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("20241127", "2024-11-28"),
@@ -172,7 +172,7 @@ def test_names_of_units_and_days() -> None:
     assert read_calendar_name("someday") is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         *(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.judging.equivalence.words import is_code, spell_umlauts, split_words, turn_name
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other", "words"),
     [
         ("Sagrada Família", "sagrada familia", "sagrada familia"),
@@ -38,7 +38,7 @@ def test_both_writings_have_these_words(one: str, other: str, words: str) -> Non
     assert [split_words(one), split_words(other)] == [tuple(words.split())] * 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("C", "C++"),
@@ -61,12 +61,12 @@ def test_what_is_not_the_same(one: str, other: str) -> None:
     assert split_words(one) != split_words(other)
 
 
-@pytest.mark.parametrize("text", ["f7Gh2k", "class::3", "a@b.org", "x=1", "readme.md", "BOM.AIRPORT", "C++"])
+@each_case("text", ["f7Gh2k", "class::3", "a@b.org", "x=1", "readme.md", "BOM.AIRPORT", "C++"])
 def test_a_code_is_recognized(text: str) -> None:
     assert is_code(text)
 
 
-@pytest.mark.parametrize("text", ["Bergen", "O'Hare", "7", "route 66", "AT & T", "", " ", "Fort-de-France"])
+@each_case("text", ["Bergen", "O'Hare", "7", "route 66", "AT & T", "", " ", "Fort-de-France"])
 def test_ordinary_words_are_no_code(text: str) -> None:
     assert not is_code(text)
 
@@ -87,7 +87,7 @@ def test_a_first_name_behind_a_comma_goes_to_the_front() -> None:
     assert turn_name("Smith, Jane") != turn_name("Smith, John")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("don't", "do not"),
@@ -106,7 +106,7 @@ def test_other_spellings_are_the_same(one: str, other: str) -> None:
     assert split_words(one) == split_words(other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [("do", "do not"), ("can", "can't"), ("hour", "hor"), ("wise", "wize")],
 )

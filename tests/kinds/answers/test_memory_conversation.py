@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.transcript import (
     AskModel,
     PathSettings,
 )
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.answers.memory_conversation import open_environments
-from pytest_fcbench.kinds.answers.truth import Answers
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.answers.verdict import Answers
+from pytest_fcbench.kinds.kind import ConversationContext, Memories
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.rows import read_row
 from pytest_fcbench.kinds.answers import memory_entries as memory
-from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.answers.verdict import Answers, Facts
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
+from tests.cases import each_case
 from tests.factories import make_doc
 
 TEXT = """\
@@ -65,7 +65,7 @@ def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Pat
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "says"),
     [
         (

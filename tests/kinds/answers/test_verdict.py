@@ -13,7 +13,8 @@ from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompti
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.answers import verdict as answer
-from pytest_fcbench.kinds.answers.truth import Answers, Facts
+from pytest_fcbench.kinds.answers.verdict import Answers, Facts
+from tests.cases import each_case
 from tests.factories import make_entry
 
 
@@ -40,7 +41,7 @@ def name_verdict(verdict: Verdict) -> str:
 CALL = Step(Completion(tool_calls=(ToolCall("weather.forecast", "{}"),)), ("weather.forecast()",), ("{}",))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "right", "official", "corrected"),
     [
         ("{'answer': 'Oslo', 'context': 'It was told.'}", "Oslo", "passed", "passed"),
@@ -106,7 +107,7 @@ def test_any_answer_will_do() -> None:
     assert judge_text("eleven", "11", "eleven") == Judgement.same_in_both(Passed())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ('{"answer": "Oslo", "context": "c"}', "Oslo"),
@@ -153,7 +154,7 @@ def test_what_is_right_says_itself(right: str) -> None:
     assert answer.states_answer(right, right) is words
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["{" * 500_000, "{'answer': " * 50_000, ",answer:'" * 50_000, "1," * 300_000, "a " * 300_000]
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:

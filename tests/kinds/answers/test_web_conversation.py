@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import (
@@ -25,14 +24,14 @@ from pytest_fcbench.domain.transcript import (
 )
 from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
 from pytest_fcbench.kinds.answers import verdict as answer
-from pytest_fcbench.kinds.answers.truth import Answers
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.answers.verdict import Answers
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
 from pytest_fcbench.web import searcher
-from pytest_fcbench.web.search import Hit
+from pytest_fcbench.web.searcher import Hit
 from tests.factories import tool_calls
 from tests.kinds.golden_path.talking import FC
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds.answers.truth import Answers
+from pytest_fcbench.kinds.answers.verdict import Answers
+from tests.cases import each_case
 
 QUESTION = """category: web_search
 entries:
@@ -44,7 +45,7 @@ def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -
     assert [doc.name for doc in entry.functions] == ["search_engine_query", "fetch_url_content"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "told"),
     [
         ('"31", 31 metres', "", r"web_search.yaml:5: entries.0.answers: must have at least one element"),

@@ -10,7 +10,8 @@ import pytest
 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.kinds.answers import web_pages
-from pytest_fcbench.web.page import Page
+from pytest_fcbench.web.small_web import Page
+from tests.cases import each_case
 
 TOP = "host: a.example\nname: A & B\npages:\n"
 
@@ -65,7 +66,7 @@ def test_redirects_and_json_are_pages_too(tmp_path: Path) -> None:
     assert not found["http://a.example/b.pdf"].text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "told"),
     [
         ("  /x: {text: [a]}", r"a.yaml:4: pages./x: has no 'title'"),
@@ -79,7 +80,7 @@ def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
         read_written_pages(tmp_path, text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "message"),
     [
         ("{title: T}", "pages./x: has no 'text'"),

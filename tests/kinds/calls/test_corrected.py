@@ -13,8 +13,9 @@ from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.kinds.calls import corrected
-from pytest_fcbench.kinds.calls.value_comparison import values_agree
+from pytest_fcbench.kinds.calls import verdict as corrected
+from pytest_fcbench.kinds.calls.truth import values_agree
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"
@@ -140,7 +141,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
+@each_case(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
 def test_a_value_has_the_corrected_verdict(
     schema: Mapping[str, object], accepted: object, value: object, expected: str | None
 ) -> None:
@@ -285,9 +286,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("category", "schema", "accepted", "source", "expected"), SOURCES.values(), ids=SOURCES
-)
+@each_case(("category", "schema", "accepted", "source", "expected"), SOURCES.values(), ids=SOURCES)
 def test_value_of_another_language(
     category: str, schema: Mapping[str, object], accepted: object, source: object, expected: str | None
 ) -> None:
@@ -312,8 +311,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel"])
+@each_case(("call", "expected"), CALLS.values(), ids=CALLS)
+@each_case("category", ["simple_python", "multiple", "parallel"])
 def test_a_call_has_the_corrected_verdict(category: str, call: Call, expected: str | None) -> None:
     """A reading gives functions their own names, so the name that was shown is no name of theirs."""
     entry = make_entry(
@@ -330,7 +329,7 @@ def test_a_fixed_optional_must_be_given() -> None:
     assert read_code(judge_calls(entry, Call("f", {"b": 2}))) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "default", "accepted", "given", "expected"),
     [
         # To leave it out is to give the default.
@@ -385,8 +384,8 @@ def test_an_expected_function_that_is_not_offered_cannot_be_matched() -> None:
 # How many calls, and which for which
 
 
-@pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel", "parallel_multiple"])
-@pytest.mark.parametrize("count", [0, 2])
+@each_case("category", ["simple_python", "multiple", "parallel", "parallel_multiple"])
+@each_case("count", [0, 2])
 def test_another_number_of_calls_is_a_wrong_count(category: str, count: int) -> None:
     entry = make_entry(category, functions=[make_doc("f", NUMBERED)], expect=[{"f": {}}])
     assert read_code(judge_calls(entry, *[Call("f", {})] * count)) == "wrong_count"
@@ -491,7 +490,7 @@ def test_a_value_agrees_with_no_value_of_another_kind(value: object, other: obje
         assert type(value) is type(other) or (numbers and isinstance(other, int | float))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("option", "value"),
     [
         pytest.param(float("nan"), float("nan"), id="nan"),

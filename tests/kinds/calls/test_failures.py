@@ -11,7 +11,8 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Verdict
-from pytest_fcbench.kinds.calls import corrected, official
+from pytest_fcbench.kinds.calls import official
+from pytest_fcbench.kinds.calls import verdict as corrected
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"

@@ -22,11 +22,12 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.calls.verdict import judge
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.table import converse
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, tool_calls
-from tests.kinds.chat.test_kind import CORE
 from tests.kinds.golden_path.talking import FC
+from tests.kinds.test_chat import CORE
 
 TEXT = {"type": "string"}
 DOC = make_doc("mail", {"to": TEXT, "body": TEXT}, ["to", "body"])
@@ -81,7 +82,7 @@ def test_a_text_with_another_meaning_fails_with_the_reason() -> None:
     assert found.corrected.reason.endswith("; the judge: Read both.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         tool_calls(("post", {"to": "ann", "body": OTHER})),

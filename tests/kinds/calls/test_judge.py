@@ -14,6 +14,7 @@ from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.kinds.calls.verdict import judge
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.kinds.outcomes import name_outcomes
@@ -83,9 +84,7 @@ PROMPTED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("schema", "accepted", "answer", "official", "corrected"), PROMPTED.values(), ids=PROMPTED
-)
+@each_case(("schema", "accepted", "answer", "official", "corrected"), PROMPTED.values(), ids=PROMPTED)
 def test_a_prompted_answer_has_both_verdicts(
     schema: Mapping[str, object], accepted: object, answer: str, official: str | None, corrected: str | None
 ) -> None:
@@ -115,13 +114,13 @@ BY_TOOLS = {
 }
 
 
-@pytest.mark.parametrize(("completion", "official", "corrected"), BY_TOOLS.values(), ids=BY_TOOLS)
+@each_case(("completion", "official", "corrected"), BY_TOOLS.values(), ids=BY_TOOLS)
 def test_an_answer_by_tools(completion: Completion, official: str | None, corrected: str | None) -> None:
     transcript = make_transcript(completion, mode=Mode.FC)
     assert name_outcomes(judge(make_value_entry(INTEGER, [5, ""]), transcript)) == (official, corrected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("names", "called", "official", "corrected"),
     [
         pytest.param(Names.UNDERSCORED, "a_b_f", None, None, id="underscored as shown"),
@@ -143,7 +142,7 @@ def test_an_answer_by_tools(completion: Completion, official: str | None, correc
         ),
     ],
 )
-@pytest.mark.parametrize("mode", Mode)
+@each_case("mode", Mode)
 def test_a_call_counts_under_the_name_that_was_shown(
     mode: Mode, names: Names, called: str, official: str | None, corrected: str | None
 ) -> None:
@@ -167,7 +166,7 @@ def make_overlapping_entry() -> Entry:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "official", "corrected"),
     [
         pytest.param("[f(x=2), f(x=1)]", None, None, id="greedy succeeds"),
@@ -266,7 +265,7 @@ LANGUAGES = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("category", "schema", "accepted", "answer", "official", "corrected"), LANGUAGES.values(), ids=LANGUAGES
 )
 def test_a_call_in_another_language_has_both_verdicts(
@@ -346,7 +345,7 @@ def test_an_entry_without_expected_calls_is_a_mistake_of_the_caller(category: st
 # Whatever a model answers
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_gets_a_verdict_at_once(text: str) -> None:
     entry = make_value_entry({"type": "array", "items": {"type": "integer"}}, [[1]])
     completions = (Completion(text=text), tool_calls(("f", text)), tool_calls(("f", {"x": text})))

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.kinds.calls import official
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"
@@ -196,16 +197,14 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
+@each_case(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
 def test_a_value_has_the_official_verdict(
     schema: Mapping[str, object], accepted: object, value: object, expected: str | None
 ) -> None:
     assert read_code(judge_value(schema, accepted, value)) == expected
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"), [(INTEGER, 5), (BOOLEAN, True), (FLOAT, 1.5), (INTEGERS, [1])], ids=str
-)
+@each_case(("schema", "value"), [(INTEGER, 5), (BOOLEAN, True), (FLOAT, 1.5), (INTEGERS, [1])], ids=str)
 def test_a_text_outside_a_list_does_not_match_a_number(schema: Mapping[str, object], value: object) -> None:
     """The official code crashes here; then "the answer does not match" (module docstring)."""
     assert read_code(judge_value(schema, "abc", value)) == "value_error:others"
@@ -338,9 +337,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("category", "schema", "accepted", "source", "expected"), SOURCES.values(), ids=SOURCES
-)
+@each_case(("category", "schema", "accepted", "source", "expected"), SOURCES.values(), ids=SOURCES)
 def test_value_of_another_language(
     category: str, schema: Mapping[str, object], accepted: object, source: object, expected: str | None
 ) -> None:
@@ -384,8 +381,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("category", ["simple_python", "multiple", "live_simple", "live_multiple"])
+@each_case(("call", "expected"), CALLS.values(), ids=CALLS)
+@each_case("category", ["simple_python", "multiple", "live_simple", "live_multiple"])
 def test_a_call_has_the_official_verdict(category: str, call: Call, expected: str | None) -> None:
     assert read_code(judge_calls(make_numbered_entry(category), call)) == expected
 
@@ -449,7 +446,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize(("call", "reason", "details"), REASONS.values(), ids=REASONS)
+@each_case(("call", "reason", "details"), REASONS.values(), ids=REASONS)
 def test_a_reason_names_function_parameter_and_values(
     call: Call, reason: str, details: Mapping[str, object]
 ) -> None:
@@ -494,7 +491,7 @@ def test_a_reason_can_be_printed() -> None:
     assert verdict.reason == r"\x1b[31mg\ud800 was called, f.g expected"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "shown"),
     [("a", "'a'"), ([1, 2], "[1, 2]"), ("x" * 10, "'xxx…"), ("x" * 3, "'xxx'")],
     ids=["text", "list", "long", "just short enough"],
@@ -506,7 +503,7 @@ def test_a_long_value_is_shown_shortened(value: object, shown: str) -> None:
 # How many calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("category", "expected"),
     [
         ("simple_python", f"{SIMPLE}:wrong_count"),
@@ -520,7 +517,7 @@ def test_a_long_value_is_shown_shortened(value: object, shown: str) -> None:
         ("live_parallel_multiple", f"{PARALLEL}:wrong_count"),
     ],
 )
-@pytest.mark.parametrize("count", [0, 2])
+@each_case("count", [0, 2])
 def test_another_number_of_calls_is_a_wrong_count(category: str, expected: str, count: int) -> None:
     assert read_code(judge_calls(make_numbered_entry(category), *[Call("f.g", {"a": 1})] * count)) == expected
 
@@ -544,8 +541,8 @@ def test_thousands_of_calls_are_not_listed() -> None:
 # Several functions
 
 
-@pytest.mark.parametrize("position", [0, 1, 2])
-@pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
+@each_case("position", [0, 1, 2])
+@each_case(("call", "expected"), CALLS.values(), ids=CALLS)
 def test_other_offered_functions_do_not_matter(position: int, call: Call, expected: str | None) -> None:
     entry = make_numbered_entry("multiple")
     others = [make_doc("g", {"z": {"type": "integer"}}, ["z"]), make_doc("f", NUMBERED, ["a", "b", "c"])]
@@ -569,7 +566,7 @@ def make_number_calls(*values: int) -> list[Call]:
     return [Call("f", {"n": value}) for value in values]
 
 
-@pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
+@each_case("order", list(permutations((1, 2, 3))), ids=str)
 def test_parallel_calls_may_come_in_any_order(order: Sequence[int]) -> None:
     assert read_code(judge_calls(make_parallel_entry([1], [2], [3]), *make_number_calls(*order))) is None
 
@@ -621,8 +618,8 @@ def test_parallel_calls_of_several_functions() -> None:
 # What cannot be read
 
 
-@pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel"])
-@pytest.mark.parametrize("kind", ["ast_decoder:decoder_failed", WRONG_FORMAT])
+@each_case("category", ["simple_python", "multiple", "parallel"])
+@each_case("kind", ["ast_decoder:decoder_failed", WRONG_FORMAT])
 def test_an_unreadable_answer_fails_with_the_decoders_code(category: str, kind: str) -> None:
     entry = make_numbered_entry(category)
     verdict = official.match_calls(entry, Unreadable("not JSON", kind), Names.DOTTED)

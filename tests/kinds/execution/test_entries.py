@@ -8,7 +8,8 @@ import pytest
 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
+from tests.cases import each_case
 
 GOOD = """category: exec_parallel
 entries:
@@ -42,7 +43,7 @@ def test_an_entry_is_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "says"),
     [
         ("[fuel_needed, weekday]", "[fuel_need]", "Did you mean 'fuel_needed'"),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from pytest_fcbench.domain.transcript import Completion, Fault
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 from tests.kinds.official_rows import write_and_read_row
 
 TWO = ["math_gcd(a=12, b=18)", "math_gcd(a=1, b=1)"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "code", "decoded"),
     [
         ("[math_gcd(a=12, b=17)]", "executable_checker:wrong_result", ["math_gcd(a=12, b=17)"]),

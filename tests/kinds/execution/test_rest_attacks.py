@@ -13,14 +13,14 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.apis import APIS
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.kinds.execution import rest_verdict as rest
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.kinds.outcomes import name_outcomes
 from tests.web.hosting import always_send, make_reply, serve_locally
@@ -123,7 +123,7 @@ def port_of(perform: Performer) -> int:
     return perform._player.port
 
 
-@pytest.mark.parametrize("url", URLS.values(), ids=URLS.keys())
+@each_case("url", URLS.values(), ids=URLS.keys())
 def test_a_url_that_is_not_asked(perform: Performer, url: str) -> None:
     port = port_of(perform)
     answer = f"[requests.get(url='{url.format(port=port, long='a' * 100_000)}', params={{'lang': 'fr'}})]"
@@ -199,7 +199,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("call", "official", "corrected"), CALLS.values(), ids=CALLS.keys())
+@each_case(("call", "official", "corrected"), CALLS.values(), ids=CALLS.keys())
 def test_a_call_that_wants_more(perform: Performer, call: str, official: object, corrected: object) -> None:
     with record_events() as found:
         judgement = rest.judge(entry_of(), make_transcript(f"[{call}]"), perform)
@@ -212,7 +212,7 @@ def test_a_call_that_wants_more(perform: Performer, call: str, official: object,
         assert given == (official, official if corrected is ... else corrected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [
         {"url": "http://169.254.169.254/"},
@@ -236,7 +236,7 @@ def test_tool_calls_that_want_more(perform: Performer, arguments: dict[str, obje
 # In a live run, of a host of the table that turns out to be hostile; on loopback in its place
 
 
-@pytest.mark.parametrize(
+@each_case(
     "place",
     [
         *(
@@ -265,7 +265,7 @@ def test_a_redirect_does_not_lead_elsewhere(place: str, monkeypatch: pytest.Monk
     assert {name for event, name in found if event == "socket.getaddrinfo"} <= {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fd00::1"])
+@each_case("address", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fd00::1"])
 def test_a_host_of_the_table_at_a_private_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
 from pytest_fcbench.suites import core
+from tests.cases import each_case
 
 GOOD = """category: rest
 endpoints:
@@ -55,7 +56,7 @@ def test_an_entry_is_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "says"),
     [
         ("endpoint: stops", "endpoint: shops", "unknown endpoint 'shops'. Did you mean 'stops'"),

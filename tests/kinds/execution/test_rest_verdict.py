@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.kinds.execution import rest_verdict as rest
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.kinds.outcomes import name_outcomes
 
@@ -51,7 +51,7 @@ def entry_of(call: str = TRUTH, recorded: str | None = None, set_aside: str | No
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "official", "corrected"),
     [
         (f"[{TRUTH}]", None, None),
@@ -97,7 +97,7 @@ def test_defaults_that_the_docs_write_as_text(performer: Performer) -> None:
 DEPARTURES = "requests.get(url='https://trams.varnholm.example/v1/departures', params={'stop': 'Harbour'})"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "corrected"),
     [
         (DEPARTURES.replace("Harbour", "Corn Market"), f"{CODE}wrong_value"),
@@ -144,7 +144,7 @@ def test_officially_a_tool_call_is_written_under_its_own_name_and_without_blanks
     assert corrected == "requests.get(url='u', params={'zone': 1})"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "text"),
     [
         ({"url": "", "params": "", "headers": "None", "cookies": None}, "requests.get(url='')"),
@@ -233,7 +233,7 @@ def verdicts_on(
     return name_outcomes(judgement)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "found", "official", "corrected"),
     [
         ({"a": 1}, {"a": 1}, None, None),
@@ -290,7 +290,7 @@ def test_what_was_recorded_years_ago_holds_officially_only() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("response", "official", "corrected"),
     [
         (make_text_response("no JSON"), f"{CODE}response_format_error", ...),
@@ -313,7 +313,7 @@ def test_what_can_become_of_a_call(response: Response, official: str, corrected:
     assert verdicts_on(response, {"a": 1}) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "cause", "reason"),
     [
         (Unanswered("a.example"), "live_only", "a.example: nobody recorded its answer"),

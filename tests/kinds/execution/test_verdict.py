@@ -11,16 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import Call, Completion, Fault, ToolCall
+from pytest_fcbench.domain.transcript import Call, Completion, Fault, RecordedCall, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.execution.outcomes import Outcome, Returned
 from pytest_fcbench.execution.sandbox.pool import CallLimits, Pool
 from pytest_fcbench.kinds.execution import verdict as execution
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.kinds.outcomes import name_outcome, name_outcomes
 
@@ -117,7 +116,7 @@ def test_a_call_that_needs_too_much_memory() -> None:
     assert name_outcomes(judgement) == (f"{CHECKER}execution_error", f"{CHECKER}memory_limit")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "answer", "official", "corrected"),
     [
         ((SIX,), "[math_gcd(a=6, b=0)]", None, None),
@@ -146,7 +145,7 @@ def test_greed_can_leave_a_call_without_a_partner(pool: Pool) -> None:
     assert name_outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "truth", "answer", "official", "corrected"),
     [
         (REAL_TIME, "calculate_mean([100])", "calculate_mean(numbers=[120])", None, None),
@@ -215,7 +214,7 @@ def test_how_results_are_compared(
     assert found == tuple(code and f"{CHECKER}{code}" for code in expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "official", "corrected"),
     [
         ('{"a": 12, "b": 18}', None, None),
@@ -234,7 +233,7 @@ def test_a_tool_call_has_both_verdicts(
     assert name_outcomes(judgement) == (official, corrected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "answer", "cause"),
     [
         ("get_movie_rating('Avatar')", "[get_movie_rating(movie_name='Avatar')]", None),
@@ -346,7 +345,7 @@ def test_a_call_that_fails_for_sure_decides_before_an_unrecorded_answer(pool: Po
     assert name_outcomes(judgement) == (MATCH, "not scored: live_only")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("expected", "found", "code"),
     [
         ({"a": 1}, {"a": 1.0}, None),
@@ -373,7 +372,7 @@ def test_corrected_results_are_equal_in_depth(expected: object, found: object, c
     assert name_outcome(verdict) == (code and f"{CHECKER}{code}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "text"),
     [
         (Call("f", {"x": 1, "y": "a'b"}), """f(x=1, y="a'b")"""),

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
 
 Answer: TypeAlias = "str | list[tuple[str, str]] | None"

@@ -10,8 +10,8 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.golden_path.conversation import converse
+from pytest_fcbench.kinds.golden_path.kind import converse
+from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.suites import core
 from tests.kinds.golden_path.cases import Answer
 

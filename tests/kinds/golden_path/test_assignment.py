@@ -22,6 +22,7 @@ from pytest_fcbench.kinds.golden_path.assignment import (
     rate_by_characters,
     write_call,
 )
+from tests.cases import each_case
 
 HOTEL = [Call("stays", {"town": town, "guests": n}) for town, n in (("Bergen", 2), ("Oslo", 2), ("Bodø", 1))]
 OTHER = Call("flights", {"from": "Bergen", "to": "Oslo"})
@@ -52,8 +53,8 @@ def test_the_name_decides_before_the_arguments(measure: str) -> None:
     assert len(_pair_calls(made, expected, measure)) == 2
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(("made", "expected"), [(0, 2), (2, 0), (1, 1), (1, 3), (3, 1), (3, 2)])
+@each_case("measure", MEASURES)
+@each_case(("made", "expected"), [(0, 2), (2, 0), (1, 1), (1, 3), (3, 1), (3, 2)])
 def test_there_are_as_many_pairs_as_on_the_smaller_side(measure: str, made: int, expected: int) -> None:
     pairs = _pair_calls(HOTEL[:made], HOTEL[:expected], measure)
     assert len(pairs) == min(made, expected)
@@ -78,7 +79,7 @@ def test_an_embedding_model_is_asked_for_similarities() -> None:
     assert done.value.value == [(0, 1), (1, 0)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "completion",
     [
         Completion(text="timeout: no answer", fault=Fault.INFERENCE_ERROR),
@@ -133,7 +134,7 @@ def test_no_assignment_is_better(matrix: Matrix) -> None:
     assert sum(matrix[row][column] for row, column in assign_pairs(matrix)) == pytest.approx(best, abs=1e-5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("matrix", "pairs"),
     [
         ([[0.5, 0.5, 0.5]], [(0, 0)]),

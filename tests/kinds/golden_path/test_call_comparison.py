@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from pytest_fcbench.kinds.golden_path.kind import judge
 from pytest_fcbench.kinds.golden_path.walk import get_golden_path
+from tests.cases import each_case
 from tests.kinds.golden_path.cases import make_path_entry
 from tests.kinds.golden_path.talking import hold_conversation, write_call
-from tests.kinds.golden_path.test_official_questions import WORDING
+from tests.kinds.golden_path.test_questions import WORDING
 
 GOLDEN = RecordedCall.with_reply("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
 ENTRY = make_path_entry([[GOLDEN]])
@@ -39,8 +39,8 @@ def _compare_call(profile: Profile, replies: Mapping[str, Completion]) -> tuple[
     return score.verdicts[0], asked
 
 
-@pytest.mark.parametrize("profile", Profile)
-@pytest.mark.parametrize(
+@each_case("profile", Profile)
+@each_case(
     ("made", "expected", "same"),
     [
         ('{"x": [1, 2]}', '{"x":[1,2.0]}', True),
@@ -105,15 +105,15 @@ def _ask_judge(
     return judge(entry, transcript).select_profile(profile)
 
 
-@pytest.mark.parametrize("profile", Profile)
-@pytest.mark.parametrize(("same", "passed"), [(True, True), (False, False)])
+@each_case("profile", Profile)
+@each_case(("same", "passed"), [(True, True), (False, False)])
 def test_a_judge_decides_about_values_that_differ(profile: Profile, same: bool, passed: bool) -> None:
     reply = Completion(text=json.dumps({"same": same, "reason": "a town"}))
     assert isinstance(_ask_judge(reply, profile), Passed) is passed
 
 
-@pytest.mark.parametrize("profile", Profile)
-@pytest.mark.parametrize(
+@each_case("profile", Profile)
+@each_case(
     "reply",
     [Completion(text="perhaps"), Completion(text="down", fault=Fault.INFERENCE_ERROR)],
     ids=["unreadable", "down"],

@@ -14,12 +14,20 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.presenting import sanitise_name
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, PathSettings, Step, ToolCall
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Fault,
+    PathSettings,
+    RecordedCall,
+    Step,
+    ToolCall,
+)
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from pytest_fcbench.kinds.golden_path.kind import judge
 from pytest_fcbench.kinds.golden_path.walk import get_golden_path
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
+from tests.cases import each_case
 from tests.factories import tool_calls
 from tests.kinds.golden_path.cases import make_path_entry
 from tests.kinds.golden_path.talking import (
@@ -50,7 +58,7 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "shown"),
     [
         ("Get_Hotel_Reviews(Tips)", "Get_Hotel_Reviews-Tips-"),
@@ -131,7 +139,7 @@ def hold_by_runner(
     return requests[0], requests[1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("runner", "text", "content"),
     [
         ("gpt", "I look.", None),
@@ -293,7 +301,7 @@ def test_what_a_judge_is_told_was_said(driven: PathSettings) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("answer", [None, "", " \n"])
+@each_case("answer", [None, "", " \n"])
 def test_no_judge_is_asked_about_nothing(driven: PathSettings, answer: str | None) -> None:
     transcript = hold_conversation(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
     assert transcript.asides == ()

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pytest
-
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import Completion, Fault
+from pytest_fcbench.domain.transcript import Completion, Fault, RecordedCall
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.kinds.golden_path import corrected, official
+from pytest_fcbench.kinds.golden_path.kind import judge
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from tests.cases import each_case
 from tests.kinds.golden_path.cases import Answer, make_path_entry
 from tests.kinds.golden_path.talking import (
     CORRECTED,
@@ -433,8 +431,8 @@ def test_more_than_forty_deviations_have_names_of_their_own() -> None:
     assert len({deviation.name for deviation in DEVIATIONS}) == len(DEVIATIONS) > 40
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS, ids=lambda deviation: deviation.name)
-@pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
+@each_case("deviation", DEVIATIONS, ids=lambda deviation: deviation.name)
+@each_case("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
 def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
     profile = Profile.OFFICIAL if driven is OFFICIAL else Profile.CORRECTED
     expected = (
@@ -457,7 +455,7 @@ def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
     )
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS, ids=lambda deviation: deviation.name)
+@each_case("deviation", DEVIATIONS, ids=lambda deviation: deviation.name)
 def test_the_other_profile_judges_what_it_would_have_shown(deviation: Deviation) -> None:
     """Where its verdict can be known it is the one that it gives when it drives."""
     for driven, other, held_by_other in (

@@ -11,17 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES, Group
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.domain.transcript import AskModel, RecordedCall
 from pytest_fcbench.domain.verdict import Passed
 from pytest_fcbench.kinds.entry_files import read_entries
+from pytest_fcbench.kinds.golden_path.kind import judge
 from pytest_fcbench.kinds.golden_path.listings import make_listing
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from tests.cases import each_case
 from tests.kinds.golden_path.talking import PROMPT, hold_conversation, write_call
 
 SHARED = """\
@@ -181,7 +180,7 @@ def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
     assert read_entries(_write_files(tmp_path, GOOD), "mine") == (FIRST, SECOND)
 
 
-@pytest.mark.parametrize("category", [c.name for c in CATEGORIES.values() if c.group is Group.COMPLEX])
+@each_case("category", [c.name for c in CATEGORIES.values() if c.group is Group.COMPLEX])
 def test_every_category_with_golden_paths_is_written_like_this(tmp_path: Path, category: str) -> None:
     entries = read_entries(
         _write_files(tmp_path, _replace_once(GOOD, "category: hotels", f"category: {category}")), "mine"
@@ -484,7 +483,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
+@each_case(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _write_files(tmp_path, _replace_once(GOOD, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
@@ -512,14 +511,14 @@ BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "message"), BROKEN_SHARED.values(), ids=BROKEN_SHARED)
+@each_case(("old", "new", "message"), BROKEN_SHARED.values(), ids=BROKEN_SHARED)
 def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _write_files(tmp_path, GOOD, _replace_once(SHARED, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path.with_name('ponds.yaml')))}:{message}"):
         read_entries(path, "mine")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "line"),
     [
         pytest.param("reply: plenty", "reply: &a [*a]", "47", id="list"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain.failure import FailedEntry
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.explanation import FailedEntry
+from pytest_fcbench.domain.transcript import PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.explanation import explain_failure
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from pytest_fcbench.kinds.golden_path.kind import judge
+from tests.cases import each_case
 from tests.kinds.golden_path.cases import Answer, make_path_entry
 from tests.kinds.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
 
@@ -43,7 +43,7 @@ def judge_answers(*answers: Answer) -> dict[Profile, Failed]:
     return judged
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "code", "fault"),
     [
         (MISSING, "param_missing", "'arrival_date' is missing"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.domain.failure import FailedEntry
+from pytest_fcbench.domain.explanation import FailedEntry
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.kinds.golden_path.pairing import pair_wrong_calls
+from pytest_fcbench.kinds.golden_path.kind import pair_wrong_calls
 from tests.factories import make_call_verdict, make_entry, make_path_score, make_transcript
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.recorded_call import write_reply
-from pytest_fcbench.domain.transcript import Completion, Party, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Call,
+    Completion,
+    Fault,
+    Party,
+    RecordedCall,
+    Transcript,
+    write_reply,
+)
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.judging.opinions import Equivalence
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, fence_material, put_question
@@ -19,11 +27,18 @@ from pytest_fcbench.kinds.golden_path import questions
 from pytest_fcbench.kinds.golden_path.questions import (
     CONTEXT,
     EVIDENCE,
+    TRIES,
+    UnexpectedJudgementError,
     ask_completeness,
     ask_correctness,
     ask_equivalence,
+    compare_calls,
+    decode_json,
+    rate_response,
     share_length,
 )
+from pytest_fcbench.kinds.golden_path.truth import JudgePrompt, PathWording
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 
 ENTRY = make_entry(functions=[make_doc(), make_doc("map.find"), make_doc("hotel.book")], query="Find Bergen.")
@@ -80,7 +95,7 @@ def test_what_is_asked_about_an_answer() -> None:
     assert complete.task != correct.task
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "reply", "says"),
     [
         (
@@ -173,3 +188,143 @@ def test_room_is_shared_fairly(lengths: list[int], most: int) -> None:
 def test_the_tasks_say_what_the_reply_must_look_like() -> None:
     tasks = (questions._EQUIVALENCE, questions._COMPLETENESS, questions._CORRECTNESS)
     assert all("one JSON object" in task and '"reason"' in task for task in tasks)
+
+
+Result = TypeVar("Result")
+
+WORDING = PathWording(
+    version="a version",
+    wrong_call="{}",
+    refusals={},
+    equivalence=JudgePrompt(
+        "You compare.",
+        "[args1] | [args2] | [args3] | [args4]",
+        ("functions", "history", "function_call_1", "function_call_2"),
+    ),
+    completeness=JudgePrompt("You count.", "[args1] > [args2]", ("query", "gen_response")),
+    correctness=JudgePrompt("You check.", "[args1] > [args2]", ("history", "gen_response")),
+)
+OFFICIAL_ENTRY = make_entry(query="Two nights in Bergen, please.")
+MADE_CALL = Call("book", {"town": "Bergen", "nights": 2})
+RECORDED_CALL = RecordedCall("book", {"nights": "2", "town": "Bergen"}, reply="{}")
+
+
+def hold(
+    questions: Generator[AskModel, Completion, Result], *replies: str | Completion
+) -> tuple[Result, list[AskModel]]:
+    """Answer the questions in order; return what came of it, and the questions."""
+    asked: list[AskModel] = []
+    left = iter(replies)
+    try:
+        request = next(questions)
+        while True:
+            asked.append(request)
+            reply = next(left)
+            request = questions.send(reply if isinstance(reply, Completion) else Completion(text=reply))
+    except StopIteration as end:
+        assert not [*left], "a reply was not asked for"
+        result: Result = end.value
+        return result, asked
+
+
+def read_messages(request: AskModel) -> list[tuple[object, object]]:
+    return [(message["role"], message["content"]) for message in request.messages]
+
+
+@each_case(
+    ("reply", "opinion", "reason"),
+    [
+        ('{"is_equal": true, "reason": "the same"}', True, "the same"),
+        ('{"is_equal": False, "reason": "no"}', False, "no"),
+        ('```json\n{"is_equal": "no"}\n```', True, ""),
+        ('{"is_equal": 0}', False, ""),
+        ("They are equal.", None, "the judgement is not JSON"),
+        ("[]", None, "the judgement is not JSON"),
+        ("", None, "the judgement is not JSON"),
+    ],
+)
+def test_whether_two_calls_are_equal_is_asked_once(reply: str, opinion: bool | None, reason: str) -> None:
+    (completion, read, why), asked = hold(
+        compare_calls(OFFICIAL_ENTRY, WORDING, MADE_CALL, RECORDED_CALL, ()), reply
+    )
+    assert (completion.text, read, why) == (reply, opinion, reason)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("reply", ['{"equal": true}', "[1]", "7"])
+def test_a_judgement_without_is_equal_is_unexpected(reply: str) -> None:
+    with pytest.raises(UnexpectedJudgementError, match="the judgement has no is_equal"):
+        hold(compare_calls(OFFICIAL_ENTRY, WORDING, MADE_CALL, RECORDED_CALL, ()), reply)
+
+
+def test_the_question_holds_both_calls_with_sorted_arguments_and_the_replies_as_values() -> None:
+    history: list[dict[str, object]] = [
+        {"role": "user", "content": "Hello."},
+        {"role": "observation", "content": ['{"status": true}']},
+        {"role": "observation", "content": "no list"},
+    ]
+    _, (request,) = hold(
+        compare_calls(OFFICIAL_ENTRY, WORDING, MADE_CALL, RECORDED_CALL, history), '{"is_equal": true}'
+    )
+    (system, (role, question)) = read_messages(request)
+    assert system == ("system", "You compare.")
+    assert role == "user"
+    _, told, made, expected = str(question).split(" | ")
+    assert told == (
+        '[{"role": "user", "content": "Hello."}, {"role": "observation", "content": [{"status": true}]}, '
+        '{"role": "observation", "content": "no list"}]'
+    )
+    assert made == '{"name": "book", "arguments": {"nights": 2, "town": "Bergen"}}'
+    assert expected == '{"name": "book", "arguments": {"nights": "2", "town": "Bergen"}}'
+    assert request.defaults == {"temperature": 0.0}
+
+
+@each_case(
+    ("replies", "ratings", "attempts"),
+    [
+        (['{"score": 2}', '{"score": 0}'], (2, 0), [0, 0]),
+        (['{"score": true}', '{"score": 2.0}'], (1, 2), [0, 0]),
+        (["no JSON", '{"score": 3}', "[2]", '{"score": 1}', '{"score": 1}'], (1, 1), [0, 1, 2, 3, 0]),
+        (["no JSON"] * TRIES + ['{"score": 1}'], (None, 1), [*range(TRIES), 0]),
+        ([Completion(text="Error", fault=Fault.INFERENCE_ERROR), '{"score": 1}'], (None, 1), [0, 0]),
+    ],
+    ids=["both", "equal to whole numbers", "asked again", "given up", "a judge that fails"],
+)
+def test_a_rating_is_asked_for_until_it_can_be_read(
+    replies: list[str | Completion], ratings: tuple[int | None, int | None], attempts: list[int]
+) -> None:
+    found, asked = hold(rate_response(OFFICIAL_ENTRY, WORDING, "It is booked.", ()), *replies)
+    assert found == ratings
+    assert [request.attempt for request in asked] == attempts
+
+
+def test_completeness_is_rated_by_the_question_and_correctness_by_the_dialogue() -> None:
+    golden = [{"role": "user", "content": "Hello."}]
+    _, asked = hold(rate_response(OFFICIAL_ENTRY, WORDING, "Done.", golden), '{"score": 2}', '{"score": 2}')
+    completeness, correctness = map(read_messages, asked)
+    assert completeness == [("system", "You count."), ("user", "Two nights in Bergen, please. > Done.")]
+    assert correctness == [
+        ("system", "You check."),
+        ("user", '[{"role": "user", "content": "Hello."}] > Done.'),
+    ]
+
+
+def test_no_response_is_not_rated() -> None:
+    assert hold(rate_response(OFFICIAL_ENTRY, WORDING, "", ())) == ((None, None), [])
+
+
+@each_case(
+    ("text", "value"),
+    [
+        ('{"a": True, "b": False}', {"a": True, "b": False}),
+        ('{"a":\n1}', {"a": 1}),
+        ("```JSON\n[1]\n```", [1]),
+        ("```\n[1]\n```", [1]),
+        ("null", None),
+        ("nul", None),
+        ("[" * 100_000, None),
+    ],
+    ids=["Python's words", "a break", "upper case", "no language", "null", "no JSON", "too deep"],
+)
+def test_a_reply_is_read_as_the_official_code_does(text: str, value: object) -> None:
+    assert decode_json(text) == value

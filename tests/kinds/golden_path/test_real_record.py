@@ -10,12 +10,12 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.golden_path.conversation import converse
-from pytest_fcbench.kinds.golden_path.verdict import judge
+from pytest_fcbench.kinds.golden_path.kind import converse, judge
+from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.complexfuncbench import read_golden_paths
+from tests.cases import each_case
 from tests.kinds.golden_path.talking import (
     CORE,
     CORRECTED,
@@ -53,7 +53,7 @@ def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: ModelP
 
 
 @DRIVEN
-@pytest.mark.parametrize("manner", [FC, PROMPT], ids=list(Mode))
+@each_case("manner", [FC, PROMPT], ids=list(Mode))
 def test_its_golden_path_succeeds_with_every_call_right(
     entry: Entry, driven: PathSettings, manner: ModelPresentation
 ) -> None:

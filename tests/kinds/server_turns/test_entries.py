@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, ServerProgram
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.domain.server_program import ServerProgram
 from pytest_fcbench.kinds.entry_files import read_entries
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
+from tests.cases import each_case
 from tests.mcp_servers import shelf
 
 PROGRAM: dict[str, object] = {
@@ -76,7 +76,7 @@ def test_all_tools_are_offered_where_an_entry_names_none(tmp_path: Path) -> None
     assert [doc.name for doc in entry.functions] == [tool["name"] for tool in shelf.TOOLS]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changed", "told"),
     [
         ({"environment": {"mcp": ""}}, "environment.mcp: an MCP server is given as"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_fcbench.domain.entry import DatabaseTable, Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.kinds.sql.database import StatementOutcome, carry_out
+from pytest_fcbench.kinds.sql.corrected import StatementOutcome, carry_out
 from pytest_fcbench.kinds.sql.statements import Statement, translate
 from tests.factories import make_doc, make_entry
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import DatabaseTable
-from pytest_fcbench.kinds.sql.database import carry_out, has_same_rows, has_same_state
+from pytest_fcbench.kinds.sql.corrected import carry_out, has_same_rows, has_same_state
 from pytest_fcbench.kinds.sql.statements import Keyword, NoStatement, Statement
+from tests.cases import each_case
 from tests.kinds.sql.shop import TABLES, make_statement, run_statement
 
 
@@ -89,7 +90,7 @@ CONTAINED = {
 }
 
 
-@pytest.mark.parametrize("what", CONTAINED)
+@each_case("what", CONTAINED)
 def test_what_goes_too_far_ends_with_a_code(what: str) -> None:
     arguments, code = CONTAINED[what]
     made = make_statement(**arguments)  # type: ignore[arg-type]
@@ -135,8 +136,8 @@ NOT_LET_THROUGH = (
 )
 
 
-@pytest.mark.parametrize("sql", BEYOND)
-@pytest.mark.parametrize("keyword", [Keyword.SELECT, Keyword.INSERT, Keyword.UPDATE])
+@each_case("sql", BEYOND)
+@each_case("keyword", [Keyword.SELECT, Keyword.INSERT, Keyword.UPDATE])
 def test_the_database_itself_lets_nothing_else_through(keyword: Keyword, sql: str) -> None:
     """As if the translator had let it pass."""
     with pytest.raises(NoStatement, match=NOT_LET_THROUGH):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.kinds.sql.derivation import derive_tables
+from pytest_fcbench.kinds.sql.corrected import derive_tables
 from pytest_fcbench.kinds.sql.statements import NoStatement, translate
 from tests.kinds.sql.shop import make_arguments
 

@@ -12,6 +12,7 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.rows import Row, read_row
 from pytest_fcbench.kinds.sql.entries import DatabaseTableRow, read_tables
+from tests.cases import each_case
 
 
 class File(Row):
@@ -36,7 +37,7 @@ def test_tables_are_read(tmp_path: Path) -> None:
     assert _read_tables(tmp_path, text + empty) == (books, DatabaseTable("loans", {"days": "REAL"}, ()))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "error"),
     [
         ("[]", "1: tables: must be a mapping"),

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, Fault
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
-from pytest_fcbench.kinds.sql import verdict as sql
+from pytest_fcbench.kinds.sql import kind as sql
 from pytest_fcbench.suites.registry import open_suite
+from tests.cases import each_case
 from tests.factories import make_transcript, tool_calls
 from tests.kinds.outcomes import name_outcomes
 from tests.kinds.sql.shop import DOC, make_accepting_entry, make_arguments, make_sql_entry
@@ -74,7 +72,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("what", RIGHT)
+@each_case("what", RIGHT)
 def test_what_does_the_same_passes_however_it_is_written(what: str) -> None:
     truth, answer = RIGHT[what]
     official, corrected = name_outcomes(judge_arguments(make_sql_entry(truth), answer))
@@ -123,7 +121,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each_case("what", WRONG)
 def test_what_does_something_else_fails_with_a_code(what: str) -> None:
     truth, answer, code = WRONG[what]
     official, corrected = name_outcomes(judge_arguments(make_sql_entry(truth), answer))
@@ -131,7 +129,7 @@ def test_what_does_something_else_fails_with_a_code(what: str) -> None:
     assert corrected == f"sql:{code}"
 
 
-@pytest.mark.parametrize("truth", [SALE, MOVE, NEW, GONE, SORTED, CRATES], ids=lambda t: t["sql_keyword"])
+@each_case("truth", [SALE, MOVE, NEW, GONE, SORTED, CRATES], ids=lambda t: t["sql_keyword"])
 def test_the_truth_itself_passes_with_and_without_tables(truth: dict[str, object]) -> None:
     assert name_outcomes(judge_arguments(make_sql_entry(truth), truth)) == (None, None)
     assert name_outcomes(judge_arguments(make_sql_entry(truth, ()), truth)) == (None, None)
@@ -142,7 +140,7 @@ BARE = make_arguments(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "code"),
     [
         ({"update_values": [95]}, None),
@@ -207,7 +205,7 @@ def test_where_no_truth_can_be_carried_out_what_is_written_decides() -> None:
     assert "not SQL" in str(failed.details["not_carried_out"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "official", "corrected"),
     [
         (Completion(text="I will not."), "ast_decoder:decoder_failed", "no_call"),
@@ -276,7 +274,7 @@ def _read_truth(entry: Entry) -> dict[str, object]:
     return {name: values[0] for name, values in wanted.accepted.items() if isinstance(values, list)}
 
 
-@pytest.mark.parametrize("name", ALIKE)
+@each_case("name", ALIKE)
 def test_core_takes_what_does_the_same(name: str) -> None:
     entry = next(entry for entry in CORE if entry.id == name)
     official, corrected = name_outcomes(judge_arguments(entry, {**_read_truth(entry), **ALIKE[name]}))
@@ -284,7 +282,7 @@ def test_core_takes_what_does_the_same(name: str) -> None:
     assert corrected is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("conditions", "right"),
     [
         (["kind = 'city'", "station_id = 2"], True),
@@ -300,7 +298,7 @@ def test_core_takes_conditions_joined_or_not(conditions: Sequence[str], right: b
     assert [outcome is None for outcome in name_outcomes(verdicts)] == [right, right]
 
 
-@pytest.mark.parametrize("entry", CORE, ids=lambda entry: entry.id)
+@each_case("entry", CORE, ids=lambda entry: entry.id)
 def test_core_tells_its_entries_apart(entry: Entry) -> None:
     """No truth is right for another entry."""
     passing = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain.failure import FailedEntry
+from pytest_fcbench.domain.explanation import FailedEntry
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.sql.kind import SQL
 from tests.factories import make_entry, make_transcript

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
-from pytest_fcbench.kinds.sql import verdict as sql
-from pytest_fcbench.kinds.sql.database import carry_out
-from pytest_fcbench.kinds.sql.derivation import derive_tables
+from pytest_fcbench.kinds.sql import kind as sql
+from pytest_fcbench.kinds.sql.corrected import carry_out, derive_tables
 from pytest_fcbench.kinds.sql.statements import Keyword, translate
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from pytest_fcbench.kinds.sql.database import carry_out
+from pytest_fcbench.kinds.sql.corrected import carry_out
 from pytest_fcbench.kinds.sql.statements import Keyword, NoStatement, translate
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, wild_text
 from tests.kinds.sql.shop import SCHEMA, TABLES, make_arguments, make_statement
 
@@ -139,7 +140,7 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@each_case("name", WRITTEN)
 def test_a_call_becomes_a_statement(name: str) -> None:
     arguments, sql = WRITTEN[name]
     assert translate(arguments, SCHEMA).sql == sql
@@ -188,7 +189,7 @@ NONE: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", NONE)
+@each_case("name", NONE)
 def test_a_call_that_is_no_statement(name: str) -> None:
     arguments, code = NONE[name]
     with pytest.raises(NoStatement) as caught:
@@ -338,7 +339,7 @@ ATTACKS: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@each_case("name", ATTACKS)
 def test_an_attack_is_refused(name: str) -> None:
     arguments, reason = ATTACKS[name]
     with pytest.raises(NoStatement) as caught:
@@ -355,7 +356,7 @@ QUOTED = {
 }
 
 
-@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+@each_case("text", QUOTED.values(), ids=QUOTED)
 def test_a_value_stays_a_value(text: str) -> None:
     made = make_statement("INSERT", columns=["name"], insert_values=[[text]])
     (tree,) = sqlglot.parse(made.sql, read="sqlite")
@@ -507,8 +508,8 @@ def test_any_arguments_become_a_statement_about_known_tables_or_none(arguments: 
                 carry_out(made, TABLES)
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("name", ["sql_keyword", "table_name", "columns", "conditions", "limit"])
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("name", ["sql_keyword", "table_name", "columns", "conditions", "limit"])
 def test_hostile_texts_do_no_harm(name: str, text: str) -> None:
     try:
         made = translate({**make_arguments(), name: text}, SCHEMA)

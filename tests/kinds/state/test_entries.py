@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds.entry_files import read_entries
-from pytest_fcbench.kinds.state.truth import Trajectory, Withheld
+from pytest_fcbench.kinds.state.verdict import Trajectory, Withheld
+from tests.cases import each_case
 
 GOOD = """\
 category: multi_turn_base
@@ -87,7 +87,7 @@ def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
     assert read_entries(_write_file(tmp_path), "mine") == (FIRST, SECOND)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "category",
     ["multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context", "multi_turn_composite"],
 )
@@ -315,7 +315,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
+@each_case(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = _write_file(tmp_path, old, new)
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
@@ -343,7 +343,7 @@ MISTAKES: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "place"), MISTAKES.values(), ids=MISTAKES)
+@each_case(("old", "new", "place"), MISTAKES.values(), ids=MISTAKES)
 def test_what_could_not_be_used_is_told_when_it_is_read(
     tmp_path: Path, old: str, new: str, place: str
 ) -> None:

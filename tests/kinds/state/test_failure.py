@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.failure import Divergence, FailedEntry, FailureClass
+from pytest_fcbench.domain.explanation import Divergence, FailedEntry, FailureClass
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.state.failure import carry_out_calls, classify_conversation
 from pytest_fcbench.kinds.state.verdict import judge
+from tests.cases import each_case
 from tests.kinds.state.test_verdict import (
     APART,
     CAT,
@@ -177,13 +178,13 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("truth", "made", "found"), CLASSES.values(), ids=CLASSES)
+@each_case(("truth", "made", "found"), CLASSES.values(), ids=CLASSES)
 def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object, ...]) -> None:
     at = find_divergence(truth, make_conversation(made))
     assert (at.failure, at.turn, at.expected, at.found, at.parameter) == found
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("same", "other"),
     [
         ("ls()", "ls(a=False)"),
@@ -358,7 +359,7 @@ def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Tur
             assert str(found) or found.failure is C.UNEXPLAINED
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "made"),
     [
         *((truth, made) for truth, made, code in SAME.values() if code),

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.kinds.state.state_difference import PlaceDifference, find_differences
+from tests.cases import each_case
 
 CASES: Mapping[str, tuple[object, object, list[str]]] = {
     "equal": ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}, []),
@@ -59,7 +60,7 @@ CASES: Mapping[str, tuple[object, object, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("expected", "found", "sentences"), CASES.values(), ids=CASES)
+@each_case(("expected", "found", "sentences"), CASES.values(), ids=CASES)
 def test_each_difference_is_said_in_a_sentence(expected: object, found: object, sentences: list[str]) -> None:
     assert list(map(str, find_differences(expected, found))) == sentences
 
@@ -102,7 +103,7 @@ LONG: Mapping[str, tuple[str, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("expected", "found", "one", "other"), LONG.values(), ids=LONG)
+@each_case(("expected", "found", "one", "other"), LONG.values(), ids=LONG)
 def test_long_texts_are_cut_around_the_first_difference(
     expected: str, found: str, one: str, other: str
 ) -> None:
@@ -147,7 +148,7 @@ UNSHOWN: Mapping[str, tuple[object, str]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "text"), UNSHOWN.values(), ids=UNSHOWN)
+@each_case(("value", "text"), UNSHOWN.values(), ids=UNSHOWN)
 def test_values_that_cannot_be_shown(value: object, text: str) -> None:
     assert find_only_difference({"a": 1}, {"a": value}) == ("1", text)
     assert list(find_differences({}, {"a": value})) == [PlaceDifference("a", None, text)]
@@ -235,7 +236,7 @@ def change_somewhere(state: object) -> st.SearchStrategy[object]:
 ONES = "1" * 100
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("expected", "found", "shown"),
     [
         pytest.param(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Message, Scene
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
@@ -21,8 +20,8 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.kinds.state.truth import Trajectory
-from pytest_fcbench.kinds.state.verdict import judge, list_offered_docs, match_calls
+from pytest_fcbench.kinds.state.verdict import Trajectory, judge, list_offered_docs, match_calls
+from tests.cases import each_case
 from tests.disturbance import disturb_parsing, repeat_in_threads
 from tests.factories import make_doc, make_entry, make_transcript
 from tests.kinds.outcomes import name_outcome, name_outcomes
@@ -192,7 +191,7 @@ SAME: Mapping[str, tuple[Turns, Turns, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("truth", "made", "code"), SAME.values(), ids=SAME)
+@each_case(("truth", "made", "code"), SAME.values(), ids=SAME)
 def test_both_profiles_give_the_same_code(truth: Turns, made: Turns, code: str | None) -> None:
     assert name_outcomes(judge(entry_of(truth), make_conversation(made), open_entry)) == (code, code)
 
@@ -317,7 +316,7 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
 }
 
 
-@pytest.mark.parametrize(("truth", "made", "vehicle", "official", "corrected"), APART.values(), ids=APART)
+@each_case(("truth", "made", "vehicle", "official", "corrected"), APART.values(), ids=APART)
 def test_the_profiles_give_different_codes(
     truth: Turns, made: Turns, vehicle: Mapping[str, object], official: str | None, corrected: str | None
 ) -> None:
@@ -328,7 +327,7 @@ def test_the_profiles_give_different_codes(
 POST, MENTION = "post_tweet('Hi')", "mention(0, ['@ida'])"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "made", "official", "corrected"),
     [
         ([[POST], ["add(1, 2)"]], [[POST], ["add(1, 2)", MENTION]], None, STATE),
@@ -398,8 +397,8 @@ STEPS: Mapping[str, tuple[Sequence[Sequence[str]], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("profile", Profile)
-@pytest.mark.parametrize(("steps", "code"), STEPS.values(), ids=STEPS)
+@each_case("profile", Profile)
+@each_case(("steps", "code"), STEPS.values(), ids=STEPS)
 def test_one_step_without_calls_is_none_but_several_are_some(
     steps: Sequence[Sequence[str]], code: str | None, profile: Profile
 ) -> None:
@@ -442,8 +441,8 @@ TOOL_ATTEMPTS: Mapping[str, tuple[Completion, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("turn", [0, 1, 2])
-@pytest.mark.parametrize(
+@each_case("turn", [0, 1, 2])
+@each_case(
     ("completion", "code", "mode"),
     [
         *((*case, Mode.PROMPT) for case in ATTEMPTS.values()),
@@ -502,8 +501,8 @@ FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("fault", "set_aside", "codes"), FAULTS.values(), ids=FAULTS)
-@pytest.mark.parametrize("before", [[], [make_step([MKDIR])]], ids=["at once", "later"])
+@each_case(("fault", "set_aside", "codes"), FAULTS.values(), ids=FAULTS)
+@each_case("before", [[], [make_step([MKDIR])]], ids=["at once", "later"])
 def test_a_fault_of_the_conversation_decides_the_verdict(
     fault: Fault, set_aside: str | None, codes: tuple[str, str], before: list[Step]
 ) -> None:
@@ -585,7 +584,7 @@ def test_what_is_missing_and_what_should_not_be_there() -> None:
     ]
 
 
-@pytest.mark.parametrize(("number", "more"), [(1, ""), (3, ""), (4, " (and 1 more)"), (9, " (and 6 more)")])
+@each_case(("number", "more"), [(1, ""), (3, ""), (4, " (and 1 more)"), (9, " (and 6 more)")])
 def test_at_most_three_differences_are_shown(number: int, more: str) -> None:
     found = find_failure([[f"touch('f{index}')" for index in range(number)]], [[LS]])
     shown = found.reason.removeprefix("turn 1: ").removesuffix(more).split("; ")
@@ -686,7 +685,7 @@ def test_a_forced_end_names_the_turn(profile: Profile) -> None:
     assert found.details == {"turn": 2, "right_turns": 2, "turns": 3}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "made", "right"),
     [
         # What is missing in one turn does not make the next ones wrong.
@@ -700,7 +699,7 @@ def test_a_forced_end_names_the_turn(profile: Profile) -> None:
         pytest.param([[CAT], [PWD], [LS]], [[CAT], [CAT]], 1, id="ended by force"),
     ],
 )
-@pytest.mark.parametrize("profile", Profile)
+@each_case("profile", Profile)
 def test_a_failure_counts_the_turns_that_were_right(
     truth: Turns, made: Turns, right: int, profile: Profile
 ) -> None:
@@ -830,3 +829,187 @@ def test_verdicts_hold_beside_other_threads_and_a_busy_collector() -> None:
         assert set(repeat_in_threads(judge_both)) == {(True, True)}
     with disturb_parsing(by_parsing=True):
         assert {judge_both() for _ in range(10)} == {(True, True)}
+
+
+LIGHTS = "setHeadlights(mode='on')"
+DOOR_NAMES = "lockDoors(unlock=False, door=['driver', 'passenger', 'rear_left', 'rear_right'])"
+GO = "set_navigation(destination={!r})".format
+TAIL = "tail(file_name='notes.txt', lines=1)"
+START = "startEngine(ignitionMode='START')"
+
+
+class Withheld(NamedTuple):
+    """A request that lacks something, the message that completes it, and the calls of both turns."""
+
+    request: str
+    completion: str
+    task: Sequence[str]
+    early: Sequence[str]
+    after: Sequence[str] = ()
+    """The calls of the second turn, those of the task unless they are given."""
+
+
+VALUES: Mapping[str, tuple[Withheld, str | None]] = {
+    "looking around": (Withheld("Make a folder.", "new", [MKDIR], [LS, PWD, "find(path='.')"]), None),
+    "the part that lacks nothing": (
+        Withheld("Lights on, and add 1 and a number.", "2", [LIGHTS, ADD(1, 2)], [LIGHTS], [ADD(1, 2)]),
+        None,
+    ),
+    "the steps before it": (
+        Withheld(
+            "START the engine and show me a reading.",
+            "The climate.",
+            [DOOR_NAMES, PRESS(1), START, "displayCarStatus(option='climate')"],
+            [START, DOOR_NAMES, PRESS(1), START],
+            ["displayCarStatus(option='climate')"],
+        ),
+        None,
+    ),
+    "everything, if only the request is repeated": (
+        Withheld("Make a folder called new.", "Its name is new.", [MKDIR], [MKDIR], [LS]),
+        None,
+    ),
+    "everything, if nothing of the task comes later": (
+        Withheld("Make a folder called new.", "I am Ida.", [MKDIR], [MKDIR], [LS]),
+        None,
+    ),
+    "a value that is left out": (
+        Withheld("Show the last lines of notes.txt.", "1 line.", [TAIL], ["tail(file_name='notes.txt')"]),
+        None,
+    ),
+    "an invented value": (Withheld("Add 1 and a number.", "2", [ADD(1, 2)], [ADD(1, 9)]), CALLED),
+    "a guess that is right": (Withheld("Add 1 and a number.", "2", [ADD(1, 2)], [ADD(1, 2)]), CALLED),
+    "an invented value in a list": (
+        Withheld("The mean of 4 and a number.", "6", ["mean(numbers=[4, 6])"], ["mean(numbers=[4, 5])"]),
+        CALLED,
+    ),
+    "the value in words": (Withheld("Add 1 and a number.", "Two.", [ADD(1, 2)], [ADD(1, 2)]), CALLED),
+    "the value with a mark of thousands": (
+        Withheld("Add 1 and a number.", "2,000.", [ADD(1, 2000)], [ADD(1, 2000)]),
+        CALLED,
+    ),
+    "the value as a decimal": (
+        Withheld("Add 1 and a number.", "2.50.", [ADD(1, 2.5)], [ADD(1, 2.5)]),
+        CALLED,
+    ),
+    "an invented value in a call that fails": (
+        Withheld("Show me a file.", "notes.txt", [CAT], ["cat(file_name='nowhere.txt')"]),
+        None,
+    ),
+    "several invented values": (
+        Withheld("Add 1 and a number.", "2", [ADD(1, 2)], [ADD(1, 3), ADD(1, 7)]),
+        None,
+    ),
+    "the same invented value twice": (
+        Withheld("Add 1 and a number.", "2", [ADD(1, 2)], [ADD(1, 3), ADD(1, 3)]),
+        CALLED,
+    ),
+    "a value that was looked up": (Withheld("Show me a file.", "notes.txt", [CAT], [LS, CAT]), None),
+    "a value that is looked up afterwards": (
+        Withheld("Show me a file.", "notes.txt", [CAT], [CAT, LS]),
+        CALLED,
+    ),
+    "a change with an invented value": (
+        Withheld("Drive to my hotel.", "The Tyrol hotel.", [GO("Tyrol hotel")], [GO("my hotel")]),
+        CALLED,
+    ),
+    "a change with a guess that is right": (
+        Withheld("Drive to a hotel.", "The Tyrol hotel.", [GO("Tyrol hotel")], [GO("Tyrol hotel")], [LS]),
+        CALLED,
+    ),
+    "a change with a value that was looked up": (
+        Withheld(
+            "Copy a file to drafts.",
+            "notes.txt",
+            ["cp(source='notes.txt', destination='drafts')"],
+            [LS, "cp(source='notes.txt', destination='drafts')"],
+            [LS],
+        ),
+        CALLED,
+    ),
+    "a change that the next message describes": (
+        Withheld(
+            "Remove a folder.", "The only one.", ["rmdir(dir_name='drafts')"], ["rmdir('drafts')"], [LS]
+        ),
+        CALLED,
+    ),
+    "a change before the request": (Withheld("I am tired.", "Lights on.", [LIGHTS], [LIGHTS]), CALLED),
+    "a change that is undone before the request": (
+        Withheld("I am tired.", "Lights on.", [LIGHTS], [LIGHTS, "setHeadlights(mode='off')"]),
+        None,
+    ),
+    "a change that nothing asks for": (
+        Withheld("Lights on, and add 1 and a number.", "2", [LIGHTS, ADD(1, 2)], [MKDIR]),
+        STATE,
+    ),
+}
+
+
+@each_case(("case", "code"), VALUES.values(), ids=VALUES)
+def test_a_call_in_a_turn_whose_value_comes_later(case: Withheld, code: str | None) -> None:
+    entry = entry_of([[], case.task], said=[case.request, case.completion])
+    judgement = judge(entry, make_conversation([case.early, case.after or case.task]), open_entry)
+    assert name_outcomes(judgement) == (STATE if code == STATE else None, code)
+
+
+FUNCTIONS: Mapping[str, tuple[Sequence[str], str | None]] = {
+    "looking around": ([LS], None),
+    "the part that is offered": ([LIGHTS], None),
+    "the function itself": ([ADD(1, 2)], CALLED),
+    "the function with an invented value": ([ADD(1, 9)], CALLED),
+    "the function in a call that fails": (["add(1)"], None),
+    "an unknown function": (["sum_up(1, 2)"], None),
+    "another function that does it": (["subtract(a=1, b=-2)"], None),
+}
+
+
+@each_case(("early", "code"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_call_in_a_turn_whose_function_comes_later(early: Sequence[str], code: str | None) -> None:
+    truth = [[], [LIGHTS, ADD(1, 2)]]
+    entry = entry_of(truth, withheld={1: ["add"]}, said=["Lights on, and add 1 and 2.", ""])
+    judgement = judge(entry, make_conversation([early, truth[1]]), open_entry)
+    assert name_outcomes(judgement) == (None, code)
+
+
+@pytest.mark.parametrize(("early", "code"), [([ADD(1, 2)], CALLED), ([ADD(1, 9)], CALLED), ([LS], None)])
+def test_a_value_and_then_a_function_may_be_withheld(early: Sequence[str], code: str | None) -> None:
+    truth = [[], [], [LIGHTS, ADD(1, 2)]]
+    entry = entry_of(truth, withheld={2: ["add"]}, said=["Lights on, and add 1 and a number.", "2", ""])
+    judgement = judge(entry, make_conversation([early, [LIGHTS], truth[2]]), open_entry)
+    assert name_outcomes(judgement) == (None, code)
+
+
+def test_a_value_from_an_earlier_turn_is_known() -> None:
+    truth = [["echo(content='9')"], [], [ADD(1, 2)]]
+    for first, code in (("Say 9.", None), ("Say nothing.", CALLED)):
+        calls = truth[0] if code is None else [PWD]
+        entry = entry_of([calls, *truth[1:]], said=[first, "Add 1 and a number.", "2"])
+        judgement = judge(entry, make_conversation([calls, [ADD(1, 9)], truth[2]]), open_entry)
+        assert name_outcomes(judgement) == (None, code)
+
+
+def test_no_change_is_asked_for_after_the_last_task() -> None:
+    entry = entry_of([[LS], []], said=["List the files.", "Thank you for the new list."])
+    for early, code in ((LS, None), (MKDIR, CALLED)):
+        assert name_outcomes(judge(entry, make_conversation([[LS], [early]]), open_entry)) == (None, code)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[mkdir(dir_name='n", UNREADABLE),
+        ("[mkdir(dir_name='n']\n\nWhich name shall it have?", None),
+        ("I shall try.\n\n[mkdir(dir_name='n", UNREADABLE),
+    ],
+)
+def test_words_after_a_call_that_cannot_be_read_are_for_the_user(text: str, code: str | None) -> None:
+    said = transcript_of([make_step(said=text)], [make_step([MKDIR]), make_step()])
+    assert name_outcomes(judge(entry_of([[], [MKDIR]]), said, open_entry)) == (None, code)
+
+
+def test_the_reason_names_the_call() -> None:
+    entry = entry_of([[], [ADD(1, 2)]], withheld={1: ["add"]}, said=["Add 1 and 2.", ""])
+    verdict = judge(entry, make_conversation([[LS, ADD(1, 2)], [ADD(1, 2)]]), open_entry).corrected
+    found = expect_failure(verdict)
+    assert found.reason.endswith("and the function of add(a=1, b=2) is not offered yet")
+    assert found.details == {"turn": 1, "calls": [LS, ADD(1, 2)], "right_turns": 1, "turns": 2}

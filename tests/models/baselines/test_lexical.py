@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES, Category, Group
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
+from tests.cases import each_case
 from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.models.outcomes import judge_entries
 
@@ -81,8 +81,8 @@ def test_names_in_camel_case_are_words() -> None:
     assert _list_calls("lower it slowly", doc) == [("BlindMotor.lowerSlowly", {})]
 
 
-@pytest.mark.parametrize("query", ["How tall is an oak?", "", "the of and to"])
-@pytest.mark.parametrize("model", [FC, PROMPT], ids=["fc", "prompt"])
+@each_case("query", ["How tall is an oak?", "", "the of and to"])
+@each_case("model", [FC, PROMPT], ids=["fc", "prompt"])
 def test_it_abstains_without_shared_words(model: LexicalModel, query: str) -> None:
     entry = make_entry("irrelevance", query=query, functions=[LAMP, BLINDS])
     assert ask_model(model, entry) == Completion(text="No function seems to fit.")
@@ -95,7 +95,7 @@ def test_it_abstains_without_functions() -> None:
 # The values
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "schema", "value"),
     [
         pytest.param("by 12", {"type": "integer"}, 12, id="digits"),
@@ -132,12 +132,12 @@ def test_a_number_behind_the_word_of_the_parameter_is_taken() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["string", "integer", "array", "dict", "boolean"])
+@each_case("kind", ["string", "integer", "array", "dict", "boolean"])
 def test_an_optional_parameter_that_nothing_fits_is_left_out(kind: str) -> None:
     assert _choose_arguments("", {"type": kind}, name="colour", required=False) == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "value"),
     [
         ({"type": "integer"}, 1),
@@ -237,7 +237,7 @@ _OFFERING = [
 """The categories of core that offer functions: without any, a reply in words is right."""
 
 
-@pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
+@each_case("category", _OFFERING, ids=lambda category: category.name)
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
     suite = open_suite("core", tmp_path)
     model = PROMPT if category.varies_others else FC

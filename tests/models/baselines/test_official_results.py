@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall, Turns
 from pytest_fcbench.models.baselines.official_results import (
     find_result_path,
@@ -19,6 +19,7 @@ from pytest_fcbench.models.baselines.official_results import (
     select_judged_text,
     write_row,
 )
+from tests.cases import each_case
 from tests.factories import make_entry, make_multi_turn, make_transcript, tool_calls
 
 PLAIN = make_entry(entry_id="a")
@@ -38,7 +39,7 @@ def make_row(result: object) -> Mapping[str, object]:
 ERROR = "Error during inference: "
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("result", "completion"),
     [
         pytest.param("[f(a=1)]", Completion(text="[f(a=1)]"), id="text"),
@@ -81,7 +82,7 @@ def test_a_result_is_a_completion(result: object, completion: Completion) -> Non
     assert read_completion(make_row(result)) == completion
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("more", "completion"),
     [
         pytest.param(
@@ -102,7 +103,7 @@ def test_what_stands_beside_a_result(more: Mapping[str, object], completion: Com
     assert read_completion({**make_row("x"), **more}) == completion
 
 
-@pytest.mark.parametrize("count", ["NaN", "Infinity", "1e999", f"1{400 * '0'}"])
+@each_case("count", ["NaN", "Infinity", "1e999", f"1{400 * '0'}"])
 def test_a_count_that_is_no_finite_number_is_unknown(count: str) -> None:
     read = json.loads(f'{{"id": "a", "result": "x", "input_token_count": {count}}}')
     assert read_completion(read) == Completion(text="x")
@@ -180,7 +181,7 @@ def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
     assert read_completion(write_row(PLAIN, ((completion,),))) == completion
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fault", "text"),
     [
         (Fault.INFERENCE_ERROR, "503"),
@@ -226,7 +227,7 @@ def test_of_several_turns_too_only_what_is_known_is_written() -> None:
     assert write_row(TALK, turns) == {"id": "b", "result": [["x"], [None, "y"]]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("result", "texts"),
     [
         pytest.param([["x"]], [["x"]], id="one turn"),
@@ -239,12 +240,12 @@ def test_a_list_of_lists_is_turns(result: object, texts: list[list[str | None]])
     assert [[step.text for step in turn] for turn in read_turns(make_row(result))] == texts
 
 
-@pytest.mark.parametrize("result", ["x", [], ["x", ["y"]], [{"f": "{}"}, ["y"]], {"f": [["y"]]}, None])
+@each_case("result", ["x", [], ["x", ["y"]], [{"f": "{}"}, ["y"]], {"f": [["y"]]}, None])
 def test_any_other_result_is_one_completion(result: object) -> None:
     assert [len(turn) for turn in read_turns(make_row(result))] == [1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("counts", "known"),
     [
         pytest.param([[5, 9], [12]], [5, 9, 12], id="a number for each step"),

@@ -11,22 +11,30 @@ import pytest
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.domain.categories import CATEGORIES, SELECTIONS, Category
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompt_format import FORMATS, AnswerNotation, parse_format_id
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry
+from pytest_fcbench.domain.prompting import (
+    DEFAULT_SYNTAX,
+    FORMATS,
+    AnswerNotation,
+    Mode,
+    ModelPresentation,
+    Names,
+    Prompting,
+    parse_format_id,
+)
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.formats.fields import read_yaml
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.kind import ABSTENTION, DONE
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
+from tests.cases import each_case
 from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
 from tests.models.outcomes import Outcome, judge_entries
 
@@ -55,7 +63,7 @@ def _ask_oracle(entry: Entry) -> tuple[str, object]:
     return call.name, json.loads(str(call.arguments))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("accepted", "given"),
     [
         pytest.param({"to": ["Ghent", "Gent"]}, {"to": "Ghent"}, id="the first of several"),
@@ -286,6 +294,7 @@ def _read_ledger() -> Mapping[str, str]:
     return ledger
 
 
+@pytest.mark.nightly
 def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
     assert len(official) == 4941 + 310 + 3 * 155 + 2 * 100
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
@@ -310,6 +319,7 @@ def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: l
     assert all(judgement.official == judgement.corrected for judgement in unscored)
 
 
+@pytest.mark.nightly
 def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Path, pool: Pool) -> None:
     """As JSON it ends, officially, the search for the calls."""
     suite = open_suite("bfcl", pack_cache)

@@ -16,6 +16,7 @@ from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, 
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
 from pytest_fcbench.scorecard.record import Record, build_record, to_json
+from tests.cases import each_case
 from tests.factories import (
     ask_model,
     make_entry,
@@ -107,7 +108,7 @@ def test_of_an_id_that_is_twice_in_one_file_the_last_counts(tmp_path: Path) -> N
     assert replay.load(_write_results(tmp_path / "once", _make_row("x"))).notes == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "today"),
     [
         ("simple_0", "simple_python_0"),
@@ -131,7 +132,7 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "says"),
     [
         pytest.param('{"id": "simple_python_1", "result"', "not JSON: Expecting ':' delimiter", id="cut"),
@@ -232,7 +233,7 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
 # Mode and syntax
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("results", "mode", "syntax"),
     [
         pytest.param([[{"f": "{}"}], "Sorry."], Mode.FC, "tool_calls", id="tool calls"),
@@ -262,7 +263,7 @@ def test_mode_and_syntax_are_seen_from_all_results(
 CALLS = [{"a.b": "{}"}, {"c_d": "{}"}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("result", "names", "told"),
     [
         (CALLS, Names.DOTTED, "answers look like tool_calls with dotted names; --fcbench-as=OFFICIAL_ID"),
@@ -314,7 +315,7 @@ def _write_scorecard(folder: Path, *records: Record) -> Path:
     return write_scorecard(folder / "scorecard.json", records)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "completion",
     [
         pytest.param(Completion(text="[f(a=1)]"), id="text"),
@@ -382,7 +383,7 @@ def _write_report(record: object) -> str:
     return json.dumps(make_scorecard([]) | {"tests": [{"metadata": {"fcbench": record}}]})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         pytest.param("no JSON", id="no JSON"),

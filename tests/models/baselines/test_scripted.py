@@ -9,10 +9,10 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompt_format import AnswerNotation, PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import AnswerNotation, Mode, Names, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines import scripted
+from tests.cases import each_case
 from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
 
 FILE = """\
@@ -91,7 +91,7 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "says"),
     [
         pytest.param("default: No.\n", "1: file: has no 'answers'", id="no answers"),
@@ -273,7 +273,7 @@ def test_each_step_is_written_in_the_mode_of_the_run(tmp_path: Path) -> None:
     assert ask_model(model, TALK, turn=2, step=1).text == """[lamp.set({"room": )]"""
 
 
-@pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 0), (2, 2), (3, 0)])
+@each_case(("turn", "step"), [(0, 2), (1, 0), (2, 2), (3, 0)])
 def test_a_step_without_answer_gets_the_default_or_is_not_scored(
     tmp_path: Path, turn: int, step: int
 ) -> None:

@@ -9,14 +9,20 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting, Reasoning
-from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, Transcript
-from pytest_fcbench.kinds.turns import carry_out_calls, put_turns
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Ending,
+    Transcript,
+    drive_conversation_async,
+)
+from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.suites import core
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.loopback import Body, Endpoint, Reply, make_error_reply, serve_answers
 
@@ -90,8 +96,8 @@ AS_THEY_CAME: Mapping[str, Message] = {
 # The client that litellm uses warns of content in parts, which it does not expect in an answer.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
 @BOTH_WAYS
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("name", AS_THEY_CAME)
+@each_case("mode", Mode)
+@each_case("name", AS_THEY_CAME)
 def test_an_answer_is_sent_back_as_it_came(make: Maker, mode: Mode, name: str) -> None:
     message = AS_THEY_CAME[name]
     sent, transcript, _ = hold_conversation(make, answer_in_turn([message]), mode)
@@ -113,8 +119,8 @@ ONLY_DIRECTLY: Mapping[str, Message] = {
 }
 
 
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("name", ONLY_DIRECTLY)
+@each_case("mode", Mode)
+@each_case("name", ONLY_DIRECTLY)
 def test_null_is_sent_back_where_the_server_is_asked_directly(mode: Mode, name: str) -> None:
     message = ONLY_DIRECTLY[name]
     sent, _, _ = hold_conversation(ask_directly, answer_in_turn([message]), mode)
@@ -122,7 +128,7 @@ def test_null_is_sent_back_where_the_server_is_asked_directly(mode: Mode, name: 
 
 
 def test_litellm_leaves_null_out() -> None:
-    """The exception of docs/decisions/tool-call-ids.md."""
+    """The exception of docs/project/decisions-models.md."""
     sent, _, _ = hold_conversation(ask_through_litellm, answer_in_turn([ONLY_DIRECTLY["null"]]), Mode.FC)
     (back,) = (message for message in sent[1] if message["role"] == "assistant")
     assert back == {"role": "assistant", "tool_calls": [SIGNED]}
@@ -149,7 +155,7 @@ def test_thoughts_reach_the_decoder(make: Maker) -> None:
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("mode", Mode)
+@each_case("mode", Mode)
 def test_reasoning_is_left_out_on_request(make: Maker, mode: Mode) -> None:
     told = {"reasoning_content": "r", "reasoning": "r", "thinking_blocks": [], "reasoning_details": []}
     message = {"role": "assistant", "content": " <think>a</think>\n<think>b</think> c", **told, "kept": 1}

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api, WireRequest
+from pytest_fcbench.domain.prompting import Api, WireRequest
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.aws_signature import RequestSigner, find_region, needs_signature

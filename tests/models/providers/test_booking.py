@@ -14,6 +14,7 @@ import pytest
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models.providers.booking import API, KEY_ENV, PATHS, BookingModel, from_environment
+from tests.cases import each_case
 from tests.factories import make_entry
 from tests.loopback import Answer, Endpoint, Reply, serve_answers
 
@@ -70,7 +71,7 @@ def test_a_reply_is_a_completion_with_its_latency() -> None:
     assert completion.fault is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "payload"),
     [
         (make_reply({}), {}),
@@ -92,7 +93,7 @@ def test_what_a_model_writes_cannot_leave_the_query() -> None:
     assert urlsplit(endpoint.paths[0]).path == "/api/v1/hotels/searchHotels"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "cause", "transient"),
     [
         (Reply({"message": f"bad key {KEY}"}, 403), "authentication", False),

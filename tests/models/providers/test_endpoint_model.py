@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 import pytest
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api, WireRequest
+from pytest_fcbench.domain.prompting import Api, WireRequest
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
-from pytest_fcbench.models.providers.endpoint_model import EndpointModel
+from pytest_fcbench.models.providers.endpoint_model import ABOUT_ARGUMENTS, EndpointModel, mend_broken_calls
 from pytest_fcbench.models.providers.family_model import FamilyModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
+from tests.cases import each_case
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 
@@ -71,7 +73,7 @@ def is_broken(asked: Body) -> bool:
 
 
 @WAYS
-@pytest.mark.parametrize("refusal", [ABOUT_JSON, REFUSED, IN_REPLY])
+@each_case("refusal", [ABOUT_JSON, REFUSED, IN_REPLY])
 def test_a_request_that_repeats_a_broken_call_and_is_refused_is_the_models_failure(
     make: Maker, refusal: Reply
 ) -> None:
@@ -83,7 +85,7 @@ def test_a_request_that_repeats_a_broken_call_and_is_refused_is_the_models_failu
 
 
 @WAYS
-@pytest.mark.parametrize("refusal", [ABOUT_JSON, REFUSED])
+@each_case("refusal", [ABOUT_JSON, REFUSED])
 def test_without_a_broken_call_it_is_the_endpoints(make: Maker, refusal: Reply) -> None:
     found, _ = ask(make, lambda _: refusal, repeat_call("{}"))
     assert isinstance(found, CallError)
@@ -175,3 +177,67 @@ def test_a_server_that_says_the_same_again_is_believed() -> None:
     assert isinstance(found, CallError)
     assert found.cause == "max_tokens"
     assert len(endpoint.requests) == 2
+
+
+SCHEMA = {"type": "function", "function": {"name": "f", "parameters": {"name": "x", "arguments": "["}}}
+
+
+def make_repeating_messages(arguments: object) -> tuple[Mapping[str, object], ...]:
+    """Make the messages of a conversation that repeats a call with these arguments."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    return (
+        MappingProxyType({"role": "user", "content": "Go."}),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "user", "content": "On."},
+    )
+
+
+@each_case(
+    "arguments", ['{"a": tru', "", "[1]", "1", "null", '"{}"', '{"a": NaN}', "[" * 9000, None, 1, ["a"]]
+)
+def test_arguments_that_are_no_object_are_replaced_and_the_rest_stays(arguments: object) -> None:
+    request = AskModel(make_repeating_messages(arguments), (SCHEMA,), turn=3, attempt=1)
+    mended = mend_broken_calls(request)
+    assert mended == AskModel(make_repeating_messages("{}"), (SCHEMA,), turn=3, attempt=1)
+    assert request.messages == make_repeating_messages(arguments)
+
+
+@pytest.mark.parametrize("arguments", ["{}", ' {"a": [1, {"b": null}]}\n', {"a": 1}])
+def test_a_whole_history_is_none(arguments: object) -> None:
+    assert mend_broken_calls(AskModel(make_repeating_messages(arguments), (SCHEMA,))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("input", [{"type": "function_call", "name": "f", "arguments": '{"a"', "call_id": "c"}]),
+        ("messages", list(make_repeating_messages('{"a"'))),
+    ],
+)
+def test_the_form_of_a_family_is_mended_too(name: str, part: list[Mapping[str, object]]) -> None:
+    body = {"model": "m", "tools": [SCHEMA], name: part}
+    request = AskModel((), wire=WireRequest(Api.RESPONSES, body))
+    mended = mend_broken_calls(request)
+    assert mended is not None
+    assert mended.wire is not None
+    assert {**mended.wire.body, name: part} == body
+    assert "'arguments': '{}'" in str(mended.wire.body[name])
+    assert mend_broken_calls(mended) is None
+
+
+@each_case(
+    ("words", "is_about"),
+    [
+        ("Failed to parse tool call arguments as JSON: unexpected end of input", True),
+        ("Expecting ',' delimiter: line 1 column 54 (char 53)", True),
+        ("Unterminated string starting at: line 1 column 14", True),
+        ("Invalid \\escape: line 1 column 3", True),
+        ("messages.3.content.0.tool_use.input: Input should be a valid dictionary", True),
+        ("unexpected EOF", True),
+        ("Internal Server Error", False),
+        ("CUDA error: invalid argument", False),
+        ("out of memory", False),
+    ],
+)
+def test_words_about_arguments_are_told_apart(words: str, is_about: bool) -> None:
+    assert (ABOUT_ARGUMENTS.search(words) is not None) is is_about

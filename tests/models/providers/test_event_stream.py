@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models.providers.event_stream import JoinedStream, join_chunks, join_events, read_value
-from pytest_fcbench.models.providers.openai_compatible import read_reply
 from pytest_fcbench.models.providers.reply_bodies import ReportedError, is_event_stream
+from tests.cases import each_case
+from tests.models.providers.whole_replies import read_reply
 from tests.wire import NEEDS_STREAMS, RecordedStream, list_recorded_streams
 
 STREAM = "text/event-stream"
@@ -165,7 +166,7 @@ def test_a_stream_without_end_is_cut() -> None:
     assert join_events(write_events(make_delta(content="a"))).notes == ("no_finish_reason",)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "event",
     [
         'data: {"error": {"message": "gone", "code": 502}}',
@@ -196,14 +197,14 @@ def test_an_error_in_a_stream_is_no_answer(event: str) -> None:
     assert failure.value.cause == "error_in_stream"
 
 
-@pytest.mark.parametrize(("code", "status"), [(429, 429), (502, 502), ("502", 502), (7, 500), (None, 500)])
+@each_case(("code", "status"), [(429, 429), (502, 502), ("502", 502), (7, 500), (None, 500)])
 def test_an_error_in_a_stream_has_the_status_that_it_names(code: object, status: int) -> None:
     with pytest.raises(ReportedError) as failure:
         join_events(write_events({"error": {"message": "gone", "code": code}}))
     assert (failure.value.status, json.loads(failure.value.body)["error"]["message"]) == (status, "gone")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "event",
     [
         'data: {"choices": [], "code": 0, "message": "Success", "usage": {"prompt_tokens": 1}}',
@@ -290,7 +291,7 @@ def test_a_body_says_itself_whether_it_is_a_stream(kind: str) -> None:
     assert read_value(json.dumps(whole).encode(), kind).reply == whole
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         {"error": {"message": "gone"}},

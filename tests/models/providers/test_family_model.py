@@ -11,8 +11,7 @@ import pytest
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
-from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.prompting import Api, FamilyMember, Mode, WireRequest
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.family_model import (
@@ -21,6 +20,7 @@ from pytest_fcbench.models.providers.family_model import (
     choose_member,
     compute_answer_limit,
 )
+from tests.cases import each_case
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Endpoint, Reply, make_message_reply, serve_answers
 
@@ -55,7 +55,7 @@ def ask_family(
 # Which family a model is asked as
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "official", "name"),
     [
         ({"model": "gpt-4o-2024-11-20-FC"}, "gpt-4o-2024-11-20-FC", "gpt-4o-2024-11-20"),
@@ -77,7 +77,7 @@ def test_a_family_is_chosen_by_id_or_option(options: dict[str, object], official
     assert (member.model, member.name, member.repaired) == (official, name, False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"model": "gpt-4o"},
@@ -91,7 +91,7 @@ def test_other_models_are_asked_as_every_server_is(options: dict[str, object]) -
     assert choose_member(make_settings(**options)) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "says"),
     [
         (
@@ -156,7 +156,7 @@ COHERE_REPLY: Body = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("api", "path", "header", "reply", "call"),
     [
         (
@@ -242,7 +242,7 @@ def test_a_streamed_answer_is_read_whole() -> None:
     assert (completion.text, completion.reasoning) == ("f()", "Hm")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "says"),
     [
         (Reply("<html>"), "the reply is a web page"),
@@ -301,7 +301,7 @@ def test_answers_of_another_address_are_other_answers(monkeypatch: pytest.Monkey
 # Parameters
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("api", "body", "chosen", "expected"),
     [
         (Api.CHAT, {"temperature": 0.001}, {"temperature": 1}, {"temperature": 1}),
@@ -339,7 +339,7 @@ def test_defaults_of_options_do_not_replace_those_of_a_family() -> None:
 # The limit of a written prompt's answer
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("context", "prompt", "limit"),
     [(32_768, 100, 4096), (5000, 1000, 3998), (1000, 997, 1), (1000, 998, 0), (1000, 999, 1000)],
 )
@@ -360,7 +360,7 @@ def answer_with_lists(length: int | None, counted: int | None) -> Answer:
     return answer
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("length", "counted", "given", "limit"),
     [
         (32_768, None, None, 4096),

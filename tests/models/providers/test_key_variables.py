@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.models.providers.key_variables import KEY_VARIABLES, describe_key, find_variable
+from pytest_fcbench.models.providers.key_variables import describe_key, find_variable, read_key_variables
 
 VARIABLES = ("A_KEY_OF_TESTS", "ANOTHER_KEY_OF_TESTS")
 
@@ -33,4 +33,4 @@ def test_a_key_for_openai_is_told_where_it_is_not_read(monkeypatch: pytest.Monke
     assert describe_key("hosted_vllm/x", VARIABLES[:1]) == (
         "no API key is set in A_KEY_OF_TESTS (OPENAI_API_KEY is set, but not read for hosted_vllm/x)"
     )
-    assert describe_key("gpt-4o", KEY_VARIABLES["openai"]) == "the key came from OPENAI_API_KEY"
+    assert describe_key("gpt-4o", read_key_variables()["openai"]) == "the key came from OPENAI_API_KEY"

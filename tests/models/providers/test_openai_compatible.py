@@ -30,7 +30,6 @@ from pytest_fcbench.models.providers.openai_compatible import (
     OpenAICompatibleModel,
     build_body,
     find_endpoint,
-    read_reply,
 )
 from tests.factories import make_entry
 from tests.loopback import (
@@ -43,6 +42,7 @@ from tests.loopback import (
     make_message_reply,
     serve_answers,
 )
+from tests.models.providers.whole_replies import read_reply
 
 QUESTION = AskModel(({"role": "user", "content": "hi"},))
 KEY = "sk-for-tests-only"

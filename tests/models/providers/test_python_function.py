@@ -16,6 +16,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.python_function import PythonModel, read_completion
+from tests.cases import each_case
 from tests.factories import make_entry
 
 MESSAGES = ({"role": "user", "content": "Hello"},)
@@ -68,7 +69,7 @@ def test_other_functions_run_at_the_same_time() -> None:
     assert asyncio.run(ask_twice()) == {"0", "1"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         [CALL],
@@ -88,7 +89,7 @@ def test_a_message_has_text_and_reasoning() -> None:
     assert read_completion({"content": "", "tool_calls": []}) == Completion(text="")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "says"),
     [
         (None, "None, neither text nor a message nor a list of tool calls"),
@@ -111,9 +112,7 @@ def test_what_is_no_answer_is_not_scored(value: object, says: str) -> None:
     assert not caught.value.transient
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("no\nluck"), SystemExit(3), KeyboardInterrupt(), StopIteration()]
-)
+@each_case("error", [ValueError("no\nluck"), SystemExit(3), KeyboardInterrupt(), StopIteration()])
 def test_what_it_raises_is_not_scored(error: BaseException) -> None:
     def raise_error(messages: list[object], tools: list[object]) -> str:
         raise error

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-import pytest
-
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.openai_compatible import read_reply
 from pytest_fcbench.models.providers.reply_bodies import MIB, BodyLimits, read_body
+from tests.cases import each_case
+from tests.models.providers.whole_replies import read_reply
 
 STREAMS = 2_000
 LIMITS = BodyLimits(8 * MIB, 8 * MIB)
@@ -231,7 +230,7 @@ def read_stream(body: bytes) -> Completion:
     return read_reply(body, None, [], "text/event-stream")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_case("seed", range(4))
 def test_every_cut_reads_as_the_whole_reply(seed: int) -> None:
     random = Random(seed)
     for _ in range(STREAMS // 4):

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.models.providers.streamed_calls import StreamedCalls
+from tests.cases import each_case
 
 SALT, RICE = '{"item": "salt"}', '{"item": "rice"}'
 CALLS = [("price", SALT), ("price", RICE)]
@@ -68,14 +69,14 @@ def test_an_index_need_not_begin_at_0(first: int) -> None:
     assert read_pieces(*pieces) == (CALLS, ["stream_index"])
 
 
-@pytest.mark.parametrize("indices", [(0, 2), ("0", "1"), (None, None), (..., ...), (0.5, 1.5), (True, False)])
+@each_case("indices", [(0, 2), ("0", "1"), (None, None), (..., ...), (0.5, 1.5), (True, False)])
 def test_an_index_may_be_missing_or_no_number(indices: tuple[object, object]) -> None:
     first, second = indices
     pieces = [*cut_in_pieces(first, "a", SALT), *cut_in_pieces(second, "b", RICE)]
     assert read_pieces(*pieces) == (CALLS, ["stream_index"])
 
 
-@pytest.mark.parametrize(("one", "other"), [("a", "b"), (..., ...), ("", ""), ("a", "a")])
+@each_case(("one", "other"), [("a", "b"), (..., ...), ("", ""), ("a", "a")])
 def test_calls_may_share_an_index(one: object, other: object) -> None:
     calls, notes = read_pieces(piece(0, one, "price", SALT), piece(0, other, "price", RICE))
     assert calls == CALLS
@@ -120,9 +121,9 @@ def test_an_id_may_change_from_piece_to_piece() -> None:
     assert read_pieces(*pieces) == (CALLS[:1], ["changed_id"])
 
 
-@pytest.mark.parametrize("empty", [1, 2])
-@pytest.mark.parametrize("index", [0, ...])
-@pytest.mark.parametrize("length", [4, len(SALT)])
+@each_case("empty", [1, 2])
+@each_case("index", [0, ...])
+@each_case("length", [4, len(SALT)])
 def test_a_new_id_and_the_name_may_come_with_each_piece(empty: int, index: object, length: int) -> None:
     texts = [""] * empty + [SALT[start : start + length] for start in range(0, len(SALT), length)]
     pieces = [piece(index, f"id{number}", "price", text) for number, text in enumerate(texts)]
@@ -171,7 +172,7 @@ def test_a_call_without_arguments_keeps_its_empty_object() -> None:
     assert read_pieces(*pieces) == ([("open", "{}\n"), ("price", SALT)], [])
 
 
-@pytest.mark.parametrize("arguments", [{"item": "salt"}, [1], 5, True])
+@each_case("arguments", [{"item": "salt"}, [1], 5, True])
 def test_arguments_that_are_no_text_become_text(arguments: object) -> None:
     """No official code reads streams, so none says that they are wrong."""
     calls, notes = read_pieces(piece(0, "a", "price", arguments))

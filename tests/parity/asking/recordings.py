@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
-from pytest_fcbench.models.providers.openai_compatible import build_body, read_reply
+from pytest_fcbench.kinds.kind import ConversationContext, Memories
+from pytest_fcbench.kinds.table import converse
+from pytest_fcbench.models.providers.openai_compatible import build_body
 from pytest_fcbench.suites.suite import Suite
+from tests.models.providers.whole_replies import read_reply
 
 Message: TypeAlias = Mapping[str, Any]
 """A message in the wire form."""

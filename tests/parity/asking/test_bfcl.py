@@ -15,8 +15,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.client import Bounds, Client
-from pytest_fcbench.web.search import SmallWebSearch
-from pytest_fcbench.web.searcher import Sources, WebSearcher
+from pytest_fcbench.web.searcher import SmallWebSearch, Sources, WebSearcher
 from tests.factories import make_entry
 from tests.parity.asking.recordings import (
     Answer,
@@ -34,7 +33,8 @@ from tests.web.hosting import always_send, make_reply, serve_locally
 RUNS = (
     *("single_fc", "single_pr", "fmt_pr"),
     *("mt_right_fc", "mt_right_pr", "mt_wrong_fc", "mt_wrong_pr", "wrong2", "anyfn"),
-    *("mal_fc", "mal_pr", "mem_fc", "mem_pr", "web_fc", "web_pr"),
+    *("mal_fc", "mal_pr", "mem_fc", "mem_pr", "web_pr"),
+    pytest.param("web_fc", marks=pytest.mark.nightly),
 )
 
 HOSTS = {"127.0.0.1:8766": "page.example", "127.0.0.1:1": "nobody.example"}
@@ -91,7 +91,7 @@ def list_differences(
 
 
 def settle_requests(requests: Sequence[Request]) -> list[Request]:
-    """Write what differs between two official runs in one way (docs/decisions/official-texts.md)."""
+    """Write what differs between two official runs in one way (docs/project/decisions-verdicts.md)."""
     return [replace(request, messages=[*map(settle_message, request.messages)]) for request in requests]
 
 
@@ -108,6 +108,7 @@ def settle_text(text: str) -> str:
     return re.sub(r"(?<=similarity_score\": )-?\d\.\d+", lambda found: f"{float(found[0]):.6f}", text)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("run", RUNS)
 def test_requests_are_the_official_ones(
     run: str, bfcl: Suite, entries: Mapping[str, Entry], web: Answer

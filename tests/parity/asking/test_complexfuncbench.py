@@ -2,7 +2,7 @@
 
 The folder of recordings is ``complexfuncbench`` in that of all recordings. The sentences that a model is
 shown and the prompts of judges come from a clone of the official code (``FCBENCH_COMPLEXEVAL``); without one
-all else is compared. What is settled before the comparison is in docs/decisions/golden-path-runners.md.
+all else is compared. What is settled before the comparison is in docs/project/decisions-golden-paths.md.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.kinds.context import ConversationContext
-from pytest_fcbench.kinds.golden_path.conversation import converse
-from pytest_fcbench.kinds.golden_path.verdict import judge
-from pytest_fcbench.kinds.golden_path.wording import JudgePrompt, PathWording
+from pytest_fcbench.kinds.golden_path.kind import converse, judge
+from pytest_fcbench.kinds.golden_path.truth import JudgePrompt, PathWording
+from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.models.providers.openai_compatible import build_body
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.complexfuncbench import read_golden_paths
-from pytest_fcbench.suites.complexfuncbench_texts import COMMIT, read_code
+from pytest_fcbench.suites.complexfuncbench import COMMIT, read_code, read_golden_paths
+from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.parity.asking.recordings import find_recordings, read_answer
 
@@ -55,7 +54,7 @@ EXCEPTIONS: Mapping[str, frozenset[str]] = {
     ),
     "llama": frozenset(("S007", "S008", "S010", "S013", "S014", "S028", "S029", "S043", "S046")),
 }
-"""Scenarios that differ, by runner; the reasons stand in docs/decisions/golden-path-runners.md."""
+"""Scenarios that differ, by runner; the reasons stand in docs/project/decisions-golden-paths.md."""
 
 UNSEEN_WITHOUT_CLONE: Mapping[str, frozenset[str]] = {
     "glm": frozenset(("S014", "S032", "S033", "S034", "S035", "S041")),
@@ -393,6 +392,7 @@ def list_differing(runner: str) -> dict[str, str]:
     return {key: difference for key, difference in found.items() if difference}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("runner", [*CHAT, *RAW])
 def test_requests_and_outcomes_are_the_official_ones(runner: str) -> None:
     assert len(read_scenarios()["scenarios"]) == 47
@@ -405,15 +405,15 @@ def test_requests_and_outcomes_are_the_official_ones(runner: str) -> None:
 
 
 def test_every_exception_has_its_reason() -> None:
-    page = (ROOT / "docs/decisions/golden-path-runners.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/project/decisions-golden-paths.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| ")]
     for runner, keys in EXCEPTIONS.items():
         for key in keys:
             assert any(runner in row and key in row for row in rows), (runner, key)
 
 
-@pytest.mark.parametrize("runner", CHAT)
-@pytest.mark.parametrize("letter", ["Success", "temperature", "S000"])
+@each_case("runner", CHAT)
+@each_case("letter", ["Success", "temperature", "S000"])
 def test_a_changed_letter_is_a_difference(runner: str, letter: str) -> None:
     scenario = read_scenarios()["scenarios"][0]
     recorded = read_recordings(runner)[scenario["key"]]

@@ -95,6 +95,7 @@ RUNS = {"mal_fc": 42, "mal_pr": 37, "mt_wrong_fc": 6, "mt_right_pr": 6, "single_
 """How many recordings of a run are sent."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("run", RUNS)
 def test_the_direct_transport_sends_the_official_requests(
     run: str, bfcl: Suite, entries: Mapping[str, Entry]
@@ -121,7 +122,7 @@ def settle_for_litellm(requests: Sequence[Request]) -> list[Request]:
 
 # The client that litellm uses warns of content in parts, which it does not expect in an answer.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("run", RUNS)
 def test_litellm_sends_them_but_for_nulls(run: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
     for recording in islice(read_run(run), RUNS[run]):

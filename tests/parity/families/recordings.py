@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.prompting import ModelPresentation, Prompting
+from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.context import ConversationContext, Memories
-from pytest_fcbench.kinds.conversation import converse
+from pytest_fcbench.kinds.kind import ConversationContext, Memories
+from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.suites.suite import Suite
 

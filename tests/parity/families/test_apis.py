@@ -14,8 +14,9 @@ from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.kinds.context import Memories
+from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.suites.suite import Suite
+from tests.cases import each_case
 from tests.parity.asking.recordings import find_recordings, index_entries
 from tests.parity.asking.test_bfcl import settle_text
 from tests.parity.families.recordings import (
@@ -114,7 +115,7 @@ def list_differences(
     return found
 
 
-@pytest.mark.parametrize("handler", API_FAMILIES)
+@each_case("handler", API_FAMILIES)
 def test_requests_are_the_official_ones(
     handler: str,
     bfcl: Suite,

@@ -13,6 +13,7 @@ import pytest
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.suites.suite import Suite
+from tests.cases import each_case
 from tests.parity.asking.recordings import find_recordings, index_entries
 from tests.parity.asking.test_bfcl import settle_text
 from tests.parity.families.recordings import (
@@ -91,7 +92,7 @@ def list_differences(
     return found
 
 
-@pytest.mark.parametrize("handler", WRITTEN_FAMILIES)
+@each_case("handler", WRITTEN_FAMILIES)
 def test_prompts_are_the_official_ones(handler: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
     recordings = read_run(handler)
     assert recordings

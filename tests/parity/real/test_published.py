@@ -30,7 +30,7 @@ OVERRULED: Mapping[str, Mapping[str, str]] = {
 
 
 @NEEDS_REAL
-@pytest.mark.few(6)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))
 def test_every_verdict_is_the_official_one(
     archive: Path,

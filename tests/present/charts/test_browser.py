@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcbench.present.table_formats import render_page
-from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.tables import Table, render_page
 from tests.present.charts.test_plots import PERPLEXITIES, RELEASES
 from tests.present.html.browser import open_browser, open_page
 
 _COLOURS = """
     const of = (name, part) => getComputedStyle(document.querySelector(name))[part];
-    return [of("body", "backgroundColor"), of("body", "color"), of("text", "fill"), of(".line-s1", "stroke")];
+    return [of("body", "backgroundColor"), of("body", "color"), of("text", "fill"), of(".fill-s1", "fill")];
 """
 
 

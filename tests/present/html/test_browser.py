@@ -24,6 +24,7 @@ from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
+from tests.cases import each_case
 from tests.factories import FACTS, make_entry, make_record, write_scorecard
 from tests.present.html.browser import open_browser, open_page
 
@@ -211,7 +212,7 @@ def test_filters_narrow_the_list_and_a_reset_widens_it(chrome: Chrome, pages: Se
     wait_for(chrome, "50 of 250 entries")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "found"),
     [
         ("ZELT åndalsnes", ["core:simple_python_8"]),
@@ -348,9 +349,7 @@ def test_tables_are_put_in_the_order_of_a_column(chrome: Chrome, pages: Sequence
     assert chrome.execute_script(names) == sorted(before), "names are read from A"
 
 
-@pytest.mark.parametrize(
-    "fragment", ["#entry=nothing", "#verdict=nonsense", "#entry=%E0%A4%A", "#a&b==&entry"]
-)
+@each_case("fragment", ["#entry=nothing", "#verdict=nonsense", "#entry=%E0%A4%A", "#a&b==&entry"])
 def test_wrong_addresses_do_no_harm(chrome: Chrome, pages: Sequence[Path], fragment: str) -> None:
     take_errors(chrome)
     open_page(chrome, pages[0], fragment)
@@ -381,7 +380,7 @@ def test_commands_can_be_copied(chrome: Chrome, pages: Sequence[Path]) -> None:
     assert commands[-2].startswith(
         'pytest "benchmarks/test_x.py::test_x[core:simple_python_8]" --fcbench-model=test '
     )
-    assert commands[-1].startswith("fcbench show core:simple_python_8 --scorecard ")
+    assert commands[-1].startswith("fcbench run show core:simple_python_8 --scorecard ")
     assert "pwned" not in " ".join(commands), "a model's name with control characters makes no command"
     button = chrome.find_elements(By.CSS_SELECTOR, ".command button")[-1]
     button.click()

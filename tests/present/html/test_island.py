@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
-from pytest_fcbench.domain.recorded_call import RecordedCall
-from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
+from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, RecordedCall, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.kinds.execution.truth import ExpectedResponse, ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.failure_codes import find_failure_code
@@ -33,6 +32,7 @@ from pytest_fcbench.present.html.island import (
 )
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
+from tests.cases import each_case
 from tests.factories import (
     FACTS,
     make_answered_record,
@@ -181,7 +181,7 @@ def test_profiles_that_differ_are_both_told(tmp_path: Path) -> None:
     assert entries[1]["answers"][0]["verdicts"] == [["passed"]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("details", "columns", "rows"),
     [
         (
@@ -283,7 +283,7 @@ def test_an_answer_without_calls_stands_beside_what_was_expected(tmp_path: Path)
     _, (line,) = read_islands(tmp_path, [record], told)
     why = line["answers"][0]["why"]
     assert why["turn"] == "turn 2 of 3"
-    assert why["rows"] == [["", "", "Sorry.", "f()", True], ["", "", "", "g()", True]]
+    assert why["rows"] == [["", "", "Sorry.", "f()\ng()", True]]
 
 
 def test_an_entry_that_passed_has_no_explanation(tmp_path: Path) -> None:

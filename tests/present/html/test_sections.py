@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompt_format import PLAIN
+from pytest_fcbench.domain.prompting import PLAIN
 from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.cases import each_case
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
-from tests.scorecard.aggregate.test_execution import make_executed_records
-from tests.scorecard.aggregate.test_ratings import make_chat_records
+from tests.scorecard.aggregate.test_secondary_scores import make_chat_records, make_executed_records
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
@@ -37,7 +37,7 @@ def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[ReportedModel, 
 # Names
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("models", "modes", "labels"),
     [
         (("a", "b"), ("fc", "fc"), ("a", "b")),

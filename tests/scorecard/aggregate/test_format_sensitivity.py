@@ -8,9 +8,9 @@ from math import comb, sqrt
 
 import pytest
 
-from pytest_fcbench.domain.prompt_format import FORMATS, PLAIN, AnswerNotation, PromptFormat, Style
+from pytest_fcbench.domain.prompting import FORMATS, PLAIN, AnswerNotation, PromptFormat, Style
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
-from pytest_fcbench.present import format_tables
+from pytest_fcbench.present import score_tables as format_tables
 from pytest_fcbench.present.tables import render_text
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Sensitivity,

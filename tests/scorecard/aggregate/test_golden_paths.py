@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import SELECTIONS
+from pytest_fcbench.domain.entry import SELECTIONS
 from pytest_fcbench.domain.verdict import (
     OTHER_RULES,
     SET_ASIDE,
@@ -29,6 +29,7 @@ from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.golden_paths import ROLES, Wrong, guess_role, score_paths
 from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_ratio_interval
 from pytest_fcbench.scorecard.record import Record, to_json
+from tests.cases import each_case
 from tests.factories import make_call_verdict, make_path_record, make_path_score
 
 OFFICIAL = Profile.OFFICIAL
@@ -317,13 +318,13 @@ def test_arguments_of_another_function_are_not_compared() -> None:
     assert _count_wrong_arguments(other, unpaired) == {}
 
 
-@pytest.mark.parametrize("odd", [None, [], {"name": "f"}, {"arguments": []}, {}])
+@each_case("odd", [None, [], {"name": "f"}, {"arguments": []}, {}])
 def test_calls_of_another_shape_are_left_out(odd: Any) -> None:
     """A file can hold anything."""
     assert _count_wrong_arguments(CallVerdict(1, {}, odd, "value", False, None)) == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [
         ("categories_filter", "filter"),
@@ -367,7 +368,7 @@ def test_no_word_stands_for_two_roles() -> None:
 # What is not scored
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdict", "path", "limits"),
     [
         (TIMEOUT, None, (6 / 14, 10 / 14)),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
-from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.present.comparison_tables import (
     join_flips,
     tabulate_all_flips,
@@ -25,21 +25,24 @@ from pytest_fcbench.present.comparison_tables import (
     write_warnings,
 )
 from pytest_fcbench.present.comparison_tables import tabulate_executed as executed_calls
-from pytest_fcbench.present.table_formats import FORMATS
-from pytest_fcbench.present.tables import Table
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.present.tables import FORMATS, Table
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.compare.comparison import (
+    NO_ENTRY,
+    ChangeKind,
     Comparison,
+    classify_change,
     compare_scorecards,
     decide_direction,
+    list_changed_scores,
+    list_changes,
 )
-from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import Chance, MetricDifference
+from pytest_fcbench.scorecard.compare.paired import Chance, MetricDifference, correct_by_holm
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.cases import each_case
 from tests.factories import make_card, make_path_record, make_path_score, make_record
-from tests.scorecard.aggregate.test_execution import WRONG, make_executed_records
-from tests.scorecard.aggregate.test_ratings import make_chat_records
+from tests.scorecard.aggregate.test_secondary_scores import WRONG, make_chat_records, make_executed_records
 
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
@@ -81,7 +84,7 @@ def test_a_corrected_p_is_no_smaller_and_no_larger_than_bonferronis(probabilitie
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("low", "high", "p", "says"),
     [
         (0.01, 0.2, 0.05, 1),
@@ -169,7 +172,7 @@ def test_metrics_may_be_marks() -> None:
 # The conclusion
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("better", "worse", "same", "says"),
     [
         (
@@ -194,7 +197,7 @@ def test_the_conclusion_says_where_no_flips_could_show_a_difference() -> None:
     assert "so few" not in write_conclusion(_compare_flips(2, 2, 60))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("whole", "metrics", "says"),
     [
         (True, [], " -0.6 points overall (95% "),
@@ -509,3 +512,79 @@ def test_what_is_claimed_has_the_numbers_on_its_side(runs: list[tuple[str, bool,
             assert one.shown * one.difference.change > 0
             assert one.difference.better + one.difference.worse >= 6
     assert all(line.isprintable() for line in FORMATS[form]("t", tabulate_comparison(found, 3)))
+
+
+PASSED, MISCOUNTED, OTHER = Passed(), Failed("wrong_count", "2 calls"), Failed("missing", "no call")
+LATE, DOWN = NotScored("timeout", "600 s"), NotScored("endpoint", "500")
+NONE = NotScored(NO_ENTRY, "core 3 has no such entry")
+
+
+@each_case(
+    ("old", "new", "kind"),
+    [
+        (PASSED, MISCOUNTED, ChangeKind.WORSE),
+        (MISCOUNTED, PASSED, ChangeKind.BETTER),
+        (MISCOUNTED, OTHER, ChangeKind.CODE),
+        (PASSED, ASIDE, ChangeKind.SET_ASIDE),
+        (LATE, ASIDE, ChangeKind.SET_ASIDE),
+        (ASIDE, MISCOUNTED, ChangeKind.COUNTED),
+        (ASIDE, LATE, ChangeKind.CAUSE),
+        (PASSED, LATE, ChangeKind.LOST),
+        (MISCOUNTED, LATE, ChangeKind.LOST),
+        (LATE, PASSED, ChangeKind.SCORED),
+        (LATE, MISCOUNTED, ChangeKind.SCORED),
+        (LATE, DOWN, ChangeKind.CAUSE),
+        (PASSED, NONE, ChangeKind.GONE),
+        (ASIDE, NONE, ChangeKind.GONE),
+        (PASSED, Passed(), None),
+        (MISCOUNTED, Failed("wrong_count", "told in other words", {"found": 2}), None),
+        (LATE, NotScored("timeout", "another sentence"), None),
+    ],
+)
+def test_a_change_has_its_kind(old: Verdict, new: Verdict, kind: ChangeKind | None) -> None:
+    assert classify_change(old, new) is kind
+
+
+def test_profiles_change_on_their_own() -> None:
+    old, new = make_record(PASSED, MISCOUNTED), make_record(PASSED, PASSED)
+    (change,) = list_changes([old], {new.item_id: new})
+    assert (change.item_id, change.profile, change.kind) == (
+        old.item_id,
+        Profile.CORRECTED,
+        ChangeKind.BETTER,
+    )
+    assert (change.old, change.new) == (MISCOUNTED, PASSED)
+
+
+def test_trials_are_kept_apart() -> None:
+    old = [make_record(PASSED, trial=1), make_record(MISCOUNTED, trial=2)]
+    new = {record.item_id: record for record in [old[0], make_record(PASSED, trial=2)]}
+    assert {change.item_id for change in list_changes(old, new)} == {old[1].item_id}
+
+
+VERDICTS = st.sampled_from([PASSED, MISCOUNTED, OTHER, ASIDE, LATE, NONE])
+
+
+@given(VERDICTS, VERDICTS)
+def test_only_what_is_equal_is_no_change(old: Verdict, new: Verdict) -> None:
+    assert (classify_change(old, new) is None) == (old == new)
+
+
+@given(st.lists(st.tuples(VERDICTS, VERDICTS), min_size=1, max_size=8))
+def test_scores_move_only_with_verdicts(pairs: list[tuple[Verdict, Verdict]]) -> None:
+    old = [make_record(verdict, number=number) for number, (verdict, _) in enumerate(pairs)]
+    new = [make_record(verdict, number=number) for number, (_, verdict) in enumerate(pairs)]
+    before, after = (aggregate_scores(records, Profile.OFFICIAL, lambda _: 0) for records in (old, new))
+    rows = {name: (was, now) for name, was, now in list_changed_scores(before, after)}
+    same = (
+        [s.passed for s in (before.overall, after.overall)],
+        [s.scored for s in (before.overall, after.overall)],
+    )
+    if all(len(set(counts)) == 1 for counts in same):
+        assert rows == {}
+    else:
+        assert rows.keys() == {"simple_python", "simple", "non_live", "overall"}
+        assert rows["simple_python"] == (
+            before.categories["simple_python"],
+            after.categories["simple_python"],
+        )

@@ -23,7 +23,7 @@ from pytest_fcbench.present.board_tables import (
     tabulate_board,
     tabulate_correlations,
 )
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, weigh_categories
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.leaderboard import Board, rank_boards
 from pytest_fcbench.scorecard.compare.paired import pair_runs

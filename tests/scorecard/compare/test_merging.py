@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.domain.entry import Shard
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.compare.merging import Merged, merge_scorecards
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard, write_baseline
+from tests.cases import each_case
 from tests.factories import FACTS, make_record, make_scorecard
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
@@ -132,7 +133,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("what", DIFFERENT)
+@each_case("what", DIFFERENT)
 def test_parts_of_different_runs_are_not_joined(tmp_path: Path, what: str) -> None:
     facts = replace(FACTS, search="core")
     first = write_part(tmp_path / "1.json", [make_live_record(0)], facts)

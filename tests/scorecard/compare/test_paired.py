@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import comb
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,19 +14,25 @@ from scipy import stats
 from scipy.stats import t as student_t
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.differences import Estimate, estimate_change, sum_changes
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weigh_categories
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.intervals import Estimate, estimate_change, sum_changes
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.compare.paired import (
+    CHANGING,
+    MANY,
+    POWER,
     Chance,
     EntryPair,
     MetricDifference,
     Paired,
     _draw_signs,
     _estimate_chance,
+    find_exact_chances,
+    measure_flips,
     pair_runs,
+    plan_comparison,
 )
 from pytest_fcbench.scorecard.record import Record
+from tests.cases import each_case
 from tests.factories import make_path_record, make_record
 
 WRONG, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
@@ -147,7 +154,7 @@ def test_trials_count_by_their_share() -> None:
 # Chance, by formula
 
 
-@pytest.mark.parametrize(("better", "worse"), [*product(range(6), range(6)), (40, 61), (300, 250), (0, 2000)])
+@each_case(("better", "worse"), [*product(range(6), range(6)), (40, 61), (300, 250), (0, 2000)])
 def test_the_probabilities_are_those_of_the_binomial_test(better: int, worse: int) -> None:
     found = _estimate_counts(better, worse, better + worse + 5)
     if not better + worse:
@@ -167,8 +174,8 @@ def _list_flip_counts(n: int, up: float, down: float) -> Iterator[tuple[float, i
             yield ways * up**better * down**worse * (1 - up - down) ** (n - better - worse), better, worse
 
 
-@pytest.mark.parametrize("n", [8, 25])
-@pytest.mark.parametrize(("up", "down"), [(0.0, 0.0), (0.05, 0.05), (0.2, 0.1), (0.5, 0.1), (0.3, 0.3)])
+@each_case("n", [8, 25])
+@each_case(("up", "down"), [(0.0, 0.0), (0.05, 0.05), (0.2, 0.1), (0.5, 0.1), (0.3, 0.3)])
 def test_the_interval_holds_the_true_change_as_often_as_it_says(n: int, up: float, down: float) -> None:
     covered = sum(
         probability
@@ -202,14 +209,14 @@ def test_few_entries_cannot_show_a_change() -> None:
 # Chance, by draws
 
 
-@pytest.mark.parametrize(("better", "worse", "same"), [(0, 0, 20), (3, 9, 50), (0, 4, 10), (30, 60, 400)])
+@each_case(("better", "worse", "same"), [(0, 0, 20), (3, 9, 50), (0, 4, 10), (30, 60, 400)])
 def test_draws_come_near_the_formula(better: int, worse: int, same: int) -> None:
     exact = _estimate_counts(better, worse, better + worse + same)
     drawn = _draw_parts((1.0, [1.0] * better + [-1.0] * worse + [0.0] * same))
     assert drawn == pytest.approx((exact.p, exact.p_worse), abs=0.015)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "p"),
     [
         ([-1 / 3, -1 / 3, -2 / 3], 1 / 4),
@@ -431,3 +438,109 @@ def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
     )
     assert found.entries == 3
     assert (found.before, found.after) == pytest.approx((1 / 3, 2 / 3))
+
+
+def _make_pairs(changes: Sequence[float], clusters: int = 0) -> list[EntryPair]:
+    """Make a pair of each change, spread over so many clusters, or each by itself."""
+    return [
+        EntryPair(
+            f"core:parallel_{n}", "parallel", 1.0, 1.0 + change, 1, str(n % clusters if clusters else n)
+        )
+        for n, change in enumerate(changes)
+    ]
+
+
+def find_smallest_loss(
+    parts: Sequence[tuple[float, Sequence[EntryPair]]], confidence: float, tests: int = 1
+) -> float | None:
+    """Find the loss that is shown where the usual share of entries changes by chance."""
+    plan = plan_comparison(parts, confidence, tests)
+    return plan.find_smallest_loss(CHANGING) if plan else None
+
+
+def _count_shown(loss: float, changing: float, entries: int = 300, runs: int = 400) -> float:
+    """Count the share of simulated runs that show a loss; half of the chance changes go either way."""
+    chance = numpy.random.default_rng(7)
+    rates = [changing / 2 + loss, changing / 2, 1 - changing - loss]
+    drawn = chance.multinomial(entries, rates, runs).tolist()
+    return sum(find_exact_chances(up, down)[1] < 0.05 for down, up, _ in drawn) / runs
+
+
+def test_a_loss_of_that_size_is_shown_about_as_often_as_stated() -> None:
+    loss = find_smallest_loss([(1.0, _make_pairs([0.0] * 300))], 0.95)
+    assert loss is not None
+    assert POWER - 0.1 < _count_shown(loss, CHANGING) < POWER + 0.1
+    assert _count_shown(loss / 2, CHANGING) < 0.5
+
+
+def test_the_power_where_more_entries_change_by_chance() -> None:
+    plan = plan_comparison([(1.0, _make_pairs([0.0] * 300))], 0.95)
+    assert plan is not None
+    loss = plan.find_smallest_loss(CHANGING)
+    assert loss is not None
+    assert plan.find_power(loss, CHANGING) == pytest.approx(POWER)
+    assert plan.find_power(loss, MANY) == pytest.approx(_count_shown(loss, MANY), abs=0.1)
+    assert plan.find_power(loss, MANY) < POWER - 0.1
+
+
+def test_the_share_that_changes_by_chance_is_that_between_two_trials() -> None:
+    """One of three passed: two of three pairs of trials differ; the other entry never changes."""
+    pairs = [
+        EntryPair(f"core:parallel_{n}", "parallel", share, share, 3, str(n))
+        for n, share in enumerate((1 / 3, 1.0))
+    ]
+    assert measure_flips([(0.5, pairs)]) == pytest.approx(1 / 3)
+    assert measure_flips([(0.5, pairs), (0.5, _make_pairs([0.0]))]) is None
+
+
+def test_chance_evens_out_over_trials() -> None:
+    once, often = (
+        plan_comparison(
+            [(1.0, [EntryPair(str(n), "parallel", 1.0, 1.0, k, str(n)) for n in range(100)])], 0.95
+        )
+        for k in (1, 5)
+    )
+    assert once is not None
+    assert often is not None
+    few, many = often.find_smallest_loss(CHANGING), once.find_smallest_loss(CHANGING)
+    assert few is not None
+    assert many is not None
+    assert few < many
+
+
+def test_four_entries_show_no_loss() -> None:
+    """All of four lost have a p value of 1 / 16."""
+    assert find_smallest_loss([(1.0, _make_pairs([0.0] * 4))], 0.95) is None
+    assert find_smallest_loss([(1.0, _make_pairs([0.0] * 40))], 0.95) is not None
+
+
+@pytest.mark.parametrize("clusters", [10, 50])
+def test_entries_in_clusters_show_only_a_larger_loss(clusters: int) -> None:
+    alone = find_smallest_loss([(1.0, _make_pairs([0.0] * 200))], 0.95)
+    together = find_smallest_loss([(1.0, _make_pairs([0.0] * 200, clusters))], 0.95)
+    assert alone is not None
+    assert together is not None
+    assert alone < together
+
+
+def test_several_tests_at_once_show_only_a_larger_loss() -> None:
+    parts = [(1.0, _make_pairs([0.0] * 200))]
+    one, four = find_smallest_loss(parts, 0.95), find_smallest_loss(parts, 0.95, tests=4)
+    assert one is not None
+    assert four is not None
+    assert one < four
+
+
+def test_a_small_category_with_a_large_weight_counts_more() -> None:
+    even = [(0.5, _make_pairs([0.0] * 100)), (0.5, _make_pairs([0.0] * 100, 0))]
+    skewed = [(0.5, _make_pairs([0.0] * 190)), (0.5, _make_pairs([0.0] * 10))]
+    first, second = find_smallest_loss(even, 0.95), find_smallest_loss(skewed, 0.95)
+    assert first is not None
+    assert second is not None
+    assert first < second
+
+
+def test_a_part_of_the_formula_is_measured_in_points_of_the_whole() -> None:
+    whole, part = (find_smallest_loss([(weight, _make_pairs([0.0] * 50))], 0.95) for weight in (1.0, 0.1))
+    assert whole is not None
+    assert part == pytest.approx(whole / 10)

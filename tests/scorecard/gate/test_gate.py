@@ -12,6 +12,7 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, RuleOutcome
+from tests.cases import each_case
 from tests.factories import make_card, make_record
 
 EVIDENCE = Evidence(
@@ -91,13 +92,13 @@ OLD = {"version": "1", "pack_hash": "0123456789abcdef"}
             OLD,
             {**OLD, "version": "2"},
             "the baseline is of another core: version 1 (0123456789ab), this run version 2 (0123456789ab); "
-            "make a new one with 'fcbench baseline save'",
+            "make a new one with 'fcbench run baseline save'",
         ),
         (
             {**OLD, "pack_hash": None},
             OLD,
             "the baseline is of another core: version 1, this run version 1 (0123456789ab); "
-            "make a new one with 'fcbench baseline save'",
+            "make a new one with 'fcbench run baseline save'",
         ),
     ],
 )
@@ -120,7 +121,7 @@ def test_without_a_baseline_nothing_is_comparable() -> None:
 # Exit codes
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("codes", "exit_code"),
     [
         ([], 0),
@@ -149,7 +150,7 @@ def test_an_outcome_in_a_word(code: int, word: str) -> None:
             None,
             "gpt-4o-2024-11-20-FC",
             "the baseline was asked as any server is, this run as gpt-4o-2024-11-20-FC; ask in the same form "
-            "with --fcbench-as, or make a new baseline with 'fcbench baseline save'",
+            "with --fcbench-as, or make a new baseline with 'fcbench run baseline save'",
         ),
     ],
 )

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.aggregate.scores import mark_trained
+from pytest_fcbench.scorecard.aggregate.scores import mark_trained, weigh_categories
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence, RuleFinding
 from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.cases import each_case
 from tests.factories import FACTS, make_path_record, make_path_score, make_record
 
 PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
@@ -88,7 +88,7 @@ def test_untrained_is_compared_where_the_run_has_what_the_baseline_has() -> None
 # Reading a rule
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "metric", "operator", "threshold"),
     [
         ("overall>=0.2", "overall", ">=", 0.2),
@@ -106,7 +106,7 @@ def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: s
     assert parse_rule(text) == ScoreRule(text, metric, Bound(operator, threshold))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "metric"),
     [
         ("latency.p95<=3s", "latency.p95"),
@@ -127,7 +127,7 @@ FORM = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "says"),
     [
         ("overall", FORM),
@@ -165,7 +165,7 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
     assert str(caught.value) == f"invalid gate rule {text!r}{says}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("metric", "guess"),
     [
         ("overal", "Did you mean 'overall'?"),
@@ -206,7 +206,7 @@ def test_a_mark_has_a_name() -> None:
 # Scores
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code"),
     [
         ("multiple>=75%", HELD),
@@ -333,7 +333,7 @@ def _make_complex_records(*shares: tuple[int, int], category: str = "hotels") ->
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code", "says"),
     [
         ("complex.calls>=0.6", HELD, "complex.calls is 60.00% (6 of 10)"),
@@ -394,7 +394,7 @@ def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> Non
 # Beside a baseline
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "margin"),
     [
         ("parallel>=baseline", 0.0),
@@ -408,7 +408,7 @@ def test_a_baseline_may_have_a_margin(text: str, margin: float) -> None:
     assert parse_rule(text).needs_baseline
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code"),
     [
         ("parallel>=baseline", BROKEN),
@@ -441,7 +441,7 @@ def test_only_entries_that_both_have_count() -> None:
 _SAME = "the baseline's 100.00% on the same 100 tests"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("passed", "failed", "code", "says"),
     [
         (97, 3, HELD, f"parallel is 97.00%, {_SAME}"),
@@ -489,7 +489,7 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
     assert found == RuleFinding(
         UNDECIDED,
         "the baseline is of another core: version 0, this run version 1; make a new one with "
-        "'fcbench baseline save'",
+        "'fcbench run baseline save'",
     )
 
 
@@ -525,7 +525,7 @@ def test_without_shared_entries_nothing_can_be_told(rule: str, says: str) -> Non
 # Not worse
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "metric", "confidence", "named"),
     [
         ("not-worse(95%)", "overall", 0.95, False),
@@ -545,7 +545,7 @@ def _make_changed_run(better: int, worse: int, same: int) -> tuple[list[Record],
     return _make_records("parallel", *after), _make_baseline(_make_records("parallel", *before))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("better", "worse", "code"),
     [
         (5, 0, HELD),
@@ -591,7 +591,7 @@ def test_a_loss_in_a_group_is_weighed_by_the_sizes_of_its_categories() -> None:
     assert found.sentence.startswith("live changed by -25.00 points ")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdicts", "code", "says"),
     [
         ([TIMEOUT] * 4, UNDECIDED, "nothing of parallel was scored in both runs"),
@@ -626,7 +626,7 @@ def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("passed", "failed", "code", "says"),
     [
         (100, 0, HELD, "none of 100 entries of parallel changed"),
@@ -665,7 +665,7 @@ def test_a_formula_is_compared_where_both_runs_have_all_of_it(rule: str) -> None
     assert found == RuleFinding(UNDECIDED, f"in the baseline {lacks}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "run", "code", "says"),
     [
         (_make_whole_run(), _make_whole_run(failing="multi_turn"), HELD, "overall changed by -30.00 points "),
@@ -728,7 +728,7 @@ def _make_records_of_usage(*usages: Usage) -> list[Record]:
     return [make_record(steps=[usage], number=n) for n, usage in enumerate(usages)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code", "sentence"),
     [
         ("latency.mean<=2s", HELD, "latency.mean is 2 s"),
@@ -750,7 +750,7 @@ def test_latency_that_nobody_took_cannot_be_told() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code", "sentence"),
     [
         ("cost<=1.50usd", HELD, "cost is $1.5000"),
@@ -763,7 +763,7 @@ def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
     assert _check_rule(rule, *_make_records_of_usage(*[Usage(usd=0.5)] * 3)) == RuleFinding(code, sentence)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "code", "dollars"),
     [
         ("cost<=1usd", UNDECIDED, "cost is $0.5000"),
@@ -782,7 +782,7 @@ JUDGED = AuxiliaryCall(Party.JUDGE, "0f", Completion(input_tokens=5, output_toke
 EARLIER = (EarlierConversation("core:memory_kv_0_before_0", (Usage(usd=0.5),), ()),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "asides", "earlier", "code", "sentence"),
     [
         ("cost<=0.6usd", (), (), HELD, "cost is $0.5000"),
@@ -825,7 +825,7 @@ def test_the_profile_of_the_run_decides_what_was_not_scored() -> None:
     assert codes == [HELD, BROKEN]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verdicts", "code", "sentence"),
     [
         ([PASSED] * 99 + [TIMEOUT], HELD, "1 of 100 entries were not scored (1.00%)"),
@@ -854,3 +854,46 @@ def test_any_text_is_a_rule_or_a_clear_error(text: str) -> None:
         rule.check(Evidence([], Profile.OFFICIAL, lambda name: 0, {}))
     else:
         assert told.startswith(f"invalid gate rule {text!r}: ")
+
+
+_VERDICTS: dict[str, Verdict] = {
+    "+": Passed(),
+    "-": Failed("wrong_count", "2 calls"),
+    "?": NotScored("timeout", "600 s"),
+    "a": NotScored(SET_ASIDE, "bad data"),
+}
+
+
+@each_case(
+    ("tried", "code", "told"),
+    [
+        (["+++", "+-+"], HELD, "2 of 2 entries passed in at least 2 of 3 trials"),
+        (["+++", "--+"], BROKEN, "1 of 2 entries passed in fewer than 2 of 3 trials: core:simple_python_1"),
+        (["++?"], HELD, "1 of 1 entries passed in at least 2 of 3 trials"),
+        (["+++", "+-?"], UNDECIDED, "1 of 2 entries passed in at least 2 of 3 trials"),
+        (["--?"], BROKEN, "1 of 1 entries passed in fewer than 2 of 3 trials: core:simple_python_0"),
+        (["+++", "aaa"], HELD, "1 of 1 entries passed in at least 2 of 3 trials"),
+        (["+"], UNDECIDED, "core:simple_python_0 has 1 of 3 trials; use --fcbench-trials=3"),
+        ([], UNDECIDED, "nothing was scored"),
+        (["---"] * 7, BROKEN, "_4 and 2 more"),
+    ],
+)
+def test_each_entry_passes_in_two_of_three_trials(tried: Sequence[str], code: int, told: str) -> None:
+    records = [
+        replace(make_record(_VERDICTS[sign], number=n), trial=trial)
+        for n, signs in enumerate(tried)
+        for trial, sign in enumerate(signs, 1)
+    ]
+    evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites)
+    finding = parse_rule("each >= 2 of 3").check(evidence)
+    assert finding.code == code
+    assert finding.sentence.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("each>=3of2", "3 is more than 2; use e.g. each>=2of3"), ("each>=80%", "unknown metric 'each'")],
+)
+def test_other_numbers_are_refused(text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        parse_rule(text)

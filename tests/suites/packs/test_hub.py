@@ -16,7 +16,6 @@ import pytest
 from huggingface_hub import constants
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.cli.commands import pull
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError, UsageError
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
@@ -462,7 +461,7 @@ def test_the_command_says_what_was_got_and_what_changed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(pull, "PACKS", {"rides": source})
+    monkeypatch.setattr(models, "PACKS", {"rides": source})
     monkeypatch.setenv("FCBENCH_CACHE", str(cache))
     (tmp_path / "mine.jsonl").write_bytes(NEW)
     first, second = hashlib.sha256(OLD).hexdigest(), hashlib.sha256(NEW).hexdigest()
@@ -527,7 +526,7 @@ def test_the_command_does_not_ask_when_it_must_not(hub: Hub, cache: Path) -> Non
 def test_suites_and_commands_do_without_the_library() -> None:
     """Only a pull brings it."""
     code = (
-        "import sys, pytest_fcbench.suites, pytest_fcbench.cli.main, pytest_fcbench.cli.commands.pull;"
+        "import sys, pytest_fcbench.suites, pytest_fcbench.cli.main, pytest_fcbench.cli.models;"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

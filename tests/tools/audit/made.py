@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.recorded_call import RecordedCall
+from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.environments.vectors import Embed
 from pytest_fcbench.execution.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Finding
+from pytest_fcbench.tools.audit.findings import Finding, SuiteFacts
 
 
 def make_suite(*entries: Entry) -> Suite:

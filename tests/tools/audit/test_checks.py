@@ -12,16 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.cli.output import escape_long_line
-from pytest_fcbench.domain.flaw import Severity
+from pytest_fcbench.domain.explanation import Severity
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import report
 from pytest_fcbench.tools.audit.checks import CHECKS, DECLARED, run_checks
-from pytest_fcbench.tools.audit.distributions import count_by_category
-from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Finding, format_value
+from pytest_fcbench.tools.audit.findings import Finding, SuiteFacts, format_value
 from pytest_fcbench.tools.audit.report import Audit
+from pytest_fcbench.tools.audit.strata import count_by_category
 from tests.factories import make_doc, make_entry
 from tests.server.asking import WEB
 from tests.tools.audit.made import make_facts

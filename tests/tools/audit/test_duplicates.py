@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.environments.vectors import Vector
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
 from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question
-from pytest_fcbench.tools.audit.facts import join_user_messages
+from pytest_fcbench.tools.audit.findings import join_user_messages
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other", "score"),
     [
         ("a b c", "a b c", 1.0),
@@ -125,7 +125,7 @@ def test_questions_that_are_nearly_the_same() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "other",
     [
         pytest.param(make_entry(entry_id="b", functions=[make_doc("other")]), id="other functions"),
@@ -198,7 +198,7 @@ def test_questions_that_mean_the_same() -> None:
     assert list_findings(duplicates.find_paraphrases, make_facts(first, again, hm)) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "other",
     [
         pytest.param(make_entry(entry_id="b"), id="in the same words, which is a duplicate"),

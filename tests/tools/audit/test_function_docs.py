@@ -11,6 +11,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import function_docs
 from pytest_fcbench.tools.audit.findings import Check
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -41,7 +42,7 @@ def test_a_sound_doc_has_no_finding() -> None:
         assert find_flaws(doc, check) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("doc", "severity", "evidence"),
     [
         (make_doc("no spaces", {}), "likely", "no spaces: most APIs reject the name 'no spaces'"),
@@ -106,7 +107,7 @@ def test_a_doc_is_told_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "evidence"),
     [
         ({"type": "boolean", "default": "false"}, "f.x: the default 'false' is not of type boolean"),
@@ -130,7 +131,7 @@ def test_defaults_that_contradict_their_doc(schema: dict[str, object], evidence:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "schema",
     [
         {"type": "float", "description": "Default is 10%.", "default": 0.1},
@@ -186,7 +187,7 @@ def test_functions_that_come_late_are_looked_at() -> None:
     ] == ["b.x has the type 'text', which python entries do not support"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "value", "evidence"),
     [
         (
@@ -208,7 +209,7 @@ def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, ev
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value", "same"),
     [
         ("5", 5.0, True),
@@ -226,7 +227,7 @@ def test_a_default_in_words_may_be_the_same_value(text: str, value: object, same
 # Remarks
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "word"),
     [
         ("Posts. Different from the official class: lists are copied.", "Different from the official"),

@@ -9,16 +9,16 @@ import pytest
 import yaml
 
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.domain.flaw import Severity
+from pytest_fcbench.domain.explanation import Severity
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds.execution.truth import list_recorded_replies
+from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
 from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
-from pytest_fcbench.tools.audit.facts import SuiteFacts
-from pytest_fcbench.tools.audit.findings import Finding
+from pytest_fcbench.tools.audit.findings import Finding, SuiteFacts
 from pytest_fcbench.tools.audit.review import Decision
+from tests.cases import each_case
 
 TEXT = """\
 suite: mine
@@ -147,6 +147,7 @@ def findings(pack_cache: Path, bfcl_review: review.Review, pool: Pool) -> list[F
         return list(checks.run_checks(SuiteFacts(suite, entries, pool, performer), sorted(names)))
 
 
+@pytest.mark.nightly
 def test_the_ledger_of_bfcl_is_that_of_its_review(
     bfcl_review: review.Review, findings: list[Finding]
 ) -> None:
@@ -196,6 +197,7 @@ KNOWN = {
 ``parallel_158`` two expected calls are the same, so no order of an answer can go wrong."""
 
 
-@pytest.mark.parametrize(("entry", "check"), KNOWN.items())
+@pytest.mark.nightly
+@each_case(("entry", "check"), KNOWN.items())
 def test_known_bad_entries_of_bfcl_are_found(findings: list[Finding], entry: str, check: str) -> None:
     assert check in {finding.check for finding in findings if finding.entry == entry}

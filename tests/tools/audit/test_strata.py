@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Stratum, find_stratum
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.strata import Stratum, find_stratum
 from pytest_fcbench.domain.verdict import Passed, Profile
+from pytest_fcbench.kinds import relevance as relevance
 from pytest_fcbench.kinds.calls import verdict as ast
-from pytest_fcbench.kinds.relevance import verdict as relevance
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.models.baselines import lexical
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites import core
+from pytest_fcbench.tools.audit import strata
+from pytest_fcbench.tools.audit import strata as distributions
 from pytest_fcbench.tools.audit.strata import has_many_calls, list_features, needs_results
-from tests.factories import ask_model, make_doc, make_entry, make_multi_turn, make_transcript
+from tests.cases import each_case
+from tests.factories import (
+    ask_model,
+    make_doc,
+    make_entry,
+    make_golden_path,
+    make_multi_turn,
+    make_transcript,
+)
 
 _CORE = core.open_suite(Path())
 AST = {"simple", "multiple", "parallel", "next_call"}
@@ -37,7 +48,7 @@ def test_an_entry_without_features_is_easy() -> None:
     assert find_stratum([]) is Stratum.EASY
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("calls", "features"),
     [
         (["f(x=7)"], []),
@@ -112,8 +123,8 @@ _MOST = 0.15
 _THRESHOLDS = (0.25, 1.0, 2.0, 3.0, 5.0, 1000.0)
 
 
-@pytest.mark.parametrize("threshold", _THRESHOLDS)
-@pytest.mark.parametrize("profile", Profile)
+@each_case("threshold", _THRESHOLDS)
+@each_case("profile", Profile)
 def test_matching_words_passes_few_of_the_hard_questions(
     profile: Profile, threshold: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,3 +139,40 @@ def test_matching_words_passes_few_of_the_hard_questions_of_each_category() -> N
     passed = Counter(entry.category.name for entry in _HARD if _passes(entry, Profile.OFFICIAL))
     shares = {name: passed[name] / count for name, count in categories.items()}
     assert {name: share for name, share in shares.items() if share > _MOST} == {}
+
+
+def test_measures_types_and_languages_are_counted_by_category() -> None:
+    doc = make_doc("f", {"x": {"type": "float"}})
+    found = distributions.count_by_category(
+        [
+            make_entry(),
+            make_entry(functions=[doc], entry_id="b", query="Wie ist das Wetter?"),
+            make_multi_turn(("Go", ["f()", "f()"]), ("", ["f()"]), withheld={1: [doc]}),
+        ]
+    )
+    assert list(found) == ["simple_python", "multi_turn_base"]
+    simple, multi = found.values()
+    assert simple.entries == 2
+    assert simple.measures["functions"] == Counter({1: 2})
+    assert simple.measures["parameters"] == Counter({2: 1, 1: 1})
+    assert simple.types == Counter({"string": 1, "integer": 1, "float": 1})
+    assert simple.languages == Counter({"English": 1, "German": 1})
+    assert (multi.measures["functions"], multi.measures["calls"], multi.measures["turns"]) == (
+        Counter({2: 1}),
+        Counter({3: 1}),
+        Counter({2: 1}),
+    )
+
+
+def test_calls_of_a_right_answer() -> None:
+    results = replace(
+        make_entry("exec_simple", expect=[]), expectation=ExpectedResults(("f()",), (ResultRule.EXACT,))
+    )
+    path = make_golden_path([("f", {}, 1), ("g", {}, 2)], [("f", {}, 3)])
+    entries = [make_entry(), make_entry("irrelevance"), make_entry("live_relevance"), results, path]
+    assert list(map(strata.count_expected_calls, entries)) == [1, 0, 1, 1, 3]
+
+
+@pytest.mark.parametrize(("counts", "text"), [({}, "-"), ({3: 5}, "3"), ({1: 3, 5: 1}, "2.0 (1-5)")])
+def test_counts_are_summed_up_as_mean_and_range(counts: dict[int, int], text: str) -> None:
+    assert distributions.summarize_counts(Counter(counts)) == text

@@ -19,6 +19,7 @@ from pytest_fcbench.tools.audit.training_data import (
     read_training_data,
     serialize_call,
 )
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -65,7 +66,7 @@ def _write_lines(folder: Path, *lines: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_questions_and_calls_are_read_in_every_form(tmp_path: Path, form: str) -> None:
     path = _write_lines(tmp_path, FORMS[form])
     assert list(read_training_data(path)) == [TrainingLine(1, (ASKED,), frozenset([SERIALIZED]))]

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.suites import complexfuncbench
 from pytest_fcbench.tools.audit import trajectories
+from tests.cases import each_case
 from tests.factories import make_entry, make_golden_path, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -50,7 +49,7 @@ def test_a_sound_trajectory_has_no_finding() -> None:
         assert list_findings(check, make_facts(entry)) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "severity", "why"),
     [
         ("mkdir(dir_name='x)", "certain", "not Python calls"),
@@ -123,7 +122,7 @@ def test_a_turn_after_which_nothing_comes() -> None:
     assert (severity, evidence[:26]) == ("likely", "no turn from 2 on makes a ")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "severity", "why"),
     [
         ({"city": "Bergen"}, None, ""),

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds.execution.truth import ExpectedResults, ResultRule
+from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.tools.audit import truths
-from pytest_fcbench.tools.audit.facts import SuiteFacts
+from pytest_fcbench.tools.audit.findings import SuiteFacts
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -51,7 +51,7 @@ def test_a_sound_truth_has_no_finding() -> None:
         assert list_findings(check, sound) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "evidence", "severity"),
     [
         pytest.param(
@@ -92,7 +92,7 @@ def test_calls_that_the_doc_forbids(entry: Entry, evidence: str, severity: str) 
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("accepted", "severity", "evidence"),
     [
         ({"rooms": 2}, "certain", "hotel.book.rooms: 2 is not a list of accepted values"),
@@ -137,7 +137,7 @@ def test_alternatives_of_the_right_depth_are_fine() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("accepted", "severity", "evidence"),
     [
         (

@@ -5,12 +5,13 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry, Message
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
-from pytest_fcbench.kinds.relevance.truth import NoCall
+from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.tools.authoring import combination
+from pytest_fcbench.tools.authoring.combination import UNKNOWN, guess_language
+from tests.cases import each_case
 from tests.factories import make_doc, make_entry
 
 _CITY = {"type": "string", "description": "City."}
@@ -55,7 +56,7 @@ _RIGA = _make_question("And how is the weather in Riga?", number=1, city=["Riga"
 _LOAN = _make_question("What is the instalment for a loan of 900?", _LOANS, 2, sum=[900.0])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("doc", "could"),
     [
         (_WEATHER, True),
@@ -166,7 +167,7 @@ def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() 
     assert combination.build_parallel([few, others], Random(1)) is not None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         "Something came up, what is it in Riga?",
@@ -247,7 +248,7 @@ def test_parallel_multiple_asks_in_any_one_language() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
     third = _make_question("And in Rome?", number=5, city=["Rome"])
 
@@ -263,7 +264,7 @@ def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_what_ends_without_a_mark_has_a_line_of_its_own(seed: int) -> None:
     made = combination.build_parallel(
         [replace(_OSLO, turns=((Message("user", "weather in Oslo"),),)), _RIGA], Random(seed)
@@ -289,3 +290,25 @@ def test_numbers_go_on_after_those_that_are_taken() -> None:
     numbered = combination.number_entries(made, "mine", {"simple_python": 7})
 
     assert [entry.key for entry in numbered] == ["mine:simple_python_7", "mine:simple_python_8"]
+
+
+@each_case(
+    ("text", "spoken"),
+    [
+        ("What is the weather in Bergen?", "English"),
+        ("Wie wird das Wetter in Bergen?", "German"),
+        ("Quelle est la météo à Paris pour demain ?", "French"),
+        ("¿Qué tiempo hace en la ciudad?", "Spanish"),
+        ("Qual é a previsão do tempo para o Porto?", "Portuguese"),
+        ("Saat yediye kadar en kolay nasıl giderim?", "Turkish"),
+        ("東京の天気を教えてください", "Japanese"),
+        ("查询 Tokyo 的天气", "Chinese"),
+        ("서울 날씨 알려줘", "Korean"),
+        ("ช่วยหา", "Thai"),
+        ("print(42)", UNKNOWN),
+        ("", UNKNOWN),
+        ("12 + 3", UNKNOWN),
+    ],
+)
+def test_the_language_of_a_question_is_guessed(text: str, spoken: str) -> None:
+    assert guess_language(text) == spoken

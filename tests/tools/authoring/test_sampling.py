@@ -6,17 +6,24 @@ from random import Random
 import pytest
 
 from pytest_fcbench import environments
-from pytest_fcbench.domain.categories import CATEGORIES
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds.state.truth import Trajectory
+from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
-from pytest_fcbench.tools.authoring.sampling import Walk, WalkCall, draw_walks
+from pytest_fcbench.tools.authoring.sampling import (
+    Walk,
+    WalkCall,
+    draw_fresh_value,
+    draw_walks,
+    list_words,
+    rate_fit,
+)
+from tests.cases import each_case
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +70,7 @@ def test_each_walk_has_calls_that_need_each_other(suite: Suite, desk: Entry, wal
                 assert here.perform_calls([instead]) != (call.result,)
 
 
+@pytest.mark.nightly
 def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry) -> None:
     many = draw_walks(_open_environments(suite, desk), desk.functions, Random(2), 25)
 
@@ -74,6 +82,7 @@ def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry)
     assert not targets & {"create_ticket.title", "send_message.message", "resolve_ticket.resolution"}
 
 
+@pytest.mark.nightly
 def test_no_two_walks_are_alike_and_the_seed_decides(suite: Suite, desk: Entry, walks: list[Walk]) -> None:
     names = [tuple(call.name for calls in walk.turns for call in calls) for walk in walks]
     assert len(set(names)) == len(names)
@@ -140,3 +149,37 @@ def test_a_chain_counts_the_links_between_calls_that_need_each_other() -> None:
     assert Walk((pair,)).links == 1
     assert Walk((pair, (make_call("close", id="read"),))).links == 2
     assert Walk((pair, (make_call("close", id="find"),))).links == 1
+
+
+@each_case(
+    ("name", "schema", "expected"),
+    [
+        ("username", {"type": "string"}, {"Mira Solberg", "Jonas Okafor", "Aiko Lindqvist"}),
+        ("file_name", {"type": "string"}, {"minutes.txt", "packing_list.txt", "expenses.csv"}),
+        ("start", {"type": "string", "description": "As MM/YYYY."}, {"09/2027", "04/2028"}),
+        ("sector", {"type": "string", "description": 'Such as "Technology".'}, {"Technology"}),
+        ("base", {"type": "string", "description": "A code such as USD, EUR or RMB."}, {"USD", "EUR", "RMB"}),
+        ("priority", {"type": "integer", "description": "From 1 to 3."}, {1, 2, 3}),
+        ("door", {"type": "string", "enum": ["left", "right"]}, {"left", "right"}),
+        ("gadget", {"type": "string"}, {f"gadget {n}" for n in (2, 3, 5, 8, 12, 25, 40, 75, 120, 250)}),
+    ],
+)
+def test_what_is_made_up_suits_its_parameter(
+    name: str, schema: dict[str, object], expected: set[object]
+) -> None:
+    assert {draw_fresh_value(name, schema, Random(seed)) for seed in range(200)} == expected
+
+
+@each_case(
+    ("name", "description", "label", "fits"),
+    [
+        ("receiver_id", "", "user id", True),
+        ("source", "Name of a folder.", "directory", True),
+        ("ticket_id", "", "order id", False),
+        ("dir_name", "Name of the new folder.", "folder", False),
+        ("message", "", "message", False),
+    ],
+)
+def test_a_known_value_fits_by_its_words(name: str, description: str, label: str, fits: bool) -> None:
+    schema = {"type": "string", "description": description}
+    assert bool(rate_fit(name, schema, list_words(label))) == fits

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.explanation import Divergence, FailureClass
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
-from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.tools.diagnosis.root_causes import (
     LONGEST,
+    SCHEMA,
     TASK,
+    Agreement,
+    DiagnosedFailure,
     Diagnosis,
+    Labels,
     Misunderstanding,
     RootCause,
+    build_document,
     build_question,
+    read_labels,
 )
+from tests.cases import each_case
 from tests.kinds.state.test_verdict import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
 
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
@@ -93,7 +105,7 @@ def test_an_answer_is_read_as_a_diagnosis() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "says"),
     [
         (
@@ -121,3 +133,159 @@ def test_an_answer_is_read_as_a_diagnosis() -> None:
 def test_an_answer_that_is_not_as_demanded_is_refused(change: dict[str, object], says: str) -> None:
     with pytest.raises(Unfit, match=says):
         ask_about(TALK).read({**GOOD, **change})
+
+
+FAILED = Failed("multi_turn:x", "turn 1: no")
+AT = Divergence(FailureClass.WRONG_ARGUMENT, 1, "f(a=1)", "f(a=2)", "a")
+FINDINGS = [
+    DiagnosedFailure(
+        *("core:a", "multi_turn_base", FAILED, AT),
+        Diagnosis(RootCause.OTHER, Misunderstanding.USER_REQUEST, 1, "So."),
+    ),
+    DiagnosedFailure("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
+    DiagnosedFailure("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
+]
+
+
+def write_file(path: Path, value: object) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def test_what_is_written_of_a_finding() -> None:
+    told = build_document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
+    entries = told["entries"]
+    assert isinstance(entries, list)
+    assert {key: told[key] for key in ("schema", "model", "profile", "judge")} == {
+        "schema": SCHEMA,
+        "model": "m",
+        "profile": "official",
+        "judge": "openai/j",
+    }
+    assert entries[0] == {
+        "entry": "core:a",
+        "category": "multi_turn_base",
+        "code": "multi_turn:x",
+        "reason": "turn 1: no",
+        "class": "wrong_argument",
+        "divergence": {"turn": 1, "expected": "f(a=1)", "found": "f(a=2)", "parameter": "a"},
+        "root_cause": {"class": "other", "misunderstood": "user_request", "turn": 1, "explanation": "So."},
+    }
+    assert entries[1]["not_diagnosed"] == {"cause": "timeout", "reason": "no answer"}
+    assert "root_cause" not in entries[1]
+    assert entries[2].keys() & {"root_cause", "not_diagnosed"} == set()
+
+
+def test_labels_are_those_of_the_judge(tmp_path: Path) -> None:
+    told = build_document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
+    path = write_file(tmp_path / "d.json", told)
+    assert read_labels(path) == Labels(path, "m", {"core:a": "other"})
+
+
+def test_a_person_needs_to_write_little(tmp_path: Path) -> None:
+    rows = [{"entry": "core:a", "root_cause": {"class": "implicit_action"}}, {"entry": "core:b"}]
+    path = write_file(tmp_path / "mine.json", {"schema": SCHEMA, "entries": rows})
+    assert read_labels(path) == Labels(path, None, {"core:a": "implicit_action"})
+
+
+ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
+
+
+@each_case(
+    ("content", "says"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([], "not a file of diagnoses: it must have 'schema': 'fcbench-diagnosis/1' and a list 'entries'"),
+        ({"schema": "fcbench-diagnosis/2", "entries": []}, "not a file of diagnoses"),
+        ({"schema": SCHEMA, "entries": {}}, "not a file of diagnoses"),
+        ({"schema": SCHEMA, "entries": []}, "no entry has a root cause"),
+        ({"schema": SCHEMA, "entries": [{"entry": "core:a"}]}, "no entry has a root cause"),
+        (
+            {"schema": SCHEMA, "entries": [ROW, ROW]},
+            "entry 2 must have a name under 'entry' that no other entry has",
+        ),
+        ({"schema": SCHEMA, "entries": [1]}, "entry 1 must have a name"),
+        (
+            {"schema": SCHEMA, "entries": [{**ROW, "root_cause": {"class": "othr"}}]},
+            "core:a: unknown class 'othr'. Did you mean 'other'?",
+        ),
+        ({"schema": SCHEMA, "entries": [{**ROW, "root_cause": "other"}]}, "core:a: unknown class 'None'"),
+        ({"schema": SCHEMA, "entries": [{**ROW, "root_cause": {"class": []}}]}, "core:a: unknown class"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path: Path, content: object, says: str) -> None:
+    path = write_file(tmp_path / "d.json", content)
+    with pytest.raises(UsageError) as caught:
+        read_labels(path)
+    assert str(caught.value).startswith(f"{path}: {says}")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        read_labels(tmp_path / "none.json")
+
+
+def make_agreement(counts: dict[tuple[str, str], int]) -> Agreement:
+    """Make labels that give this table."""
+    pairs = [pair for pair, times in counts.items() for _ in range(times)]
+    return Agreement(
+        {str(n): one for n, (one, _) in enumerate(pairs)},
+        {str(n): other for n, (_, other) in enumerate(pairs)},
+    )
+
+
+@each_case(
+    ("counts", "share", "kappa"),
+    [
+        # 35 of 50 agree; by chance 25/50 * 30/50 + 25/50 * 20/50 = 0.5
+        ({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}, 0.7, 0.4),
+        # The same share twice; chance is 60*70 + 40*30 = 5,400 of 10,000, then 60*30 + 40*70 = 4,600.
+        ({("y", "y"): 45, ("y", "n"): 15, ("n", "y"): 25, ("n", "n"): 15}, 0.6, (0.6 - 0.54) / 0.46),
+        ({("y", "y"): 25, ("y", "n"): 35, ("n", "y"): 5, ("n", "n"): 35}, 0.6, (0.6 - 0.46) / 0.54),
+        # Three labels: chance is (4*3 + 3*4 + 3*3) / 100
+        (
+            {("a", "a"): 3, ("a", "b"): 1, ("b", "b"): 2, ("b", "c"): 1, ("c", "c"): 2, ("c", "b"): 1},
+            0.7,
+            (0.7 - 0.33) / 0.67,
+        ),
+        ({("y", "y"): 2, ("n", "n"): 3}, 1.0, 1.0),
+        ({("y", "n"): 1, ("n", "y"): 1}, 0.0, -1.0),
+        ({("y", "y"): 5, ("y", "n"): 5}, 0.5, 0.0),
+        ({("y", "n"): 3}, 0.0, 0.0),
+        ({("y", "y"): 7}, 1.0, None),
+    ],
+)
+def test_share_and_kappa_are_those_of_worked_examples(
+    counts: dict[tuple[str, str], int], share: float, kappa: float | None
+) -> None:
+    agreement = make_agreement(counts)
+    assert agreement.share == pytest.approx(share)
+    assert agreement.kappa == (None if kappa is None else pytest.approx(kappa))
+    assert agreement.table == counts
+
+
+def test_only_what_both_labelled_counts() -> None:
+    agreement = Agreement({"a": "x", "b": "x", "c": "y"}, {"d": "y", "c": "x", "b": "x"})
+    assert agreement.both == ["b", "c"]
+    assert agreement.different == ["c"]
+    assert agreement.share == 0.5
+
+
+def test_nothing_in_common_has_no_agreement() -> None:
+    agreement = Agreement({"a": "x"}, {"b": "x"})
+    assert (agreement.share, agreement.kappa, agreement.different) == (None, None, [])
+
+
+LABELS = st.dictionaries(st.integers(0, 30).map(str), st.sampled_from("abc"), min_size=1)
+
+
+@given(one=LABELS, other=LABELS)
+def test_kappa_is_symmetric_and_at_most_the_share(one: dict[str, str], other: dict[str, str]) -> None:
+    agreement, turned = Agreement(one, other), Agreement(other, one)
+    assert agreement.share == turned.share
+    if agreement.kappa is None or agreement.share is None:
+        assert turned.kappa is None
+    else:
+        assert agreement.kappa == pytest.approx(turned.kappa)
+        assert -1 <= agreement.kappa <= agreement.share + 1e-9

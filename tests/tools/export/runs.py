@@ -9,7 +9,7 @@ from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import ExportRequest
+from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.factories import FACTS, make_answered_record, make_record, tool_calls
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")

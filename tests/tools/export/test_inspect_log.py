@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.export.order import ExportRequest
+from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
 
@@ -25,11 +25,11 @@ ReadLog = Callable[[ExportRequest], Any]
 def read_log(tmp_path: Path) -> ReadLog:
     from inspect_ai.log import read_eval_log
 
-    from pytest_fcbench.tools.export.inspect_log import render_text
+    from pytest_fcbench.tools.export.inspect_log import render_log
 
     def write_and_read(order: ExportRequest) -> Any:
         path = tmp_path / "log.json"
-        path.write_text("".join(render_text(order)), encoding="utf-8")
+        path.write_text("".join(render_log(order)), encoding="utf-8")
         return read_eval_log(str(path))
 
     return write_and_read

@@ -17,14 +17,14 @@ pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
 
 # SQLAlchemy warns of what MLflow does.
 pytestmark = pytest.mark.filterwarnings("ignore")
-# A run takes half a second; ``test_tracked_values`` takes all texts.
+# A run takes half a second; ``test_trackers`` takes all texts.
 SOME = list(HOSTILE_TEXTS.values())[::10]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the runs of a harmless scorecard and of some that hold hostile texts."""
-    from pytest_fcbench.tools.export.mlflow_runs import write_path
+    from pytest_fcbench.tools.export.trackers import write_mlflow_runs
 
     folder = tmp_path_factory.mktemp("mlflow")
     cards = [load_outlines(write_scorecard(folder / "plain.json", make_records()))]
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         facts = replace(FACTS, model=text, labels={text: text})
         path = write_scorecard(folder / f"hostile-{number}.json", make_records(text), facts)
         cards.append(load_outlines(path))
-    (told,) = write_path(make_order(*cards, name="compared"), folder / "runs")
+    (told,) = write_mlflow_runs(make_order(*cards, name="compared"), folder / "runs")
     assert told.endswith(
         f"'MLFLOW_TRACKING_URI=sqlite:///{folder}/runs/mlflow.db mlflow ui' shows the experiment compared"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.tools.export.order import ExportRequest
+from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
 
@@ -36,9 +36,9 @@ def write_and_read(order: ExportRequest, folder: Path) -> list[tuple[dict[str, A
     """Write runs and read the configuration and the summary of each."""
     from wandb.proto import wandb_internal_pb2
 
-    from pytest_fcbench.tools.export.wandb_runs import write_path
+    from pytest_fcbench.tools.export.trackers import write_wandb_runs
 
-    assert len(write_path(order, folder)) == len(order.cards)
+    assert len(write_wandb_runs(order, folder)) == len(order.cards)
     runs = []
     for path in sorted(folder.glob("wandb/offline-run-*/*.wandb")):
         config: dict[str, Any] = {}

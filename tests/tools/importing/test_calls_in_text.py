@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import LoggedCall, LoggedMessage
+from pytest_fcbench.tools.importing.offered_tools import LoggedCall, LoggedMessage
+from tests.cases import each_case
 from tests.tools.importing.made import make_chat, say
 
 CALL = '{"name": "weather", "arguments": {"city": "Bergen"}}'
@@ -19,7 +18,7 @@ def _read_answer(text: str, asked: str = "Bergen?") -> LoggedMessage:
     return logged.messages[-1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"<tool_call>\n{CALL}\n</tool_call>",
@@ -70,7 +69,7 @@ def test_words_stand_in_the_line_of_a_token_but_not_of_a_tag() -> None:
     assert _read_answer(f"Sure. <tool_call>{CALL}</tool_call>").has_unread_call
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "body"),
     [
         ('send_mail(body="Dear Ann,\n\nsee you.")', "Dear Ann,\n\nsee you."),
@@ -99,7 +98,7 @@ def test_an_example_that_was_asked_for_is_no_expected_call() -> None:
             assert _read_answer(text, asked).has_unread_call
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "You can write:\n\n[weather(city='Bergen')]",
@@ -133,7 +132,7 @@ def test_what_only_looks_like_a_call_is_marked(text: str) -> None:
     assert not answer.calls
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "It rains in Bergen (Norway). [1]",

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from pytest_fcbench.domain.categories import CATEGORIES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.entry import CATEGORIES, Message, PastCall
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.tools.importing.importing_log import FreeTexts, ImportCounts, LogSelection, import_log
+from pytest_fcbench.tools.importing.importing_log import (
+    FreeTexts,
+    ImportCounts,
+    LogSelection,
+    SeenTexts,
+    find_obstacle,
+    import_log,
+    write_chat,
+)
+from pytest_fcbench.tools.importing.log_forms import read_conversations
+from pytest_fcbench.tools.importing.offered_tools import LoggedCall, LoggedMessage
+from tests.factories import make_doc, make_entry, make_multi_turn, make_transcript, tool_calls
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say, to_lines
 from tests.tools.importing.test_log_forms import FORMS
 
@@ -166,3 +183,94 @@ def test_no_damaged_line_stops_the_import_or_is_lost_without_a_word() -> None:
     assert counts.lines == counts.conversations + counts.empty + len(told) == 1000
     assert min(counts.kept.total(), counts.left_out.total(), counts.empty, len(told)) > 0
     assert counts.kept.total() + counts.left_out.total() == counts.answers
+
+
+LONG = " ".join(f"word{number}" for number in range(100))
+
+
+def test_a_text_is_like_itself_in_other_case_and_punctuation() -> None:
+    seen = SeenTexts()
+    assert not seen.add_text("What is the weather in Bergen?")
+    assert seen.add_text("what is the weather, in Bergen")
+
+
+def test_a_long_text_with_one_other_word_was_seen() -> None:
+    seen = SeenTexts()
+    seen.add_text(LONG)
+    assert seen.add_text(LONG.replace("word50", "else"))
+
+
+def test_short_texts_with_another_value_are_new() -> None:
+    seen = SeenTexts()
+    assert not any(
+        seen.add_text(f"What is the weather in {city}?") for city in ("Bergen", "Oslo", "Rome", "Bonn")
+    )
+
+
+@given(st.lists(st.text(max_size=30), max_size=5), st.text(max_size=30))
+def test_every_text_is_found_again(others: list[str], text: str) -> None:
+    seen = SeenTexts()
+    seen.add_text(text)
+    for other in others:
+        seen.add_text(other)
+    assert seen.add_text(text)
+
+
+FC = Prompting(Mode.FC, Names.UNDERSCORED, "tool_calls")
+BERGEN = tool_calls(("weather_forecast", '{"city": "Bergen"}'))
+"""A call under the name that the model was shown."""
+
+
+def test_a_conversation_is_read_back_with_its_calls_and_results() -> None:
+    entry = make_multi_turn(("Bergen?", []), ("Thanks.", []))
+    steps = (
+        Step(BERGEN, ("weather_forecast(city='Bergen')",), ("rain",)),
+        Step(Completion(text="It rains.")),
+    )
+    turns = (steps, (Step(Completion(text="Bye.")),))
+    written = write_chat(entry, Transcript(entry.key, "test", FC, turns))
+    (logged,) = read_conversations(json.dumps(written))
+    assert logged.messages == (
+        LoggedMessage("user", "Bergen?"),
+        LoggedMessage("assistant", calls=(LoggedCall("weather.forecast", {"city": "Bergen"}),)),
+        LoggedMessage("tool", "rain"),
+        LoggedMessage("assistant", "It rains."),
+        LoggedMessage("user", "Thanks."),
+        LoggedMessage("assistant", "Bye."),
+    )
+    assert [tool["name"] for tool in logged.tools] == ["weather.forecast"]
+
+
+def test_calls_in_the_question_are_kept() -> None:
+    said = (
+        Message("user", "Oslo?"),
+        Message("assistant", "", (PastCall("weather.forecast", {"city": "Oslo"}),)),
+        Message("tool", "sun"),
+    )
+    entry = replace(make_entry("next_call"), turns=(said,))
+    (logged,) = read_conversations(json.dumps(write_chat(entry, make_transcript(BERGEN))))
+    assert logged.messages[1].calls == (LoggedCall("weather.forecast", {"city": "Oslo"}),)
+    assert logged.messages[2] == LoggedMessage("tool", "sun")
+
+
+def test_calls_as_text_are_calls_and_a_broken_one_is_no_example() -> None:
+    for text, calls, is_example in (
+        ("[weather.forecast(city='Bergen')]", (LoggedCall("weather.forecast", {"city": "Bergen"}),), True),
+        ("[weather.forecast(city='Bergen'", (), False),
+        ("I do not know.", (), True),
+    ):
+        (logged,) = read_conversations(json.dumps(write_chat(make_entry(), make_transcript(text))))
+        assert (logged.messages[-1].calls, logged.messages[-1].is_example) == (calls, is_example)
+
+
+def test_a_conversation_ends_before_functions_are_added() -> None:
+    entry = make_multi_turn(("Bergen?", []), ("And now?", []), withheld={1: [make_doc("more")]})
+    turns = ((Step(Completion(text="I cannot.")),), (Step(Completion(text="Now I can.")),))
+    messages = write_chat(entry, Transcript(entry.key, "test", FC, turns))["messages"]
+    assert isinstance(messages, list)
+    assert [each["content"] for each in messages] == ["Bergen?", "I cannot."]
+
+
+def test_entries_of_other_languages_have_no_line() -> None:
+    assert find_obstacle(make_entry("simple_java")) == "values of Java or JavaScript"
+    assert find_obstacle(make_entry()) == ""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import (
+from pytest_fcbench.tools.importing.log_forms import read_conversations, read_rows
+from pytest_fcbench.tools.importing.offered_tools import (
     LoggedCall,
     LoggedConversation,
     LoggedMessage,
     UnreadableLogError,
 )
+from tests.cases import each_case
 from tests.tools.importing.made import MAIL, TOOLS, WEATHER, make_call, make_chat, say
 
 ASKED = "Weather in Bergen?"
@@ -158,7 +160,7 @@ ONE_ANSWER = ("spans", "older spans", "responses", "request and response", "lang
 """Forms with a record for each answer."""
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_every_form_gives_the_same_messages_and_functions(form: str) -> None:
     found = _read_one(FORMS[form])
     assert found.messages == (
@@ -243,7 +245,7 @@ def test_attributes_of_spans_may_be_structured() -> None:
     assert _read_one(_make_trace(span)).messages[0].calls == (LoggedCall("f", {"n": [1, 2]}),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "reason"),
     [
         ("{", "not valid JSON"),
@@ -305,3 +307,32 @@ def test_no_json_breaks_a_reader(value: object) -> None:
     except UnreadableLogError:
         return
     assert all(isinstance(each, LoggedConversation) for each in found)
+
+
+ROWS = [{"messages": []}, {"query": "ü"}]
+MESSAGES = [{"role": "user", "content": "?"}]
+
+
+@each_case(
+    "text",
+    [
+        "\n".join(map(json.dumps, ROWS)),
+        json.dumps(ROWS),
+        json.dumps(ROWS, indent=1),
+        "\ufeff" + json.dumps(ROWS, indent=1),
+        "\n".join(json.dumps(row, indent=1) for row in ROWS),
+    ],
+)
+def test_every_way_to_write_rows_gives_the_same(tmp_path: Path, text: str) -> None:
+    (path := tmp_path / "log.json").write_text(text)
+    assert [json.loads(row) for _, row in read_rows([str(path)])] == ROWS
+
+
+def test_a_list_of_messages_is_one_row(tmp_path: Path) -> None:
+    (path := tmp_path / "log.json").write_text(f"{json.dumps(MESSAGES)}\n{json.dumps(MESSAGES)}\n")
+    assert [json.loads(row) for _, row in read_rows([str(path)])] == [MESSAGES] * 2
+
+
+def test_broken_lines_keep_their_numbers(tmp_path: Path) -> None:
+    (path := tmp_path / "log.jsonl").write_text('{"a": \n\n{"b": 1}\n')
+    assert list(read_rows([str(path)])) == [(f"{path}:1", b'{"a": \n'), (f"{path}:3", b'{"b": 1}\n')]

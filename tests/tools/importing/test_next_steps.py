@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-import pytest
-
 from pytest_fcbench.domain.entry import Message, PastCall
-from pytest_fcbench.tools.importing.entry_rows import write_entry
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
-from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say
+from pytest_fcbench.tools.importing.next_steps import (
+    LeftOut,
+    NextStep,
+    ValueStatistics,
+    split_conversation,
+    write_entry,
+)
+from tests.cases import each_case
+from tests.tools.importing.made import TOOLS, TWO_ANSWERS, make_call, make_chat, say
 
 
 def _split(value: Mapping[str, object]) -> list[NextStep | LeftOut]:
@@ -30,7 +34,7 @@ def test_each_answer_is_asked_for_after_what_was_said_before() -> None:
     assert [first.category, second.category] == ["multiple", "next_reply"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cities", "tools", "category"),
     [
         (["Bergen"], 1, "simple_python"),
@@ -71,7 +75,7 @@ RESULT_OF_ANOTHER = say("tool", "rain", tool_call_id="z")
 WORDS = say("assistant", "Yes.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("chat", "reasons"),
     [
         (make_chat(USER, WORDS, tools=[]), ["no functions were offered"]),
@@ -128,3 +132,32 @@ def test_an_id_follows_from_the_content() -> None:
         assert isinstance(step, NextStep)
         ids.append(write_entry(step, f"chat_{len(ids)}")["id"])
     assert ids[0] == ids[1] != ids[2]
+
+
+def _make_step(body: str, said: str = "Write to her.", to: str = "a@b.example") -> NextStep:
+    return NextStep(
+        (Message("user", said),), "", (PastCall("send_mail", {"to": to, "body": body}),), tuple(TOOLS)
+    )
+
+
+def test_long_texts_that_were_not_said_are_free() -> None:
+    statistics = ValueStatistics()
+    for number in range(4):
+        found = statistics.add_step(_make_step(f"Dear Ann, this is my letter number {number}."))
+        assert found == (("send_mail", "to"), ("send_mail", "body"))
+    assert statistics.find_free_texts() == {("send_mail", "body"): 4}
+
+
+def test_long_texts_that_the_question_has_are_not_free() -> None:
+    statistics = ValueStatistics()
+    for number in range(4):
+        body = f"Dear Ann, this is my letter number {number}."
+        statistics.add_step(_make_step(body, said=f"Write: {body}"))
+    assert statistics.find_free_texts() == {}
+
+
+def test_a_long_text_that_is_always_the_same_is_not_free() -> None:
+    statistics = ValueStatistics()
+    for _ in range(4):
+        statistics.add_step(_make_step("with kind regards from all of us"))
+    assert statistics.find_free_texts() == {}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pytest_fcbench.domain.prompt_format import FORMATS
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
-from pytest_fcbench.tools.official_export.scores import Header
-from pytest_fcbench.tools.official_export.tables import TABLES, ModelRow, write_table
+from pytest_fcbench.domain.prompting import FORMATS
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
+from pytest_fcbench.tools.official_export.tables import TABLES, Header, ModelRow, write_line, write_table
+from tests.cases import each_case
+from tests.factories import make_entry
+from tests.kinds.official_rows import write_and_read_row
 
 NOTHING = measure_usage([])
 USED = CostLatency(2, 2, 10, 20, 0.104, 52.0, 2.0, None, 1.9, 6.2449)
@@ -157,3 +162,61 @@ def test_prompt_formats_have_a_table_of_their_own() -> None:
     overall = read_rows("data_overall.csv", make_model_in_formats(4, 5, 2))[0]
     assert overall["Format Sensitivity Max Delta"] == "37.5"
     assert overall["Overall Acc"] == "0.00%"
+
+
+def test_the_first_line_has_the_counts() -> None:
+    assert write_line(Header(3, 4).row) == '{"accuracy": 0.75, "correct_count": 3, "total_count": 4}'
+
+
+def test_the_first_line_of_prompt_formats_has_their_spread() -> None:
+    header = Header(3, 8, {"a": Header(1, 4), "b": Header(2, 4)})
+    of_a, of_b = ({"accuracy": n / 4, "correct_count": n, "total_count": 4} for n in (1, 2))
+    assert list(header.row.items()) == [
+        *(("accuracy", 0.375), ("correct_count", 3), ("total_count", 8)),
+        *(("accuracy_max_delta", 25.0), ("accuracy_variance", 312.5), ("accuracy_std", 17.68)),
+        *(("a", of_a), ("b", of_b)),
+    ]
+
+
+def test_a_right_answer_has_no_line() -> None:
+    assert write_and_read_row(make_entry(), "[weather.forecast(city='Bergen')]") is None
+    assert write_and_read_row(make_entry("irrelevance"), "I cannot.") is None
+    assert write_and_read_row(make_entry("live_relevance"), "[f()]") is None
+
+
+# Values of any kind
+
+
+@each_case(
+    ("value", "written"),
+    [
+        ((1, "a"), [1, "a"]),
+        ((1, b"a"), "(1, b'a')"),
+        ([1j, {"a": b"x"}], ["1j", {"a": "b'x'"}]),
+        ({(1, 2): 3, None: 4, True: 5, 6: 7}, {"(1, 2)": 3, "null": 4, "true": 5, "6": 7}),
+        ("\ud83d\x00\x1b[31m", "\ud83d\x00\x1b[31m"),
+    ],
+)
+def test_any_value_is_written(value: object, written: object) -> None:
+    text = write_line({"value": value})
+    assert text.isascii()
+    assert "\n" not in text
+    assert json.loads(text) == {"value": written}
+
+
+def test_a_value_that_is_nested_too_deeply() -> None:
+    deep: object = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert write_line({"id": "a", "deep": deep}) == '{"id": "a", "deep": "(nested too deeply)"}'
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_what_json_has_a_form_for_is_written_as_it_is(value: object) -> None:
+    assert json.loads(write_line({"value": value})) == {"value": value}

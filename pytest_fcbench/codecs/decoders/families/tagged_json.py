@@ -12,8 +12,7 @@ from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.codecs.decoders.wrapping import find_all_between
-from pytest_fcbench.domain.reasoning import drop_official_reasoning
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, drop_official_reasoning
 
 _OPENING = re.compile(r"<tool_call>\s*\{")
 

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     pair_with_ids,
 )
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 
 

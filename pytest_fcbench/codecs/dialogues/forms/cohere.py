@@ -17,9 +17,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.codecs.token_usage import COHERE, read_tokens
-from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.protocol_notes import read_ending
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 
 _REPEATED_KEYS = ("tool_calls", "tool_plan", "content", "citations")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 
 Item: TypeAlias = Mapping[str, object]

@@ -15,9 +15,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     read_text,
 )
 from pytest_fcbench.codecs.token_usage import GENERATE_CONTENT, read_tokens
-from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.protocol_notes import read_ending
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 
 _MOST_PARTS = 2

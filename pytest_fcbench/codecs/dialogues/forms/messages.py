@@ -14,9 +14,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     read_text,
 )
 from pytest_fcbench.codecs.token_usage import MESSAGES, read_tokens
-from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.protocol_notes import read_ending
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 
 _MARK = {"cache_control": {"type": "ephemeral"}}

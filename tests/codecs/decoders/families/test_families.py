@@ -17,6 +17,7 @@ from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from tests.cases import each_case
 from tests.codecs.decoders.test_registry import make_offer
 
 FAILED, WRONG = "ast_decoder:decoder_failed", WRONG_FORMAT
@@ -189,7 +190,7 @@ READ: Mapping[str, tuple[str, str, Sequence[Call] | str, Sequence[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("syntax", "text", "expected", "texts"), READ.values(), ids=READ)
+@each_case(("syntax", "text", "expected", "texts"), READ.values(), ids=READ)
 def test_a_text_is_read_as_its_official_handler_reads_it(
     syntax: str, text: str, expected: Sequence[Call] | str, texts: Sequence[str]
 ) -> None:
@@ -214,7 +215,7 @@ PARTS: Mapping[str, tuple[str, list[ToolCall | str], Sequence[Call] | str, Seque
 }
 
 
-@pytest.mark.parametrize(("syntax", "parts", "expected", "texts"), PARTS.values(), ids=PARTS)
+@each_case(("syntax", "parts", "expected", "texts"), PARTS.values(), ids=PARTS)
 def test_a_list_is_read_as_its_official_handler_reads_it(
     syntax: str, parts: list[ToolCall | str], expected: Sequence[Call] | str, texts: Sequence[str]
 ) -> None:
@@ -231,7 +232,7 @@ JSON_FAMILIES = [
 ]
 
 
-@pytest.mark.parametrize("syntax", JSON_FAMILIES)
+@each_case("syntax", JSON_FAMILIES)
 def test_the_corrected_reading_finds_json_calls_among_words(syntax: str) -> None:
     told = f"<think>f or g?</think>I call {ONE.replace('f', 'weather.forecast', 1)} now."
     reading = read_corrected(Completion(text=told), syntax, Language.PYTHON, make_offer())

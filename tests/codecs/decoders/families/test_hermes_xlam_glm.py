@@ -15,6 +15,7 @@ from pytest_fcbench.codecs.decoders.families.hermes import parse_hermes, parse_h
 from pytest_fcbench.codecs.decoders.families.xlam import parse_xlam
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
+from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 READERS = {
@@ -77,7 +78,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("reader", "text", "expected"), READ.values(), ids=READ)
+@each_case(("reader", "text", "expected"), READ.values(), ids=READ)
 def test_calls_in_the_syntax_are_read(
     reader: Callable[[str], tuple[Call, ...]], text: str, expected: tuple[Call, ...]
 ) -> None:
@@ -140,7 +141,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("reader", "text", "refusal", "words"), REFUSED.values(), ids=REFUSED)
+@each_case(("reader", "text", "refusal", "words"), REFUSED.values(), ids=REFUSED)
 def test_a_text_that_breaks_the_syntax_is_refused_with_a_reason(
     reader: Callable[[str], tuple[Call, ...]], text: str, refusal: type[Exception], words: str
 ) -> None:
@@ -184,8 +185,8 @@ def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> boo
     return True
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@each_case("text", HOSTILE.values(), ids=HOSTILE)
+@each_case("reader", READERS.values(), ids=READERS)
 def test_a_hostile_text_is_read_or_refused_at_once(
     reader: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:

@@ -1,0 +1,93 @@
+"""``fcbench gate``: apply rules to a run that has ended."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from pytest_fcbench.cli.options import declare_run_options, declare_scorecard, load_settings
+from pytest_fcbench.cli.output import declare_json, declare_output, print_json, print_lines
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.present import run_end, run_verdict
+from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.selection import read_trained_entries
+from pytest_fcbench.scorecard.aggregate.scores import mark_trained
+from pytest_fcbench.scorecard.gate import gate
+from pytest_fcbench.scorecard.gate.rules import parse_rule
+from pytest_fcbench.scorecard.run_facts import UNDECIDED, RunFacts
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
+
+
+def declare_gate(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    declare_scorecard(parser)
+    declare_json(parser)
+    declare_output(
+        parser, "FILE", "also write a summary (verdict, scores, gate, changes) to this file as Markdown"
+    )
+    declare_run_options(parser, ("gate", "baseline", "trained", "config"))
+
+
+def run_gate(arguments: argparse.Namespace) -> int:
+    settings = load_settings(arguments)
+    if arguments.to and arguments.to.suffix not in (".md", ""):
+        raise UsageError(f"--output={arguments.to}: the summary is Markdown; name a file that ends in .md")
+    card = load_outlines(arguments.scorecard)
+    facts = card.facts
+    # The outcomes that the run recorded are repeated, unless other rules or another baseline are given.
+    recorded_outcomes = card.gate
+    is_override = any(value is not None for value in (arguments.gate, arguments.baseline, arguments.trained))
+    rules = settings.gate
+    if recorded_outcomes and arguments.gate is None:
+        rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded_outcomes)
+    ungated_reason = None if is_override or recorded_outcomes else _explain_no_gate(facts, rules)
+    if not (rules or arguments.to or ungated_reason):
+        raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
+    if settings.trained:
+        trained_entries = read_trained_entries(settings.trained, facts.suites)
+        card = replace(card, records=tuple(mark_trained(card.records, trained_entries)))
+    baseline = load_outlines(settings.baseline) if settings.baseline else None
+    evidence = gate.Evidence(
+        card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
+    )
+    is_checked = is_override or not (recorded_outcomes or ungated_reason)
+    outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes
+    beside = recorded_outcomes if is_checked else ()
+    # A run whose gate was not applied ended with pytest's code.
+    of_run = UNDECIDED if card.exit_code is None else card.exit_code
+    code = of_run if ungated_reason else gate.choose_exit_code(outcomes)
+    if arguments.to:
+        told_facts = replace(facts, ungated=ungated_reason or facts.ungated)
+        summary = run_end.write_step_summary(told_facts, evidence, outcomes, recorded=beside)
+        write_file(arguments.to, "".join(f"{line}\n" for line in summary))
+    if arguments.json:
+        document: dict[str, object] = {"scorecard": card.path, "exit_code": code}
+        document["rules"] = [asdict(outcome) for outcome in outcomes]
+        if ungated_reason:
+            document["ungated"] = ungated_reason
+        if beside:
+            document["recorded"] = [asdict(outcome) for outcome in beside]
+        print_json(document)
+        return code
+    print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
+    lines = [facts.ungated] if is_checked and facts.ungated else []
+    lines += [f"gate {run_verdict.describe_outcome(outcome)}" for outcome in beside]
+    print_lines(f"in the run, {line}" for line in lines)
+    print_lines(f"gate {run_verdict.describe_outcome(outcome)}" for outcome in outcomes)
+    if ungated_reason:
+        why = "which no baseline holds" if card.exit_code is None else "that of the run"
+        print_lines([f"{ungated_reason}; exit code {code}, {why}"])
+    if arguments.to:
+        print(f"written to {arguments.to}")
+    if settings.annotate:
+        print_lines(run_end.write_annotations(outcomes))
+    return code
+
+
+def _explain_no_gate(facts: RunFacts, rules: Sequence[gate.GateRule]) -> str | None:
+    """Explain why the rules of the project were not applied to a run; None where they were or can be."""
+    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
+    if facts.ungated or not (part and rules):
+        return facts.ungated
+    return f"the gate of fcbench.yaml was not applied: {part} selects a part of the entries"

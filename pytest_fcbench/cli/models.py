@@ -1,0 +1,242 @@
+"""``fcbench models``: list the models that can be asked, with what is known of them.
+``fcbench pull``: get the official data of a suite."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_fcbench.cli.options import (
+    WITHOUT_KEYS,
+    build_project_settings,
+    declare_run_options,
+    find_config,
+)
+from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
+from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find_api
+from pytest_fcbench.config.loading import add_environment, find_cache_folder, read_profiles
+from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.redaction import redact_address
+from pytest_fcbench.models import official_models
+from pytest_fcbench.models.official_models import name_at_server
+from pytest_fcbench.models.price_table import known_price, litellm_models
+from pytest_fcbench.models.providers.vendors import find_vendor
+from pytest_fcbench.models.registry import PROVIDERS
+from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
+from pytest_fcbench.suites import packs
+from pytest_fcbench.suites.registry import PACKS
+
+# from commands/models
+
+
+_MOST = 40
+"""The most ids that are listed without --all."""
+
+
+def declare_models(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``models``."""
+    parser.add_argument(
+        "word", nargs="?", metavar="WORD", help="list the ids of litellm that contain this word"
+    )
+    parser.add_argument("--all", action="store_true", help=f"list more than {_MOST} ids")
+    official = parser.add_mutually_exclusive_group()
+    official.add_argument(
+        "--official",
+        "--families",
+        dest="families",
+        action="store_true",
+        help="list the models of the official registry for --fcbench-as: how each is asked and read",
+    )
+    official.add_argument(
+        "--syntaxes", action="store_true", help="list the ways to write calls, for --fcbench-syntax"
+    )
+    declare_run_options(parser, ("config",))
+
+
+def run_models(arguments: argparse.Namespace) -> int:
+    if arguments.families:
+        print_lines(list_families(arguments.word))
+        return 0
+    if arguments.syntaxes:
+        print_lines(list_syntaxes(arguments.word or ""))
+        return 0
+    # litellm's table also has models for embeddings, images and audio.
+    chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
+    if arguments.word is None:
+        overview = ["Built in"]
+        overview += [
+            f"  {provider.format_name(name):<22} {provider.about}"
+            + ("" if provider.needs_network else "; no network")
+            for name, provider in PROVIDERS.items()
+        ]
+        file = find_config(arguments.config)
+        profiles = read_profiles(file)
+        # Without keys, because a missing one must not keep a profile from the list.
+        profile_settings = {
+            name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), arguments.config)
+            for name in profiles
+        }
+        overview += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if profile_settings else ": none")]
+        for name, settings in profile_settings.items():
+            parts = [settings.model]
+            if settings.api_base:
+                parts.append(f"at {redact_address(settings.api_base)}")
+            if key := profiles[name].get("api_key_env"):
+                parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
+            parts.append(_describe_price(settings.price or known_price(settings.model)))
+            overview.append(f"  {name:<16} {', '.join(parts)}")
+        print_lines(overview)
+        chat = f"{len(chat_models):,} of them known as chat models"
+        print(f"\nAny id of litellm, {chat}: 'fcbench models WORD' lists them")
+        return 0
+    lines = []
+    for name, row in sorted(chat_models.items()):
+        if arguments.word.lower() in name.lower():
+            tools = "tools" if row.get("supports_function_calling") else "no tools known"
+            room = row.get("max_input_tokens")
+            tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
+            lines.append(f"{name:<48} {tools:<14}  {tokens:<18}  {_describe_price(known_price(name))}")
+    if not lines:
+        raise UsageError(
+            f"litellm knows no id that contains {arguments.word!r}; for a server of your own use a "
+            f"prefix, e.g. hosted_vllm/NAME with an api_base"
+        )
+    visible_lines = lines if arguments.all else lines[:_MOST]
+    print_lines(visible_lines)
+    if len(visible_lines) < len(lines):
+        print(f"and {len(lines) - len(visible_lines)} more; --all shows them")
+    return 0
+
+
+def list_families(word: str | None) -> list[str]:
+    """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
+    lines = []
+    for family in (
+        *official_models.list_official_families(),
+        *map(official_models.find_family, OWN_FAMILIES),
+    ):
+        model_names = [name for name in family.models if (word or "").lower() in name.lower()]
+        if not model_names:
+            continue
+        if family.handler in UNASKED:
+            asking = f"not asked: {UNASKED[family.handler]}"
+        else:
+            vendor = find_vendor(family.handler)
+            at, keys = vendor.base or "a server of your own", " or ".join(vendor.keys) or "no variable"
+            asking = f"asked by {find_api(family.handler)} at {at}, key in {keys}"
+        lines.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}; {asking}")
+        for name in model_names:
+            # Prices stand under the name that the server knows.
+            server_name = name_at_server(name)
+            price = known_price(server_name) or known_price(server_name.removeprefix("us."))
+            lines.append(f"  {name:<48} {_describe_price(price)}")
+    if not lines:
+        raise UsageError(
+            f"the official registry has no model whose id contains {word!r}; leave the word out for all"
+        )
+    return lines
+
+
+def list_syntaxes(word: str) -> list[str]:
+    """List the syntaxes whose name contains a word, with the official handlers that read them."""
+    readers: dict[str, list[str]] = {}
+    for family in official_models.list_official_families():
+        readers.setdefault(family.syntax, []).append(family.handler)
+    lines = []
+    for name in list_run_syntaxes():
+        if word.lower() in name:
+            syntax = SYNTAXES[name]
+            mode = syntax.mode if syntax else Mode.FC
+            by = ", ".join(dict.fromkeys(readers.get(name, ["no official handler of today"])))
+            lines.append(f"{name:<24} {mode:<7} {by}")
+    if not lines:
+        raise UsageError(f"there is no syntax whose name contains {word!r}; leave the word out for all")
+    return lines
+
+
+def _describe_price(price: Price | None) -> str:
+    if price is None:
+        return "price not known"
+    if price.hour is not None:
+        return f"${price.hour:g} an hour"
+    return f"${price.input:g} in, ${price.output:g} out per million tokens"
+
+
+# from commands/pull
+
+
+def declare_pull(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``pull``."""
+    add = parser.add_argument
+    add("pack", nargs="?", metavar="PACK", help=f"pack to download: {', '.join(PACKS)}")
+    origin = "file or folder that holds the data, to use instead of the network"
+    add("--from", dest="origin", type=Path, metavar="PATH", help=origin)
+    add("--revision", metavar="COMMIT", help="revision of a dataset on the hub (default: the newest)")
+    code = f"clone of {complexfuncbench_texts.CODE.title} to read the official texts from, without its data"
+    add("--code", type=Path, metavar="PATH", help=code)
+    add("--list", action="store_true", help="list packs and their folders")
+
+
+def run_pull(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        width = max(map(len, PACKS))
+        for source in PACKS.values():
+            version = ""
+            try:
+                pack = packs.open_pack(source, find_cache_folder())
+                state, version = f"in {pack.folder}", f" {pack.version}" if pack.provenance else ""
+            except PackError as error:
+                state = str(error)
+            print(f"{source.name:<{width}} {source.title}{version}  {state}")
+        return 0
+    if arguments.pack is None:
+        raise UsageError(f"no pack is named; name one ({', '.join(PACKS)}), or use --list")
+    if arguments.pack not in PACKS:
+        raise UsageError(describe_unknown_name("pack", arguments.pack, PACKS))
+    if arguments.code is not None:
+        return _read_texts(arguments)
+    source, cache = PACKS[arguments.pack], find_cache_folder()
+    # Pulling replaces the pack, so its former content is noted first.
+    before = None
+    with suppress(PackError):
+        before = packs.open_pack(source, cache)
+    pack = packs.pull(source, cache, arguments.origin, arguments.revision)
+    count = "1 file" if len(pack.files) == 1 else f"{len(pack.files)} files"
+    print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
+    if pack.provenance:
+        print(f"from {pack.provenance}")
+    # Scores on different content must not be compared without notice.
+    if before and before.content_sha256 != pack.content_sha256:
+        print(f"CHANGED: it was {before.version}, content sha256 {before.content_sha256}")
+    elif before and before.version != pack.version:
+        print(f"changed in name only: it was {before.version}, the content is the same")
+    print(f"in {pack.folder}")
+    print(f"run it with: pytest benchmarks --fcbench-suite={pack.name}")
+    return 0
+
+
+def _read_texts(arguments: argparse.Namespace) -> int:
+    """Read the texts of the official code of complexfuncbench from a clone, and keep them in the cache."""
+    if arguments.pack != complexfuncbench_texts.NAME:
+        raise UsageError(
+            f"--code={arguments.code} applies only to {complexfuncbench_texts.NAME}; leave it out "
+            f"with {arguments.pack}"
+        )
+    if arguments.origin is not None or arguments.revision is not None:
+        raise UsageError(
+            f"--code={arguments.code} reads texts and no data; run 'fcbench pull {arguments.pack}' for the "
+            f"data before or after it"
+        )
+    source, cache = complexfuncbench_texts.CODE, find_cache_folder()
+    pack = packs.pull(source, cache, arguments.code)
+    print(f"texts of {source.title} {pack.version}: content sha256 {pack.content_sha256}")
+    wording = complexfuncbench_texts.read_wording(cache)
+    if wording and (changed_texts := complexfuncbench_texts.list_changed_texts(wording)):
+        print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed_texts)}")
+    print(f"in {pack.folder}")
+    return 0

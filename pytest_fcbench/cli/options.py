@@ -1,0 +1,270 @@
+"""Options of a run, declared and read by commands.
+The folder of the benchmark project in which a command was started, found as a run of pytest finds it.
+Scorecards as arguments of commands: a path, or the name of a run that was kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_fcbench.config import options as config_options
+from pytest_fcbench.config.loading import (
+    Settings,
+    add_environment,
+    build_settings,
+    find_cache_folder,
+    find_config_file,
+    find_own_suites,
+)
+from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.domain.entry import Category
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run
+from pytest_fcbench.suites import registry
+from pytest_fcbench.suites.custom import is_suite
+from pytest_fcbench.suites.registry import SUITES, find_nearby_suites, list_openers, name_suite
+from pytest_fcbench.suites.suite import Suite
+
+# from run_options
+
+
+PLACE_OPTIONS = ("store", "config")
+REQUEST_OPTIONS = (
+    *("mode", "names", "syntax", "as", "repair"),
+    *("api_base", "temperature", "max_tokens", "seed", "param"),
+)
+"""Options of a run that decide its requests, and so which stored answers it finds."""
+WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
+"""Values by which settings need no keys, for commands that ask no model."""
+
+
+def find_config(config_option: str | None = None) -> Path | None:
+    """Return the configuration file of the project. Raises ``UsageError`` if one was named and is missing."""
+    return find_config_file(find_project(), config_option)
+
+
+def find_project_suites(config_option: str | None = None) -> tuple[Mapping[str, Path], Mapping[str, Path]]:
+    """Return the suites that the configuration file names, and those that only lie in the project's folder.
+
+    The registry knows the latter of the working folder. Raises ``UsageError``.
+    """
+    project = find_project()
+    nearby = {} if project == Path() else find_nearby_suites(project)
+    return find_own_suites(find_config(config_option)), nearby
+
+
+def find_openers(arguments: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
+    """Return how to open each suite, those of the project included. Raises ``UsageError``."""
+    named_suites, nearby = find_project_suites(getattr(arguments, "config", None))
+    return list_openers({**nearby, **named_suites})
+
+
+def open_suite_at(arguments: argparse.Namespace, place: str) -> Suite:
+    """Open a suite by its name or its path. Raises ``FcbenchError``."""
+    name, own = _resolve_suite(arguments, place)
+    # Not the other way round: what lies nearby does not hide what fcbench.yaml names.
+    openers = {**list_openers(own), **find_openers(arguments)}
+    if name not in openers:
+        raise UsageError(describe_unknown_suite(name, openers))
+    return openers[name](find_cache_folder())
+
+
+def list_own_categories(suite: Suite) -> list[Category]:
+    """List the categories of a suite but for variations, which repeat entries of others in other formats."""
+    return [each for each in suite.categories if not each.varies_others]
+
+
+def describe_size(suite: Suite) -> str:
+    """Say how many entries a suite has, and how many of them run where nothing is selected."""
+    sizes = {each: len(suite.load(each)) for each in list_own_categories(suite)}
+    usual = sum(size for category, size in sizes.items() if category.scored)
+    text = f"{sum(sizes.values()):,} entries in {len(sizes)} categories"
+    return text if usual in (0, sum(sizes.values())) else f"{text}, {usual:,} of them run by default"
+
+
+def describe_unknown_suite(name: str, known_names: Iterable[str]) -> str:
+    """Say that the project has no suite of that name, and how to use one of a team's own."""
+    return registry.describe_unknown_suite(name, known_names, find_project())
+
+
+def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
+    """Return the name of a suite, and its path by name if it is none of the installed ones."""
+    path = Path(place)
+    # A name goes before a path, so that a folder called bfcl does not hide the suite.
+    named_suites, nearby = find_project_suites(arguments.config)
+    if place in SUITES or place in named_suites:
+        return place, {}
+    if place in nearby:
+        return place, {place: nearby[place]}
+    if not path.exists() or not is_suite(path):
+        return place, {}
+    name = name_suite(path)
+    return name, {name: path}
+
+
+def declare_run_options(
+    parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False
+) -> None:
+    """Declare options of a run under their names without the prefix ``fcbench-``."""
+    for option in OPTIONS:
+        flag = drop_option_prefix(option.flag)
+        if option.key in keys and option.switch:
+            # None, not False: a switch that is not given must not override fcbench.yaml.
+            parser.add_argument(flag, action="store_true", default=None, help=option.help)
+        elif option.key in keys:
+            action = "append" if option.repeatable else "store"
+            parser.add_argument(
+                flag, action=action, metavar=option.metavar, required=required, help=option.help
+            )
+
+
+def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:
+    """Return the value of each option of a run, None for those that were not given."""
+    return {option.key: getattr(arguments, option.key, None) for option in OPTIONS}
+
+
+def spell_run_options(options: Mapping[str, object]) -> list[str]:
+    """Return options of a run as words of the command line of pytest."""
+    words: list[str] = []
+    for option in OPTIONS:
+        value = options[option.key]
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        words += [f"{option.flag}={each}" for each in values]
+    return words
+
+
+def load_settings(
+    arguments: argparse.Namespace, suite: str | None = None, model: str | None = None
+) -> Settings:
+    """Load the settings of fcbench.yaml and the command line, for a command that asks no model.
+
+    ``suite``, a name or a path, and ``model`` override options. Raises ``UsageError``.
+    """
+    options = dict(collect_run_options(arguments))
+    own: Mapping[str, Path] = {}
+    if suite is not None:
+        name, own = _resolve_suite(arguments, suite)
+        options["suite"] = [name]
+    if model is not None:
+        options["model"] = model
+    options = {**add_environment(options), **WITHOUT_KEYS}
+    return build_project_settings(options, arguments.config, own)
+
+
+def build_project_settings(
+    options: Mapping[str, object], config: str | None, suite_paths: Mapping[str, Path] = MappingProxyType({})
+) -> Settings:
+    """Build the settings of the project from options by key; its store and runs lie in its folder.
+
+    ``suite_paths`` are suites that replace the named ones. Raises ``UsageError``.
+    """
+    return build_settings(options, find_config(config), find_project(), suite_paths)
+
+
+def require_at_least(least: int, arguments: argparse.Namespace, *names: str) -> None:
+    """Raise ``UsageError`` if one of these options is given and smaller."""
+    for name in names:
+        if (value := getattr(arguments, name)) is not None and value < least:
+            raise UsageError(f"--{name}={value}: must be {least} or more")
+
+
+def parse_suite_name(arguments: argparse.Namespace) -> str:
+    """Return the suite that the argument ``start``, a ``suite:id``, names. Raises ``UsageError``."""
+    suite, _, entry = arguments.start.partition(":")
+    openers = find_openers(arguments)
+    if not entry or suite not in openers:
+        problem = describe_unknown_suite(suite, openers)
+        raise UsageError(f"{arguments.start!r}: {problem} Name an entry as suite:id.")
+    return str(suite)
+
+
+# from project
+
+
+_PYTEST_FILES = {
+    "pytest.ini": "",
+    ".pytest.ini": "",
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
+"""The text by which each file makes its folder the root directory of pytest."""
+
+
+def find_project() -> Path:
+    """Return the nearest folder with an fcbench.yaml, from the working folder upwards, else that folder.
+
+    The search ends at the root directory of pytest.
+    """
+    try:
+        here = Path.cwd()
+        top = next(filter(_is_pytest_root, (here, *here.parents)), None) or config_options.find_top(here)
+        # Relative, because messages and printed commands show it.
+        return Path(os.path.relpath(config_options.find_project([here], top) or here))
+    except OSError:
+        # The working folder was removed, or one above cannot be read.
+        return Path()
+
+
+def _is_pytest_root(folder: Path) -> bool:
+    return any(
+        (path := folder / name).is_file() and mark in path.read_text(encoding="utf-8", errors="replace")
+        for name, mark in _PYTEST_FILES.items()
+    )
+
+
+# from scorecard_arguments
+
+
+SCORECARD = f"scorecard, or name of a run: {LATEST}, {PREVIOUS}, a label ('fcbench run list' lists them)"
+"""The help text of such an argument."""
+SCORECARD_OR_LATEST = f"{SCORECARD}; default: {LATEST}"
+
+
+def declare_scorecard(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument ``scorecard``, by default the newest run."""
+    parser.add_argument(
+        "scorecard",
+        nargs="?",
+        default=LATEST,
+        type=find_scorecard,
+        metavar="SCORECARD",
+        help=SCORECARD_OR_LATEST,
+    )
+
+
+def find_runs_folder() -> Path | None:
+    """Return the folder that keeps the runs of this project, None if none does. Raises ``UsageError``."""
+    return build_project_settings({**add_environment({}), **WITHOUT_KEYS}, None).runs
+
+
+def find_scorecard(text: str) -> Path:
+    """Return the scorecard that an argument means, for argparse."""
+    try:
+        return resolve_scorecard(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def resolve_scorecard(text: str) -> Path:
+    """Return the path of a scorecard that is named by it, or by its run. Raises ``UsageError``."""
+    # A path needs no configuration, which might be broken.
+    return Path(text) if Path(text).exists() else _find_run(text)
+
+
+def find_latest_scorecard() -> Path:
+    """Return the scorecard of the newest run. Raises ``UsageError``."""
+    return _find_run(LATEST)
+
+
+def _find_run(name: str) -> Path:
+    folder = find_runs_folder()
+    return Path(name) if folder is None else find_run(name, folder)
+
+
+def drop_option_prefix(text: str) -> str:
+    """Replace names of pytest's options by those of commands: ``--model`` for ``--fcbench-model``."""
+    return text.replace("--fcbench-", "--")

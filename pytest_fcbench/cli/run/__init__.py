@@ -1,0 +1,1 @@
+"""Commands that read finished runs: ``fcbench run ...``."""

@@ -1,0 +1,168 @@
+"""``fcbench serve``: serve a model on loopback, to try clients and runs without a network."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import socket
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+
+from pytest_fcbench.cli.options import find_project_suites
+from pytest_fcbench.codecs.dialogues.families import UNASKED
+from pytest_fcbench.config.loading import find_cache_folder
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting
+from pytest_fcbench.models.baselines import scripted
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.official_models import find_family, name_at_server
+from pytest_fcbench.server import faults
+from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
+from pytest_fcbench.server.replies import Judge
+from pytest_fcbench.suites import bfcl, core
+from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
+from pytest_fcbench.suites.registry import OURS, open_suite
+from pytest_fcbench.suites.suite import Suite
+
+# Loopback only, because the server asks for no key.
+_HOST = "127.0.0.1"
+
+
+def declare_serve(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    add("--model", required=True, help="model to serve: oracle, lexical or scripted:FILE")
+    add(
+        "--suite",
+        action="append",
+        help=f"suite whose entries the model answers: {', '.join(OURS)} (repeatable)",
+    )
+    add(
+        "--as",
+        dest="official",
+        metavar="ID",
+        help="answer in the form of this official model's family, as --fcbench-as=ID asks",
+    )
+    add("--name", help="name of the model at this server (default: that of --model)")
+    add("--port", type=int, default=8000, help=f"port of {_HOST}; 0 picks a free one (default: 8000)")
+    add(
+        "--latency",
+        default="0",
+        metavar="SECONDS",
+        help="seconds before each answer: 1, a range 0.5-2, or exp:0.8 (exponential with this mean)",
+    )
+    kinds = f"fault and the share of requests that get it: {', '.join(faults.FaultKind)} (repeatable)"
+    add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
+    add(
+        "--judge-reply",
+        metavar="TEXT",
+        help="reply to every question of a judge, or @FILE that has it (default: agree with everything)",
+    )
+    add(
+        "--retry-after",
+        type=float,
+        default=1,
+        metavar="SECONDS",
+        help="seconds that a 429 reply asks to wait (default: 1)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the random faults; the same seed gives the same faults (default: 0)",
+    )
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    models = _find_models(arguments.model)
+    draws = faults.draw_faults(
+        faults.read_shares(arguments.fault), faults.read_latency(arguments.latency), arguments.seed
+    )
+    if not 0 <= arguments.retry_after < math.inf:
+        raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
+    judge_reply = arguments.judge_reply
+    if judge_reply is not None and judge_reply.startswith("@"):
+        try:
+            judge_reply = Path(judge_reply[1:]).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
+    judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
+    names = list(dict.fromkeys(arguments.suite or [core.NAME]))
+    named_suites, nearby = find_project_suites()
+    suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]
+    families = None if arguments.official is None else _open_families(arguments.official, suites, models)
+    lookup = EntryIndex(suites, models)
+
+    # Imported late because it brings aiohttp, which reading the options does not need.
+    from pytest_fcbench.server.app import ChatServer
+
+    # socket.create_server() leaves its socket open where binding raises OverflowError.
+    if not 0 <= arguments.port <= 65535:
+        raise FcbenchError(
+            f"--port={arguments.port}: ports are 0 to 65535; give another one, or 0 for any free one"
+        )
+    try:
+        listening = socket.create_server((_HOST, arguments.port))
+    except OSError as error:
+        raise FcbenchError(
+            f"--port={arguments.port}: {error}; give another port, or 0 for any free one"
+        ) from None
+    with listening:
+        model = arguments.name or arguments.model.partition(":")[0]
+        api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
+        ready = (
+            f"serving {model} ({', '.join(names)}) on {api_base}\n"
+            f"try it with: OPENAI_API_KEY=unused pytest benchmarks "
+            f"--fcbench-model=openai/{model} --fcbench-api-base={api_base} --fcbench-store=none "
+            f"{f'--fcbench-as={arguments.official} ' if families else ''}"
+            f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
+        )
+        server = ChatServer(model, models, lookup, draws, arguments.retry_after, judge, families)
+        server.run(listening, lambda _: print(ready, flush=True))
+    return 0
+
+
+_WRITTEN = (
+    *("tool_calls", "cohere", "gemini", "nova"),
+    *("python", "gemini_python", "phi_python", "python_behind_reasoning"),
+)
+"""The notations in which served models can write calls."""
+
+
+def _open_families(official: str, suites: Sequence[Suite], models: Models) -> FamilyLookup:
+    """Return the requests of an official model's family. Raises ``UsageError`` and ``PackMissing``."""
+    family = find_family(official)
+    if family.handler in UNASKED:
+        raise UsageError(f"--as={official}: {UNASKED[family.handler]}; give another model")
+    if family.syntax not in _WRITTEN:
+        raise UsageError(
+            f"--as={official}: served models write calls for an interface or as Python, not as "
+            f"{family.syntax!r}; give a model of another family ('fcbench models --official' lists them)"
+        )
+    texts = bfcl.read_family_sentences(find_cache_folder(), family.handler)
+    member = FamilyMember(official, family.handler, name_at_server(official))
+    prompting = Prompting(family.mode, family.names, family.syntax)
+    return FamilyLookup(
+        add_texts(suites, texts), models, ModelPresentation(official, prompting, member=member)
+    )
+
+
+def _find_models(name: str) -> Models:
+    """Return the constructor of the model of that name for each manner. Raises ``UsageError``."""
+    kind, _, path = name.partition(":")
+    match name, kind:
+        case "oracle", _:
+            return OracleModel
+        case "lexical", _:
+            return LexicalModel
+        case _, "scripted" if path:
+            load = cache(partial(scripted.load, Path(path)))
+            # A wrong file is refused before the server starts.
+            load(MANNERS[0])
+            return load
+    raise UsageError(
+        f"--model={name}: {describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE'))}"
+    )

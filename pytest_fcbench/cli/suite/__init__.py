@@ -1,0 +1,1 @@
+"""Commands that make and check entries: ``fcbench suite ...``."""

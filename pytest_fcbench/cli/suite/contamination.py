@@ -1,0 +1,215 @@
+"""Test whether a model saw one set of entries in training rather than another."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from random import Random
+
+from pytest_fcbench.cli.options import (
+    build_project_settings,
+    collect_run_options,
+    declare_run_options,
+    require_at_least,
+)
+from pytest_fcbench.cli.output import (
+    declare_output,
+    find_width,
+    print_lines,
+    require_known_endings,
+    write_and_report,
+)
+from pytest_fcbench.config.loading import Settings, add_environment
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
+from pytest_fcbench.dispatch.progress import Progress, show_progress
+from pytest_fcbench.dispatch.stored_answers import StoredAnswers
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
+from pytest_fcbench.present import tables
+from pytest_fcbench.suites.registry import SUITES, open_suite
+from pytest_fcbench.tools.contamination import comparison as measures
+from pytest_fcbench.tools.contamination import comparison as report
+from pytest_fcbench.tools.contamination.comparison import Study, TextMeasure, compare_sets
+from pytest_fcbench.tools.contamination.probabilities import LogprobInterface, PromptModel, ask_for_logprobs
+
+_SHOWN = 3
+"""The most entries that are named for each cause of a missing measurement."""
+
+
+def declare_contamination(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    for name in ("--a", "--b"):
+        add(
+            name,
+            required=True,
+            metavar="SUITE:NAME",
+            help="set of entries: a suite and one of its categories or groups",
+        )
+    add(
+        "--endpoint",
+        default="completions",
+        help=f"how to request log-probabilities: {', '.join(LogprobInterface)} (default: completions)",
+    )
+    add(
+        "--functions",
+        action="store_true",
+        help="also measure the function docs, not only the user's messages",
+    )
+    add(
+        "--limit",
+        type=int,
+        metavar="N",
+        help="number of texts of each set, drawn with a fixed seed (default: all)",
+    )
+    declare_output(
+        parser,
+        "FILE",
+        "write a page with a chart (.html), one row per text (.csv) or everything (.json); repeatable",
+        repeatable=True,
+    )
+    declare_run_options(parser, ("model",), required=True)
+    declare_run_options(
+        parser, ("api_base", "api_key_env", "concurrency", "rpm", "retries", "timeout", "store", "config")
+    )
+
+
+def run_contamination(arguments: argparse.Namespace) -> int:
+    if arguments.endpoint not in tuple(LogprobInterface):
+        raise UsageError(
+            f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
+        )
+    require_at_least(1, arguments, "limit")
+    require_known_endings("--to", arguments.to, report.FORMATS)
+    if arguments.a == arguments.b:
+        raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
+    options = add_environment(collect_run_options(arguments))
+    study = _make_study(arguments, build_project_settings(options, arguments.config))
+    lines = tables.render_text(report.tabulate_study(study), find_width())
+    print_lines((*lines, *_describe_unmeasured(study.unmeasured)))
+    for path in arguments.to:
+        write_and_report(path, report.render_study(study, path))
+    return 0
+
+
+def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
+    """Measure the texts of both sets and compare them. Raises ``UsageError`` if a set is wrong or empty."""
+    if settings.api_base is None:
+        raise UsageError("the endpoint is missing; give it with --api-base, e.g. http://localhost:8000/v1")
+    model = PromptModel(
+        settings.model, LogprobInterface(arguments.endpoint), settings.api_base, settings.api_key
+    )
+    texts_by_set: dict[str, Mapping[str, Entry]] = {}
+    for option, name in (("--a", arguments.a), ("--b", arguments.b)):
+        entries = _load_set(option, name, settings.cache)
+        distinct = measures.collect_distinct_texts(entries, functions=arguments.functions)
+        if not distinct:
+            raise UsageError(
+                f"{option}={name}: no entry of this set has a message of the user; name another set"
+            )
+        if arguments.limit is not None and arguments.limit < len(distinct):
+            # Always the same seed, so that a second run asks about the same texts, in the order of the set.
+            draw, pairs = Random(0), list(distinct.items())  # noqa: S311 - protects nothing
+            places = sorted(draw.sample(range(len(pairs)), arguments.limit))
+            distinct = dict(pairs[place] for place in places)
+        texts_by_set[name] = distinct
+    # By text, because both sets can share some, and each needs one request.
+    everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
+    answers = _ask_about(model, settings, list(everything.items()))
+    sets: dict[str, list[TextMeasure]] = {name: [] for name in texts_by_set}
+    errors: dict[str, NotScoredError] = {}
+    for name, texts in texts_by_set.items():
+        for text, entry in texts.items():
+            answer = answers[text]
+            try:
+                if isinstance(answer, NotScoredError):
+                    raise answer
+                sets[name].append(measures.measure_text(entry, text, answer))
+            except NotScoredError as error:
+                errors[entry.key] = error
+        if not sets[name]:
+            reasons = "".join(f"\n{line}" for line in _describe_unmeasured(errors))
+            raise FcbenchError(f"no text of {name} could be measured{reasons}")
+    what = "function docs and the user's words" if arguments.functions else "the user's words"
+    return Study(settings.label, model.endpoint, what, sets, errors, compare_sets(*sets.values()))
+
+
+def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
+    """Load the entries of a set, named ``SUITE:NAME``. Raises ``UsageError``."""
+    suite_name, _, selection = name.partition(":")
+    rule = f"{option}={name}: name a set as SUITE:NAME, e.g. bfcl:non_live"
+    if suite_name not in SUITES:
+        raise UsageError(f"{rule}; {describe_unknown_name('suite', suite_name, SUITES)}")
+    if selection not in (*CATEGORIES, *SELECTIONS):
+        raise UsageError(
+            f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
+        )
+    suite = open_suite(suite_name, cache)
+    names = SELECTIONS.get(selection, (selection,))
+    return [e for category in suite.categories if category.name in names for e in suite.load(category)]
+
+
+def _ask_about(
+    model: PromptModel, settings: Settings, texts: Sequence[tuple[str, Entry]]
+) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
+    """Return the log-probabilities of each text from the endpoint or the store, or why there are none."""
+    limits = Limits(
+        rpm=settings.rpm,
+        retries=settings.retries,
+        timeout_s=settings.timeout_s,
+        concurrency=settings.concurrency,
+    )
+    # These answers are numbers, not completions; the name keeps them apart from answers of runs in the store.
+    identity = {
+        "model": f"{settings.model} (prompt log-probabilities)",
+        "api_base": settings.api_base,
+        "parameters": {"endpoint": model.endpoint},
+    }
+    store = AnswerStore(settings.store) if settings.store else None
+    stored_answers = StoredAnswers(store, identity) if store else None
+    # An endpoint without log-probabilities fails for every text, so the first call goes alone.
+    pipeline = build_pipeline(model, limits, stored_answers=stored_answers, preflight=True)
+    outcomes: list[bool] = []
+    start_time = time.monotonic()
+
+    def progress() -> Progress:
+        return Progress(
+            total=len(texts),
+            answered=sum(outcomes),
+            not_scored=len(outcomes) - sum(outcomes),
+            in_flight=min(settings.concurrency, len(texts) - len(outcomes)),
+            reused=stored_answers.reuses if stored_answers else 0,
+            calls=pipeline.calls,
+            elapsed_s=time.monotonic() - start_time,
+        )
+
+    try:
+        with show_progress(progress) if sys.stdout.isatty() else nullcontext():
+            answers = asyncio.run(ask_for_logprobs(pipeline, texts, settings.concurrency, outcomes))
+    except KeyboardInterrupt:
+        raise FcbenchError(
+            f"stopped; {'the answers so far are stored' if store else 'no answers are stored'}"
+        ) from None
+    finally:
+        if store:
+            store.close()
+    if pipeline.first_call and (refusal := pipeline.first_call.refusal):
+        raise FcbenchError(
+            f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}"
+        )
+    return answers
+
+
+def _describe_unmeasured(errors: Mapping[str, NotScoredError]) -> Iterator[str]:
+    """Describe the texts that could not be measured, by cause."""
+    for cause, number in Counter(error.cause for error in errors.values()).items():
+        yield f"not measured ({cause}): {number}"
+        examples = [(entry, error) for entry, error in errors.items() if error.cause == cause][:_SHOWN]
+        yield from (f"  {entry}: {error.reason}" for entry, error in examples)

@@ -1,0 +1,334 @@
+"""``fcbench suite import``: make a suite of chat logs, of training data or of stored answers.
+The answers of a scorecard, or of the store of answers, as the lines of a chat log."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+
+from pytest_fcbench.cli.options import REQUEST_OPTIONS, declare_run_options, load_settings, resolve_scorecard
+from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.replay import load_entries, load_entries_of, open_replay
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.verdict import Passed
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.output_files import copy_file, write_file
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.tools.importing.importing_log import (
+    FreeTexts,
+    ImportCounts,
+    LogSelection,
+    find_obstacle,
+    import_log,
+    write_chat,
+)
+from pytest_fcbench.tools.importing.log_forms import read_rows
+
+# from commands/import_
+
+
+_MOST_TOLD = 20
+"""Lines that cannot be read and are told; the rest is counted."""
+_MOST_SHOWN, _LONGEST_SHOWN = 5, 200
+"""Entries and masks that --dry-run shows, and the longest text of them."""
+
+
+def declare_import(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    add(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help=(
+            "file of JSON lines or one JSON list, - for standard input, "
+            f"{SCORECARD}NAME (also {SCORECARD}latest) or {STORE}FILE for the answers that passed"
+        ),
+    )
+    declare_output(parser, "FILE.jsonl", "write the entries to this file")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="write nothing; print the counts, the first entries, and what masks replace",
+    )
+    add("--most", type=int, metavar="N", help="write at most N entries, evenly by called function")
+    add(
+        "--function",
+        dest="functions",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="write only entries with a call of such a function, e.g. 'orders.*' (repeatable)",
+    )
+    add(
+        "--no-replies",
+        dest="replies",
+        action="store_false",
+        help="make no entries of answers without calls (next_reply, irrelevance)",
+    )
+    add(
+        "--hold-out",
+        type=read_percentage,
+        default=1.0,
+        metavar="PERCENT",
+        help="make entries of this share of the conversations only, chosen by what their users say",
+    )
+    add(
+        "--rest",
+        type=Path,
+        metavar="FILE",
+        help="write the lines of the other conversations to this file, as they are",
+    )
+    add(
+        "--free-text",
+        dest="free_texts",
+        choices=[each.value for each in FreeTexts],
+        default=FreeTexts.JUDGED.value,
+        help=(
+            "entries whose calls have free text: mark it for a judge (judged, the default), leave them out "
+            "(no), or let only the same words pass (exact)"
+        ),
+    )
+    add(
+        "--no-masks",
+        dest="masked",
+        action="store_false",
+        help="keep e-mail addresses, phone and card numbers and keys; otherwise they are replaced",
+    )
+    add("--force", action="store_true", help="replace existing files")
+    declare_source_options(parser)
+
+
+def run_import(arguments: argparse.Namespace) -> int:
+    to: Path | None = arguments.to
+    rest: Path | None = None if arguments.dry_run else arguments.rest
+    if to is None and not arguments.dry_run:
+        raise UsageError("--output is missing; name a FILE.jsonl for the entries, or use --dry-run")
+    if to and to.suffix != ".jsonl":
+        raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl")
+    for path in filter(None, () if arguments.dry_run else (to, rest)):
+        if path.exists() and not arguments.force:
+            raise UsageError(f"{path} already exists; name another file, or replace it with --force")
+        read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in arguments.logs)
+        if path.resolve() in {Path(each).resolve() for each in read}:
+            raise UsageError(f"{path} is read; name another file for what is written")
+    if to and rest and rest.resolve() == to.resolve():
+        raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
+    if arguments.most is not None and arguments.most < 1:
+        raise UsageError(f"--most={arguments.most}: must be a whole number from 1 on")
+    choice = LogSelection(
+        functions=tuple(arguments.functions),
+        replies=arguments.replies,
+        most=arguments.most,
+        held_out=arguments.hold_out,
+        free_texts=FreeTexts(arguments.free_texts),
+        masked=arguments.masked,
+    )
+    unread = _UnreadLines()
+    unused_counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        spool = stack.enter_context(tempfile.TemporaryFile())
+        others = stack.enter_context(tempfile.NamedTemporaryFile()) if rest else None
+        keep_rest = others.write if others else None
+        log_rows = chain.from_iterable(
+            read_stored_answers(arguments, log, unused_counts)
+            if log.startswith((STORE, SCORECARD))
+            else read_rows([log])
+            for log in arguments.logs
+        )
+        lines, counts = import_log(log_rows, choice, spool, unread.tell_reason, keep_rest)
+        if not counts.kept:
+            print_lines((*_describe_counts(counts), *_describe_unused(unused_counts)), flush=True)
+            raise FcbenchError(f"{', '.join(arguments.logs)}: no entries; the lines above say why")
+        if arguments.dry_run:
+            print_lines(describe_sample(lines, counts))
+        elif to:
+            write_file(to, lines)
+        if rest and others:
+            others.flush()
+            copy_file(Path(others.name), rest)
+    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused_counts)))
+    destination_text = f"written to {to}{f' and {rest}' if rest else ''}"
+    print("nothing was written (--dry-run)" if arguments.dry_run else destination_text)
+    return 0
+
+
+class _UnreadLines:
+    """The lines that cannot be read; the first are told at once."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def tell_reason(self, text: str) -> None:
+        """Print why a line cannot be read."""
+        self._count += 1
+        if self._count <= _MOST_TOLD:
+            print(text[:500], file=sys.stderr)
+
+    def describe_others(self) -> Iterator[str]:
+        """Say how many more there were."""
+        if self._count > _MOST_TOLD:
+            yield f"{self._count - _MOST_TOLD} more lines could not be read"
+
+
+def read_percentage(text: str) -> float:
+    """Read ``10%`` or ``10``. Raises ``ArgumentTypeError``."""
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = 0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage; give a number above 0, e.g. 10%")
+    return share
+
+
+def _describe_counts(counts: ImportCounts) -> Iterator[str]:
+    """Say what was read, kept and left out, and why."""
+    for (function, parameter), times in counts.free_texts.items():
+        yield f"free text: {parameter} of {function}, {times} values"
+    if counts.judged:
+        yield (
+            f"marked for a judge: {counts.judged} arguments (most values of such a parameter have five words "
+            "or more, differ from each other, and do not occur in the conversation)"
+        )
+    if counts.masked:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
+        yield f"masked: {kinds}"
+    unread = f", {counts.unread} of them unreadable" if counts.unread else ""
+    unread += f", {counts.empty} without a conversation" if counts.empty else ""
+    if counts.first_empty:
+        yield f"without a conversation: {counts.first_empty}"
+    if counts.unanswered:
+        yield f"without an answer of the assistant: {counts.unanswered} conversations"
+    yield (
+        f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
+        f"{counts.answers} answers of the assistant"
+    )
+    categories = ", ".join(f"{category} {number}" for category, number in sorted(counts.kept.items()))
+    yield f"kept: {counts.kept.total()} entries{f' ({categories})' if categories else ''}"
+    yield f"left out: {counts.left_out.total()} answers{':' if counts.left_out else ''}"
+    for reason, number in counts.left_out.most_common():
+        first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
+        yield f"  {number}  {reason}{first}"
+
+
+def describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
+    """Show the first entries, and what was masked before and after."""
+    for line in islice(lines, _MOST_SHOWN):
+        entry = read_json_text(line)
+        *before, last = entry["messages"]
+        message_text = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
+        right = json.dumps(entry.get("expect", "no call"), ensure_ascii=False)
+        yield f"{entry['id']}, after {len(before)} earlier messages"
+        yield f"  {last['role']}: {message_text[:_LONGEST_SHOWN]}"
+        yield f"  right: {right[:_LONGEST_SHOWN]}"
+    for original, mask in islice(counts.writings.items(), _MOST_SHOWN):
+        yield f"mask: {original} -> {mask}"
+
+
+def _describe_unused(unused_counts: Counter[str]) -> Iterator[str]:
+    """Say how many entries gave no conversation, and why."""
+    if unused_counts.total():
+        reasons = ", ".join(f"{reason} {number}" for reason, number in unused_counts.most_common() if number)
+        yield f"entries without a conversation: {unused_counts.total()} ({reasons})"
+
+
+# from stored_answers
+
+
+STORE, SCORECARD = "store:", "scorecard:"
+"""The beginnings of the names of such sources."""
+
+
+def declare_source_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say which of the stored answers are meant."""
+    parser.add_argument(
+        "--suite",
+        dest="answered",
+        metavar="SUITE",
+        help=f"with {STORE}FILE: name or path of the suite that was answered",
+    )
+    declare_run_options(parser, ("model", "profile", "config", *REQUEST_OPTIONS))
+
+
+def read_stored_answers(
+    arguments: argparse.Namespace, source: str, unused_counts: Counter[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the conversations whose entries passed, each as a line with its place.
+
+    ``unused_counts`` counts the entries of which there is none, by the reason. Raises ``UsageError``.
+    """
+    opener = _open_scorecard if source.startswith(SCORECARD) else _open_store
+    with opener(arguments, source.partition(":")[2], unused_counts) as (session, entries):
+        profile = session.context.settings.profile
+        for entry in entries:
+            if obstacle := find_obstacle(entry):
+                unused_counts[obstacle] += 1
+                continue
+            try:
+                transcript = session.transcript(entry)
+                verdict = session.judge(entry, transcript).select_profile(profile)
+            except NotScoredError:
+                # Also where an earlier run asked in another way than the options say.
+                unused_counts["no stored answer"] += 1
+                continue
+            if isinstance(verdict, Passed):
+                yield f"{source}: {entry.key}", f"{json.dumps(write_chat(entry, transcript))}\n".encode()
+            else:
+                unused_counts[f"not passed ({profile} profile)"] += 1
+
+
+@contextmanager
+def _open_scorecard(
+    arguments: argparse.Namespace, name: str, unused_counts: Counter[str]
+) -> Iterator[tuple[Session, Sequence[Entry]]]:
+    """Open a replay of the first trials of a scorecard. Raises ``UsageError``."""
+    card = scorecard_files.load_scorecard(resolve_scorecard(name))
+    records = [record for record in card.records if record.trial in (None, 1)]
+    answered_records = [record for record in records if record.turns]
+    with open_replay(arguments, card, records) as session:
+        entries_by_id = load_entries_of(session.context, records)
+        entries = [
+            replace(entries_by_id[record.entry], trial=record.trial)
+            for record in answered_records
+            if record.entry in entries_by_id
+        ]
+        unused_counts["no stored answer"] += len(records) - len(answered_records)
+        unused_counts["no longer in the suite"] += len(answered_records) - len(entries)
+        yield session, entries
+
+
+@contextmanager
+def _open_store(
+    arguments: argparse.Namespace, path: str, unused_counts: Counter[str]
+) -> Iterator[tuple[Session, Sequence[Entry]]]:
+    """Open an offline run of a model over the entries that it has answered. Raises ``UsageError``."""
+    for option, value in (("--suite", arguments.answered), ("--model", arguments.model)):
+        if value is None:
+            raise UsageError(f"{STORE}{path}: add {option} to say whose answers are meant, and to what")
+    settings = replace(load_settings(arguments, arguments.answered), store=Path(path), offline=True)
+    # Most stores have answers to a part of the entries; the others need no conversation to be missing.
+    with closing(AnswerStore(Path(path), new=False)) as store:
+        answered_ids = {answer.entry for answer in store.kept(settings.model)}
+    with closing(Session(RunContext(settings))) as session:
+        entries = list(load_entries(session.context.suites.values()).values())
+        answered_entries = [entry for entry in entries if entry.item_id in answered_ids]
+        if not answered_entries:
+            raise UsageError(
+                f"{path}: has no answer of {settings.label} to {arguments.answered}; "
+                f"'fcbench store list --store={path}' shows what it has"
+            )
+        unused_counts["no stored answer"] += len(entries) - len(answered_entries)
+        yield session, answered_entries

@@ -1,0 +1,296 @@
+"""``fcbench suite judge``: measure how far two judges agree on calls that rules could not decide.
+
+The pairs of calls are those that a judge decided in a run along golden paths. Both judges are asked about
+each pair anew. The dialogue before a call is the golden path up to the step of the expected call, with its
+recorded replies. In the run it was the model's own dialogue, which only all answers of the run could restore;
+the meaning of a call hardly depends on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
+
+from pytest_fcbench.cli.judge_options import (
+    JUDGE_ENDPOINT,
+    JUDGE_OPTIONS,
+    ask_judge,
+    load_judge_settings,
+    render_agreement,
+)
+from pytest_fcbench.cli.options import (
+    declare_run_options,
+    declare_scorecard,
+    find_openers,
+    load_settings,
+    require_at_least,
+)
+from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.replay import find_suites, load_entries_of
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.text import cut_text
+from pytest_fcbench.domain.transcript import BUILTIN
+from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
+from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging.opinions import Equivalence
+from pytest_fcbench.kinds.golden_path.questions import ask_equivalence
+from pytest_fcbench.kinds.golden_path.truth import list_steps
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import core
+from pytest_fcbench.tools.diagnosis.root_causes import Agreement
+
+SCHEMA = "fcbench-judge-audit/1"
+_LONGEST = 160
+"""The longest call that the terminal shows, in characters."""
+_Answer: TypeAlias = Equivalence | NotScored
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A call, the expected call that a judge compared it with, and the dialogue before them."""
+
+    name: str
+    entry: Entry
+    """The entry under an id of its own, because a question is known by the id of its entry."""
+    verdict: CallVerdict
+    expected: Mapping[str, object]
+    history: Sequence[Mapping[str, object]]
+
+
+def declare_judge(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.description = (
+        "--judge-api-base and --judge-api-key-env belong to the first judge that is not "
+        "builtin; if both judges have an endpoint, describe them as model profiles in "
+        "fcbench.yaml."
+    )
+    add = parser.add_argument
+    declare_scorecard(parser)
+    add(
+        "--judge",
+        action="append",
+        dest="judges",
+        default=[],
+        metavar="JUDGE",
+        help="builtin, a model profile or any litellm id; give the option twice",
+    )
+    add("--limit", type=int, metavar="N", help="compare only the first N pairs")
+    declare_output(parser, "FILE", "write all answers to this file as JSON")
+    declare_run_options(parser, ("profile", "failures", "config", *JUDGE_OPTIONS))
+
+
+def run_judge(arguments: argparse.Namespace) -> int:
+    if len(arguments.judges) != 2 or arguments.judges[0] == arguments.judges[1]:
+        raise UsageError("name two different judges, e.g. --judge builtin --judge openai/gpt-4o")
+    require_at_least(1, arguments, "limit")
+    print_lines(_audit_judges(arguments), flush=True)
+    return 0
+
+
+def _audit_judges(arguments: argparse.Namespace) -> Iterator[str]:
+    """Ask both judges about each pair, describe their agreement, and write all answers to ``--to``."""
+    card = scorecard_files.load_scorecard(arguments.scorecard)
+    judges = _load_judges(arguments)
+    settings = load_settings(arguments, core.NAME)
+    profile = settings.profile if arguments.profile else card.facts.profile
+    judged_calls: list[tuple[Record, int, CallVerdict]] = []
+    for record in card.records:
+        path = record.path(profile)
+        calls: Counter[int] = Counter()
+        for verdict in path.verdicts if path else ():
+            # Every call of a step is counted, so that a call has one number whoever decided the others.
+            calls[verdict.step] += 1
+            if verdict.stage in (BUILTIN, "judge") and verdict.expected is not None:
+                judged_calls.append((record, calls[verdict.step], verdict))
+    yield (
+        f"{card.path}: {card.facts.model}, {profile} profile, pairs that rules leave to a "
+        f"judge: {len(judged_calls)}"
+    )
+    if not judged_calls:
+        return
+    pairs = _make_pairs(arguments, card, judged_calls[: arguments.limit])
+    answers: dict[str, Sequence[_Answer]] = {}
+    notes: list[str] = []
+    for label, judge in judges.items():
+        if judge is None:
+            answers[label] = list(map(_apply_rules, pairs))
+        else:
+            questions = [ask_equivalence(p.entry, p.verdict.made, p.expected, p.history) for p in pairs]
+            answers[label], judge_notes = ask_judge(judge, questions)
+            notes += judge_notes
+    labels = (
+        {
+            pair.name: _name_label(answer)
+            for pair, answer in zip(pairs, judge_answers, strict=True)
+            if isinstance(answer, Equivalence)
+        }
+        for judge_answers in answers.values()
+    )
+    agreement = Agreement(*labels)
+    yield from _describe_answers(agreement, pairs, answers, settings.failures)
+    yield from notes
+    if arguments.to is not None:
+        document = _make_document(card, profile, pairs, answers, agreement)
+        write_file(arguments.to, json.dumps(document, indent=1))
+        yield f"written to {arguments.to}"
+    # The file with the reasons is written before the command fails.
+    if agreement.share is None:
+        raise FcbenchError(
+            "nothing to compare: no pair has an answer from both judges; the causes are listed above"
+        )
+
+
+def _load_judges(arguments: argparse.Namespace) -> Mapping[str, Settings | None]:
+    """Load the settings of both judges by their label, None for ``builtin``."""
+    settings_by_label: dict[str, Settings | None] = {}
+    for name in arguments.judges:
+        if name == BUILTIN:
+            settings_by_label[name] = None
+            continue
+        # The endpoint options are those of the first judge that has one; the second has its profile's.
+        others = dict.fromkeys(JUDGE_ENDPOINT) if any(settings_by_label.values()) else {}
+        judge = load_judge_settings(arguments, judge=name, **others)
+        if judge is None:
+            raise UsageError(f"--judge={name}: give builtin, a model profile or a litellm id")
+        settings_by_label[judge.label] = judge
+    return settings_by_label
+
+
+# Pairs
+
+
+def _make_pairs(
+    cli_arguments: argparse.Namespace,
+    card: Scorecard,
+    judged_calls: Sequence[tuple[Record, int, CallVerdict]],
+) -> list[_Pair]:
+    """Return each judged call with the golden path before it. Raises ``UsageError`` if a suite lacks it."""
+    records = [record for record, _, _ in judged_calls]
+    suites = find_suites(card, records, find_openers(cli_arguments))
+    context = RunContext(replace(load_settings(cli_arguments, suites[0]), suites=tuple(suites)))
+    entries = load_entries_of(context, records)
+    pairs: list[_Pair] = []
+    for record, number, verdict in judged_calls:
+        entry, expected_call = entries.get(record.entry), verdict.expected or {}
+        lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
+        if entry is None:
+            raise UsageError(f"{lacks} entry {record.entry}; use the suite version of the run")
+        # The golden path before the step of the expected call, in a Record's form.
+        history: list[Mapping[str, object]] = []
+        for step in list_steps(entry):
+            calls = [{"name": call.name, "arguments": call.arguments} for call in step]
+            if expected_call in calls:
+                break
+            history.append({"role": "assistant", "function_call": calls})
+            history.append({"role": "observation", "content": [call.reply for call in step]})
+        else:
+            raise UsageError(
+                f"{lacks} the expected call on the golden path of {record.entry}; "
+                "use the suite version of the run"
+            )
+        own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
+        name = f"{record.item_id}, step {verdict.step}, call {number}"
+        pairs.append(_Pair(name, own, verdict, expected_call, history))
+    return pairs
+
+
+# Answers
+
+
+def _apply_rules(pair: _Pair) -> Equivalence:
+    """Compare the calls of a pair as the judge ``builtin`` does."""
+    made_call, expected_call = pair.verdict.made, pair.expected
+    name = str(expected_call.get("name"))
+    if made_call.get("name") != name:
+        return Equivalence(False, f"the called function is {made_call.get('name')}, not {name}")
+    doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
+    comparison = builtin.compare_arguments(doc, _get_arguments(made_call), _get_arguments(expected_call))
+    return Equivalence(comparison.same, comparison.reason)
+
+
+def _get_arguments(call: Mapping[str, object]) -> Mapping[str, object]:
+    arguments = call.get("arguments")
+    return arguments if isinstance(arguments, Mapping) else {}
+
+
+def _name_label(answer: Equivalence) -> str:
+    return "same" if answer.same else "different"
+
+
+# Output
+
+
+def _describe_answers(
+    agreement: Agreement, pairs: Sequence[_Pair], answers: Mapping[str, Sequence[_Answer]], most: int
+) -> Iterator[str]:
+    """Describe missing answers, the agreement of the others, and the first ``most`` differences."""
+    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
+    for label, judge_answers in answers.items():
+        if failures := [answer for answer in judge_answers if isinstance(answer, NotScored)]:
+            counts = Counter(answer.cause for answer in failures)
+            causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
+            missing = f"{len(failures)} without an answer from {label} ({causes})"
+            yield f"left out: {missing}; first: {failures[0].reason}"
+    if agreement.share is None:
+        return
+    one, other = answers
+    yield from render_agreement(agreement, one, other, ("same", "different"))
+    different = set(agreement.different)
+    positions = [at for at, pair in enumerate(pairs) if pair.name in different]
+    for at in positions[:most]:
+        pair = pairs[at]
+        yield f"  {pair.name}"
+        yield f"    made      {_render_call(pair.verdict.made)}"
+        yield f"    expected  {_render_call(pair.expected)}"
+        for label, judge_answers in answers.items():
+            answer = judge_answers[at]
+            if isinstance(answer, Equivalence):
+                yield f"    {label}: {_name_label(answer)}: {' '.join(answer.reason.split())}"
+    if len(positions) > most:
+        yield f"and {len(positions) - most} more; --to=FILE writes all, --failures=N shows N here"
+
+
+def _render_call(call: Mapping[str, object]) -> str:
+    text = f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
+    return cut_text(text, _LONGEST)
+
+
+def _make_document(
+    card: Scorecard,
+    profile: Profile,
+    pairs: Sequence[_Pair],
+    answers: Mapping[str, Sequence[_Answer]],
+    agreement: Agreement,
+) -> dict[str, object]:
+    """Return all answers as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "model": card.facts.model,
+        "profile": profile.value,
+        "judges": list(answers),
+        "pairs_with_both": len(agreement.both),
+        "agreement": agreement.share,
+        "kappa": agreement.kappa,
+        "pairs": [
+            {
+                "pair": pair.name,
+                "made": pair.verdict.made,
+                "expected": pair.expected,
+                "stage": pair.verdict.stage,
+                "right": pair.verdict.right,
+                "answers": {label: asdict(judge_answers[at]) for label, judge_answers in answers.items()},
+            }
+            for at, pair in enumerate(pairs)
+        ],
+    }

@@ -1,0 +1,98 @@
+"""The tree of commands, from ``commands.toml``: the help of each, and the module that has its functions.
+
+Neither the help nor a word that names no command needs these modules, which take half a second to import.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from textwrap import fill
+from typing import NamedTuple
+
+_ABOUT = "Benchmarks run with pytest; these commands prepare a run and read what it leaves."
+
+
+class Command(NamedTuple):
+    """A command, or a group of commands, which has no module."""
+
+    title: str
+    """The title under which the help lists it."""
+    help: str
+    module: str = ""
+    """The module below ``cli`` that has ``declare_NAME`` and ``run_NAME``, by the last word of the name."""
+    page: str = ""
+    """The page of the docs that explains it."""
+    examples: Sequence[str] = ()
+    without_project: bool = False
+    """Whether it does the same in every folder."""
+
+
+@cache
+def read_tree() -> Mapping[str, Command]:
+    """Read all commands by name, one word or a group and a word, and the groups."""
+    text = Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+    return {name: Command(**row) for name, row in tomllib.loads(text).items()}
+
+
+def find_command_names() -> Sequence[str]:
+    """Find the name of every command."""
+    return [name for name, command in read_tree().items() if command.module]
+
+
+def list_group(group: str) -> Mapping[str, Command]:
+    """Return the commands of a group by their last word; of "" those of one word, and the groups."""
+    return {
+        name.rpartition(" ")[2]: command
+        for name, command in read_tree().items()
+        if name.rpartition(" ")[0] == group
+    }
+
+
+def is_group(name: str) -> bool:
+    """Tell whether a word names a group of commands."""
+    return name in read_tree() and not read_tree()[name].module
+
+
+def load_functions(
+    name: str,
+) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
+    """Import the module of a command; return what declares its options, and what runs it.
+
+    The latter returns the exit code; a ``UsageError`` ends in 4, another ``FcbenchError`` in 1.
+    """
+    module, last = import_module(f"{__package__}.{read_tree()[name].module}"), name.rpartition(" ")[2]
+    return getattr(module, f"declare_{last}"), getattr(module, f"run_{last}")
+
+
+def describe_unknown_command(group: str, word: str) -> str:
+    """Describe a word that names no command of a group, and the commands that may be meant."""
+    names = {name.rpartition(" ")[2]: name for name in read_tree()}
+    same = [name for name in find_command_names() if name.rpartition(" ")[2] == word]
+    text = f"unknown command {f'{group} {word}'.strip()!r}"
+    if same:
+        return f"{text}; use {' or '.join(f'fcbench {name}' for name in same)}"
+    near = [f"fcbench {names[each]}" for each in get_close_matches(word, names, n=2, cutoff=0.5)]
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"{text}.{guess} '{f'fcbench {group}'.strip()} --help' lists what is possible"
+
+
+def render_group(group: str, usage: str) -> str:
+    """Write the help of the program, or of a group: its commands by what they are for."""
+    commands = list_group(group)
+    width = max(map(len, commands)) + 2
+    lines = [usage, f"{read_tree()[group].help.capitalize()}." if group else _ABOUT]
+    titles = [command.title for command in commands.values()]
+    for place, (name, command) in enumerate(commands.items()):
+        if command.title not in titles[:place]:
+            lines += ["", f"{command.title}:"]
+        inner = f": {', '.join(list_group(name))}" if is_group(name) else ""
+        indent = " " * (width + 2)
+        lines.append(fill(f"  {name:<{width}}{command.help}{inner}", 80, subsequent_indent=indent))
+    example = " ".join(filter(None, ("fcbench", group, "COMMAND")))
+    return "\n".join([*lines, "", f"'{example} --help' explains a command.", ""])

@@ -1,1 +1,0 @@
-"""Words, where no function is offered."""

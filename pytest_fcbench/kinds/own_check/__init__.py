@@ -1,1 +1,0 @@
-"""Answers that only a check of a team's own judges."""

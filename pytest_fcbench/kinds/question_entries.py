@@ -1,0 +1,69 @@
+"""Entries of one question, written by hand in YAML, that have nothing but what all questions have.
+
+It only counts whether a function is called (in ``next_reply`` the messages are a conversation that has
+begun), or no function is offered and words answer, or only a check of a team's own judges the answer
+(``formats.questions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import Field as FieldOf
+
+from pytest_fcbench.domain.entry import Category, Entry, Expectation
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.function_docs import AnyFunctionRow
+from pytest_fcbench.formats.questions import (
+    AskedRow,
+    CheckableFile,
+    NextReplyRow,
+    OfferedRow,
+    OfferingFile,
+    R,
+    read_questions,
+)
+from pytest_fcbench.formats.rows import TextOr
+from pytest_fcbench.kinds.own_check import AnyAnswer
+from pytest_fcbench.kinds.relevance import AnyCall, NoCall
+
+
+class ChatFile(CheckableFile[AskedRow]):
+    """Questions that words answer."""
+
+
+class OfferedFile(OfferingFile[OfferedRow]):
+    """Questions with functions that may or must not be called."""
+
+
+class NextReplyFile(OfferingFile[NextReplyRow]):
+    """Conversations that go on with words."""
+
+
+class OwnCheckRow(OfferedRow):
+    """A question with functions; any answer is right that its check accepts."""
+
+    functions: list[TextOr[AnyFunctionRow]] = FieldOf(default_factory=list)
+    """The functions that are offered: names, or docs."""
+
+
+class OwnCheckFile(OfferingFile[OwnCheckRow]):
+    """Questions whose answers only your own checks judge."""
+
+
+def entries(
+    row: CheckableFile[R], file: Field, suite: str, category: Category
+) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
+
+    def expect(question: R, place: Field, functions: Mapping[str, FunctionDoc]) -> Expectation:
+        if category.kind != "own_check":
+            return AnyCall() if category.kind == "relevance" else NoCall()
+        if not (row.check or question.check or question.forbidden):
+            raise place.at("check").error(
+                "is missing; give 'check' or 'forbidden', which alone judge answers"
+            )
+        return AnyAnswer()
+
+    return read_questions(row, file, suite, category, expect, needs_function=category.kind == "relevance")

@@ -1,1 +1,0 @@
-"""Entries of other kinds in other prompt formats."""

@@ -1,0 +1,254 @@
+"""``fcbench doctor``: each thing that can be wrong is told with a way out, and what comes next."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli import doctor
+from pytest_fcbench.cli.main import main
+from tests.cli.conftest import Refusal
+from tests.loopback import Reply, make_message_reply, serve_answers
+from tests.served import served
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "cache"))
+    Path("benchmarks").mkdir()
+
+
+def _run_doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, str], str]:
+    """Return the exit code, state and words of each finding, and the last line."""
+    code = main(["doctor", *words])
+    *lines, last = capsys.readouterr().out.splitlines()
+    found: dict[str, str] = {}
+    for line in lines:
+        state, what = line[:6].strip(), line[7:18].strip()
+        if state:
+            found[what] = f"{state}: {line[19:]}"
+        else:
+            found[list(found)[-1]] += f"; {line.strip()}"
+    return code, found, last
+
+
+def test_a_project_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, last = _run_doctor(capsys)
+    assert code == 0
+    assert {told.partition(":")[0] for told in found.values()} == {"ok"}, found
+    assert list(found) == [
+        *(
+            "python",
+            "packages",
+            "extras",
+            "plugin",
+            "benchmarks",
+            "options",
+            "suite",
+            "packs",
+            "answers",
+            "model",
+        )
+    ]
+    assert last == "next: pytest benchmarks"
+
+
+def test_the_run_that_was_asked_about_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, last = _run_doctor(capsys, "--model", "oracle", "--suite", "core", "--mode", "prompt")
+    assert last == "next: pytest benchmarks --fcbench-model=oracle --fcbench-mode=prompt --fcbench-suite=core"
+
+
+def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("benchmarks").rmdir()
+    code, found, last = _run_doctor(capsys)
+    assert (code, last) == (0, "next: fcbench init")
+    assert re.match(
+        "look: .* has no folder 'benchmarks'; run 'fcbench init' to create it", found["benchmarks"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "what", "told"),
+    [
+        (["--suite", "bfcl"], "", "suite", "wrong: .*run 'fcbench pull bfcl'"),
+        (["--suite", "bfc"], "", "options", "wrong: --suite=bfc: unknown suite 'bfc'. Did you mean 'bfcl'"),
+        ([], "modle: x\n", "options", r"wrong: fcbench.yaml:1: modle: unknown key 'modle'"),
+        (
+            [],
+            "models: {a: {model: x/y, api_key_env: NO_SUCH_KEY}}\nmodel: a\n",
+            "options",
+            "wrong: .*NO_SUCH_KEY",
+        ),
+        (["--model", "orcale"], "", "model", "wrong: --model=orcale: unknown model 'orcale'. Did you mean"),
+        (["--model", "replay:gone.json"], "", "model", "wrong: .*gone.json does not exist"),
+        (
+            ["--config", "gone.yaml"],
+            "",
+            "options",
+            "wrong: .*gone.yaml: no such file",
+        ),
+        (
+            ["--store", "file/a.sqlite"],
+            "",
+            "answers",
+            "wrong: file: cannot be written: .*; name another file with",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(
+    capsys: pytest.CaptureFixture[str], words: list[str], file: str, what: str, told: str
+) -> None:
+    Path("file").touch()
+    if file:
+        Path("fcbench.yaml").write_text(file)
+    code, found, last = _run_doctor(capsys, *words)
+    assert code == 1
+    assert re.match(told, found[what]), found
+    assert last == "next: fix what is wrong, then run: fcbench doctor"
+
+
+def test_packages_that_do_not_fit_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "pyyaml":
+            raise metadata.PackageNotFoundError(name)
+        return "1.82.7" if name == "litellm" else real(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    code, found, _ = _run_doctor(capsys)
+    assert code == 1
+    assert found["packages"].startswith("wrong: ")
+    assert "pyyaml is not installed" in found["packages"]
+    assert re.search("litellm 1.82.7 is installed, .*!=1.82.7.* is required", found["packages"])
+
+
+def test_a_disk_that_is_nearly_full_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "_NEEDED_BYTES", 10**18)
+    code, found, _ = _run_doctor(capsys)
+    assert code == 0
+    assert re.match(
+        "look: .*GB free; less than .* name another folder with the environment variable FCBENCH_CACHE",
+        found["packs"],
+    )
+
+
+def _examine_model(
+    capsys: pytest.CaptureFixture[str], api_base: str, *words: str
+) -> tuple[int, Mapping[str, str]]:
+    code, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/m", "--api-base", api_base, *words)
+    return code, found
+
+
+def test_a_model_is_asked_once_and_its_tools_are_seen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with served("--model", "oracle") as api_base:
+        code, found = _examine_model(capsys, api_base)
+        assert code == 0
+        assert re.match(r"ok: answered in \d+\.\d s, with a tool call", found["tools"])
+        assert found["price"].startswith(
+            "look: no price is known for hosted_vllm/m; give a price under 'prices'"
+        )
+        code, found = _examine_model(
+            capsys, api_base, "--mode", "prompt", "--judge", "hosted_vllm/j", "--judge-api-base", api_base
+        )
+        assert code == 0
+        assert "tools" not in found
+        assert found["judge"].startswith(f"ok: hosted_vllm/j at {api_base}")
+        assert "tools" not in _examine_model(capsys, api_base, "--no-calls")[1]
+    assert not Path(".fcbench").exists()
+
+
+def test_the_model_is_looked_for_among_those_that_the_server_offers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with served("--model", "oracle") as api_base:
+        _, found = _examine_model(capsys, api_base)
+        assert found["offer"] == "look: the server offers oracle, but not m; name one of them with --model"
+        _, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/oracle", "--api-base", api_base)
+        assert found["offer"] == "ok: the server offers oracle"
+        assert "offer" not in _examine_model(capsys, api_base, "--no-calls")[1]
+
+
+def test_a_judge_at_a_wrong_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--judge", "hosted_vllm/j", "--judge-api-base", "ftp://x")
+    code, found, _ = _run_doctor(capsys, "--model", "oracle", *words)
+    assert code == 1
+    rule = "must be an http or https URL, e.g. http://localhost:8000/v1"
+    assert found["judge"] == f"wrong: --judge-api-base=ftp://x: {rule}"
+
+
+def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve_answers(lambda asked: make_message_reply("ok") if asked else Reply("", 404)) as endpoint:
+        code, found = _examine_model(capsys, endpoint.api_base)
+    assert code == 0
+    assert "offer" not in found
+
+
+def test_a_model_that_answers_in_words_may_lack_a_parser(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(json.dumps({"answers": {"core:simple_python_0": "It is sunny."}}))
+    with served("--model", f"scripted:{script}") as api_base:
+        code, found = _examine_model(capsys, api_base)
+    assert code == 0
+    assert re.match(
+        "look: answered .*, with text but without a tool call; .*--tool-call-parser", found["tools"]
+    )
+
+
+def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    with served("--model", "oracle", "--fault", "500:1") as api_base:
+        code, found = _examine_model(capsys, api_base)
+        assert (code, found["call"].partition(": ")[0]) == (1, "wrong")
+    code, found = _examine_model(capsys, api_base)
+    assert code == 1
+    assert re.match(
+        "wrong: connection: .*; check --api-base, and whether the server is running", found["call"]
+    )
+
+
+def test_the_first_request_of_a_family_is_shown_without_its_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-a-secret-of-mine")
+    words = ["--model=claude-haiku-4-5-20251001-FC", "--request", "core:parallel_3"]
+    assert main(["doctor", *words]) == 0
+    printed = capsys.readouterr().out
+    assert "sk-a-secret-of-mine" not in printed
+    shown = json.loads(printed)
+    assert shown["url"] == "https://api.anthropic.com/v1/messages"
+    assert shown["headers"]["x-api-key"] == "***"
+    assert shown["body"]["model"] == "claude-haiku-4-5-20251001"
+    assert shown["body"]["messages"][0]["content"][0]["text"].startswith("Shut the blinds")
+
+
+@pytest.mark.parametrize("header", ["Authorization", "X-Gateway"])
+def test_headers_of_the_user_are_shown_without_their_values(
+    header: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = json.dumps({header: "letmein"})
+    words = ["--model=mine", "--api-base=http://127.0.0.1:9/v1", f"--param=extra_headers={given}"]
+    assert main(["doctor", *words, "--request", "core:parallel_3"]) == 0
+    printed = capsys.readouterr().out
+    assert "letmein" not in printed
+    shown = json.loads(printed)
+    assert shown["headers"][header] == "***"
+    assert shown["body"]["tools"][0]["function"]["name"] == "home_set_blind"
+
+
+def test_a_request_about_no_entry(run_refused: Refusal) -> None:
+    words = ["--model=claude-haiku-4-5-20251001-FC", "--request", "core:nothing_3"]
+    assert "nothing_3" in run_refused("doctor", *words)
