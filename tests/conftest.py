@@ -52,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(20_000, 50, 100)
     config.addinivalue_line("markers", "real: asks a real model; needs the extra of that name")
     config.addinivalue_line("markers", "slow: takes seconds of one core; the fast ring leaves it out")
+    config.addinivalue_line("markers", "style: looks at the text of the code; run by the step check")
     config.addinivalue_line("markers", "nightly: takes minutes, or repeats what another test shows")
     config.addinivalue_line("markers", "few(count): as many cases run every time, the others are nightly")
     for rule in (
@@ -68,11 +69,15 @@ def pytest_configure(config: pytest.Config) -> None:
 _SLOW = ("tests/plugin/test_served.py", "tests/docs/test_pages.py")
 """Files with tests of half a minute and more."""
 
-_FAST_RING = tuple(
-    line
-    for line in (Path(__file__).parent / "fast-ring.txt").read_text("utf-8").splitlines()
-    if not line.startswith("-")
-)
+
+def _read_paths(name: str) -> tuple[str, ...]:
+    """Return the paths of a list of arguments for pytest."""
+    lines = (Path(__file__).parent / name).read_text("utf-8").splitlines()
+    return tuple(line for line in lines if not line.startswith("-"))
+
+
+_FAST_RING = _read_paths("fast-ring.txt")
+_STYLE = _read_paths("style.txt")
 
 
 def mark_most_nightly(items: Iterable[pytest.Item]) -> None:
@@ -97,6 +102,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Begun last, a slow test would keep a worker busy while others idle.
     """
     mark_most_nightly(items)  # before pytest looks at ``-m``
+    for item in items:
+        if item.nodeid.startswith(_STYLE):
+            item.add_marker("style")
     items.sort(key=lambda item: (not item.nodeid.startswith(_FAST_RING), not item.nodeid.startswith(_SLOW)))
 
 

@@ -38,7 +38,7 @@ from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs.wheel import WheelSource
+from pytest_fcbench.suites.packs import WheelSource
 
 FACTS = RunFacts(
     fcbench="0.1.0",

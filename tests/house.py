@@ -91,12 +91,12 @@ ROOMS: Mapping[str, Room] = {
     ),
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
-        *("domain", "web", "mcp_servers", "environments", "execution", "kinds", "suites"),
-        *("scorecard", "present", "config", "models", "dispatch"),
+        *("domain", "codecs", "web", "mcp_servers", "environments", "execution", "judging", "kinds"),
+        *("suites", "scorecard", "present", "config", "models", "dispatch"),
     ),
     "cli": _describe_room(
         "the fcbench command",
-        *("domain", "codecs", "mcp_servers", "environments", "execution", "formats", "judging", "kinds"),
+        *("domain", "codecs", "mcp_servers", "environments", "formats", "judging", "kinds"),
         *("suites", "scorecard", "present", "config", "models", "dispatch", "server", "tools", "run"),
     ),
     "plugin": _describe_room(
@@ -128,7 +128,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "aiohttp": {"server/app.py", "models/providers/http.py"},
     "airportsdata": {"judging/equivalence/gazetteer.py"},
     "phonenumbers": {"judging/equivalence/phones.py", "tools/importing/masks.py"},
-    "botocore": {"models/providers/aws_signature.py"},
+    "botocore": {"models/providers/vendors.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
     "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},
@@ -153,12 +153,13 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "tools/contamination/comparison.py",
         "models/sentence_vectors.py",
     },
-    "jinja2": {"codecs/dialogues/templates.py", "present/html/templates.py"},
+    "jinja2": {"codecs/dialogues/written_prompt.py", "present/html/templates.py"},
     "pydantic": {
         "codecs/function_docs/python_code.py",
         *(f"formats/{name}.py" for name in ("function_docs", "questions", "rows")),
-        *(f"kinds/{name}/entries.py" for name in ("golden_path", "own_check", "server_turns", "state")),
-        *(f"kinds/answers/{name}.py" for name in ("web_entries", "web_pages")),
+        *(f"kinds/{name}/entries.py" for name in ("golden_path", "server_turns", "state")),
+        "kinds/question_entries.py",
+        *(f"kinds/answers/{name}.py" for name in ("entries", "web_pages")),
         "domain/json_values.py",
         "domain/transcript_json.py",
         "domain/verdict.py",
@@ -181,7 +182,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     # The second only reads a reply with it.
     "requests": {"web/client.py", "web/page_content.py"},
     "resource": {"execution/sandbox/child.py"},
-    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py", "web/page_content.py"},
+    "subprocess": {"execution/sandbox/pool.py", "suites/packs/__init__.py", "web/page_content.py"},
     "urllib3": {"web/client.py"},
 }
 """The files that may import a package, by package; an empty set for packages that nothing may import."""

@@ -16,9 +16,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.cli.tree import read_tree
-from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
+from pytest_fcbench.codecs.dialogues.api_dialogue import read_api_families
 from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
-from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
+from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
 from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
@@ -170,7 +170,7 @@ def _describe_family(handler: str, model: str) -> tuple[str, str, str]:
         prompted = ", with BFCL's system text" if written.is_prompted else ""
         parameters = {"temperature": 0.001, **written.parameters}
         return f"{template}{prompted}", f"`{json.dumps(parameters)}`", _first_line(written.read_answer)
-    family = API_FAMILIES[handler]
+    family = read_api_families()[handler]
     member = FamilyMember(model, handler, official_models.name_at_server(model))
     told = {mode: json.dumps(family.parameters(member, mode)) for mode in Mode}
     apart = told[Mode.FC] != told[Mode.PROMPT]

@@ -1,5 +1,4 @@
-"""``fcbench codes``: explain the codes of failures.
-``fcbench completion``: print the script by which a shell completes commands and options."""
+"""``fcbench codes`` and ``completion``: the codes of failures, and the script by which a shell completes."""
 
 from __future__ import annotations
 
@@ -11,9 +10,6 @@ from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.present.failure_codes import FailureCode, read_failure_codes
-
-# from commands/codes
-
 
 CODES = {
     **read_failure_codes(),
@@ -48,9 +44,6 @@ def run_codes(arguments: argparse.Namespace) -> int:
             for line in wrap(text, width, initial_indent="    ", subsequent_indent="    "):
                 print(line)
     return 0
-
-
-# from commands/completion
 
 
 SHELLS = ("bash", "zsh", "fish", "powershell")

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from itertools import takewhile
 from pathlib import Path
-from traceback import print_exc
 from typing import Any, NoReturn, TypeVar
 
 from pytest_fcbench.cli.tree import (
@@ -231,15 +230,22 @@ def _run_named_command(words: Sequence[str]) -> int:
         with Path(os.devnull).open("w") as sink, redirect_stdout(sink if arguments.quiet else sys.stdout):
             code: int = arguments.run(arguments)
     except UsageError as error:
-        if arguments.verbose:
-            print_exc()
+        _print_traceback(arguments)
         parser.exit(USAGE_ERROR, f"{program}: error: {drop_option_prefix(str(error))}\n")
     except FcbenchError as error:
-        if arguments.verbose:
-            print_exc()
+        _print_traceback(arguments)
         print(f"fcbench: {error}", file=sys.stderr)
         return 1
     return code
+
+
+def _print_traceback(arguments: argparse.Namespace) -> None:
+    """Print where the error that is handled comes from, if that is asked for."""
+    if arguments.verbose:
+        # Imported late: it brings fifteen modules.
+        from traceback import print_exc
+
+        print_exc()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""``fcbench models``: list the models that can be asked, with what is known of them.
-``fcbench pull``: get the official data of a suite."""
+"""``fcbench models`` and ``pull``: the models that can be asked, and the official data of suites."""
 
 from __future__ import annotations
 
@@ -15,24 +14,15 @@ from pytest_fcbench.cli.options import (
     find_config,
 )
 from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
-from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find_api
 from pytest_fcbench.config.loading import add_environment, find_cache_folder, read_profiles
 from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
-from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.redaction import redact_address
-from pytest_fcbench.models import official_models
-from pytest_fcbench.models.official_models import name_at_server
+from pytest_fcbench.models.listing import describe_price, list_families, list_syntaxes
 from pytest_fcbench.models.price_table import known_price, litellm_models
-from pytest_fcbench.models.providers.vendors import find_vendor
 from pytest_fcbench.models.registry import PROVIDERS
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.registry import PACKS
-
-# from commands/models
-
 
 _MOST = 40
 """The most ids that are listed without --all."""
@@ -88,7 +78,7 @@ def run_models(arguments: argparse.Namespace) -> int:
                 parts.append(f"at {redact_address(settings.api_base)}")
             if key := profiles[name].get("api_key_env"):
                 parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
-            parts.append(_describe_price(settings.price or known_price(settings.model)))
+            parts.append(describe_price(settings.price or known_price(settings.model)))
             overview.append(f"  {name:<16} {', '.join(parts)}")
         print_lines(overview)
         chat = f"{len(chat_models):,} of them known as chat models"
@@ -100,7 +90,7 @@ def run_models(arguments: argparse.Namespace) -> int:
             tools = "tools" if row.get("supports_function_calling") else "no tools known"
             room = row.get("max_input_tokens")
             tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
-            lines.append(f"{name:<48} {tools:<14}  {tokens:<18}  {_describe_price(known_price(name))}")
+            lines.append(f"{name:<48} {tools:<14}  {tokens:<18}  {describe_price(known_price(name))}")
     if not lines:
         raise UsageError(
             f"litellm knows no id that contains {arguments.word!r}; for a server of your own use a "
@@ -111,63 +101,6 @@ def run_models(arguments: argparse.Namespace) -> int:
     if len(visible_lines) < len(lines):
         print(f"and {len(lines) - len(visible_lines)} more; --all shows them")
     return 0
-
-
-def list_families(word: str | None) -> list[str]:
-    """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
-    lines = []
-    for family in (
-        *official_models.list_official_families(),
-        *map(official_models.find_family, OWN_FAMILIES),
-    ):
-        model_names = [name for name in family.models if (word or "").lower() in name.lower()]
-        if not model_names:
-            continue
-        if family.handler in UNASKED:
-            asking = f"not asked: {UNASKED[family.handler]}"
-        else:
-            vendor = find_vendor(family.handler)
-            at, keys = vendor.base or "a server of your own", " or ".join(vendor.keys) or "no variable"
-            asking = f"asked by {find_api(family.handler)} at {at}, key in {keys}"
-        lines.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}; {asking}")
-        for name in model_names:
-            # Prices stand under the name that the server knows.
-            server_name = name_at_server(name)
-            price = known_price(server_name) or known_price(server_name.removeprefix("us."))
-            lines.append(f"  {name:<48} {_describe_price(price)}")
-    if not lines:
-        raise UsageError(
-            f"the official registry has no model whose id contains {word!r}; leave the word out for all"
-        )
-    return lines
-
-
-def list_syntaxes(word: str) -> list[str]:
-    """List the syntaxes whose name contains a word, with the official handlers that read them."""
-    readers: dict[str, list[str]] = {}
-    for family in official_models.list_official_families():
-        readers.setdefault(family.syntax, []).append(family.handler)
-    lines = []
-    for name in list_run_syntaxes():
-        if word.lower() in name:
-            syntax = SYNTAXES[name]
-            mode = syntax.mode if syntax else Mode.FC
-            by = ", ".join(dict.fromkeys(readers.get(name, ["no official handler of today"])))
-            lines.append(f"{name:<24} {mode:<7} {by}")
-    if not lines:
-        raise UsageError(f"there is no syntax whose name contains {word!r}; leave the word out for all")
-    return lines
-
-
-def _describe_price(price: Price | None) -> str:
-    if price is None:
-        return "price not known"
-    if price.hour is not None:
-        return f"${price.hour:g} an hour"
-    return f"${price.input:g} in, ${price.output:g} out per million tokens"
-
-
-# from commands/pull
 
 
 def declare_pull(parser: argparse.ArgumentParser) -> None:

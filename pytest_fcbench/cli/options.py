@@ -1,6 +1,7 @@
-"""Options of a run, declared and read by commands.
-The folder of the benchmark project in which a command was started, found as a run of pytest finds it.
-Scorecards as arguments of commands: a path, or the name of a run that was kept."""
+"""What commands share on the command line: the project, its suites, options of a run, scorecards by name.
+
+The project is found as a run of pytest finds it.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +28,6 @@ from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import SUITES, find_nearby_suites, list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
-
-# from run_options
-
 
 PLACE_OPTIONS = ("store", "config")
 REQUEST_OPTIONS = (
@@ -181,9 +179,6 @@ def parse_suite_name(arguments: argparse.Namespace) -> str:
     return str(suite)
 
 
-# from project
-
-
 _PYTEST_FILES = {
     "pytest.ini": "",
     ".pytest.ini": "",
@@ -214,9 +209,6 @@ def _is_pytest_root(folder: Path) -> bool:
         (path := folder / name).is_file() and mark in path.read_text(encoding="utf-8", errors="replace")
         for name, mark in _PYTEST_FILES.items()
     )
-
-
-# from scorecard_arguments
 
 
 SCORECARD = f"scorecard, or name of a run: {LATEST}, {PREVIOUS}, a label ('fcbench run list' lists them)"

@@ -11,7 +11,8 @@ from pathlib import Path
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present.tables import FORMATS, WIDTH, Table, render_texts
+from pytest_fcbench.present.table_formats import FORMATS, render_texts
+from pytest_fcbench.present.tables import WIDTH, Table
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -68,7 +69,7 @@ def declare_output(
     repeatable: bool = False,
 ) -> None:
     """Declare the option for what a command writes; a repeatable one gives a list."""
-    action = parser.add_argument(
+    parser.add_argument(
         *("-o", "--output", "--to"),
         dest="to",
         action="append" if repeatable else "store",
@@ -76,8 +77,8 @@ def declare_output(
         required=required,
         metavar=metavar,
         help=about,
+        default=[] if repeatable else default,
     )
-    action.default = [] if repeatable else default
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:

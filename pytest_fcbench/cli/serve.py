@@ -120,7 +120,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
             f"{f'--fcbench-as={arguments.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, models, lookup, draws, arguments.retry_after, judge, families)
+        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 

@@ -37,7 +37,7 @@ from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Completion, Fault, Transcript
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.baselines.official_results import find_result_path, select_judged_text, write_row
+from pytest_fcbench.models.baselines.replay import find_result_path, select_judged_text, write_row
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites import bfcl

@@ -18,8 +18,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat, refuse_faults
-from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_brackets
+from pytest_fcbench.codecs.decoders.syntax import (
+    LONGEST_LITERAL,
+    Undecodable,
+    WrongFormat,
+    add_brackets,
+    refuse_faults,
+    strip_brackets,
+)
 from pytest_fcbench.codecs.syntax_trees import (
     collect_arguments,
     convert_number,

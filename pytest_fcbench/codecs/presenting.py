@@ -8,19 +8,116 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.doc_formats import format_docs
-from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Entry, Group, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
-from pytest_fcbench.domain.prompting import Mode, Names, PromptFormat, Prompting, Reasoning
+from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.prompting import (
+    PLAIN,
+    AnswerNotation,
+    Docs,
+    Layout,
+    Mode,
+    Names,
+    PromptFormat,
+    Prompting,
+    Reasoning,
+    Style,
+)
 from pytest_fcbench.domain.registry import IdentityCache
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Notes that are added to descriptions for one language.
+
+    ``hint`` goes to every function. Where ``any_type`` is set, every parameter is asked for as source
+    text: its description gets ``any_type`` or ``typed`` (``{}`` is the declared type), then
+    ``elements`` (``{}`` is the element type) or ``members`` (``{}`` is the JSON of its properties).
+    """
+
+    hint: str
+    any_type: str | None = None
+    typed: str = ""
+    elements: str = ""
+    members: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The parts of a system prompt in one style. ``{format}`` is replaced by the form of the docs."""
+
+    persona: str
+    task: str
+    tool_call_no_tag: str
+    """The syntax of calls: ``{output_format}`` is an example, ``{param_types}`` a note on types."""
+    tool_call_with_tag: str
+    multiturn_behavior: str
+    available_tools: str
+    """``{functions}`` is replaced by the docs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The parts that system prompts of every format consist of; the names are BFCL's."""
+
+    layouts: Mapping[Layout, str]
+    """Templates with ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on in place of the parts."""
+    styles: Mapping[Style, Sentences]
+    output_formats: Mapping[AnswerNotation, str]
+    param_types: Mapping[AnswerNotation, str]
+    docs: Mapping[Docs, str]
+    """The names of the forms of the docs."""
+
+    def build_system_prompt(self, chosen: PromptFormat) -> str:
+        """Build the prompt of a format, with ``{functions}`` still in it."""
+        style = self.styles[chosen.style]
+        call_format = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
+        parts = {
+            "persona": style.persona,
+            "task": style.task,
+            "tool_call_format": call_format.replace(
+                "{param_types}", self.param_types[chosen.returned]
+            ).replace("{output_format}", self.output_formats[chosen.returned]),
+            "multiturn_behavior": style.multiturn_behavior,
+            "available_tools": style.available_tools,
+        }
+        prompt = self.layouts[chosen.layout]
+        for name, part in parts.items():
+            prompt = prompt.replace(f"{{{name}}}", part)
+        return prompt.replace("{format}", self.docs[chosen.docs])
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The sentences of a suite around function docs and memories."""
+
+    prompts: Prompts
+    notes: Mapping[Language, Notes]
+    float_note: str
+    """A note in the description of a float parameter in a tool schema, whose type can only be number."""
+    more_functions: str = ""
+    """The user message that comes with functions offered in a later turn."""
+    answer_format: str = ""
+    """Instructions for the format of a final answer, where it is compared with right ones."""
+    memory: Mapping[str, str] = field(default_factory=dict)
+    """By domain, the text about a memory ahead of a conversation. ``{memory}`` is replaced by its content,
+    ``{persona}`` by the role of the model."""
+    empty_memory: Mapping[str, str] = field(default_factory=dict)
+    """By domain, the text in place of the content of an empty memory."""
+    family_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By official class, the sentences of its requests in the order of its source."""
+
+    @property
+    def system_prompt(self) -> str:
+        """The prompt of the usual format; ``{functions}`` is replaced by the docs as JSON."""
+        return self.prompts.build_system_prompt(PLAIN)
+
 
 WireDoc: TypeAlias = dict[str, object]
 
@@ -318,3 +415,81 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
 
 def _name_json_type(type_name: object) -> str:
     return _JSON_TYPES.get(type_name, "string") if isinstance(type_name, str) else "string"
+
+
+def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
+    """Write docs (``name``, ``description``, ``parameters``, ...) in one form."""
+    match form:
+        case Docs.JSON:
+            return json.dumps(docs, indent=4)
+        case Docs.XML:
+            return "\n".join(
+                f'<function name="{doc["name"]}">\n  <desc>{doc.get("description", "")}</desc>\n  <params>\n'
+                f"{''.join(_write_xml_parameters(as_mapping(doc.get('parameters')), ' ' * 4))}"
+                "  </params>\n</function>\n"
+                for doc in docs
+            )
+        case Docs.PYTHON:
+            texts = []
+            for doc in docs:
+                properties = as_mapping(as_mapping(doc.get("parameters")).get("properties"))
+                parameter_text = "".join(_write_python_parameters(properties, " " * 8))
+                text = f'# Function: {doc["name"]}\n    """\n    {doc.get("description", "")}\n\n'
+                text += f"    Args:\n{parameter_text}" if properties else ""
+                # Official: line breaks are elements of the list that is joined.
+                texts += [f'{text}    """\n', "\n"]
+            return "\n\n".join(texts)
+
+
+def _describe(schema: Mapping[str, object]) -> str:
+    # Official: in every form the words are written as a Python list.
+    words = f" Enum values: {schema['enum']}." if "enum" in schema else ""
+    return f"{schema.get('description', '')}{words}"
+
+
+def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[str]:
+    required_names = owner.get("required")
+    for name, parameter in as_mapping(owner.get("properties")).items():
+        schema = as_mapping(parameter)
+        # Where nothing says which are required, all are.
+        is_required = required_names is None or (
+            isinstance(required_names, Container) and name in required_names
+        )
+        items, others = as_mapping(schema.get("items")), schema.get("additionalProperties")
+        kind = str(schema.get("type", "string"))
+        if "type" in items:
+            kind = f"{kind}[{items['type']}]"
+        elif others is not None:
+            kind = f"{kind}[{as_mapping(others).get('type', 'string')}]"
+        tag = f'name="{name}" type="{kind}" required="{str(is_required).lower()}"'
+        if "default" in schema:
+            tag += f' default="{schema["default"]!r}"'
+        # Official: commas are dropped from the whole tag, also those of a default.
+        yield f"{indent}<param {tag.replace(',', '')}>\n{indent}  <desc>{_describe(schema)}</desc>\n"
+        if "properties" in schema:
+            yield f"{indent}  <params>\n"
+            yield from _write_xml_parameters(schema, indent + " " * 4)
+            yield f"{indent}  </params>\n"
+        yield f"{indent}</param>\n"
+
+
+def _write_python_parameters(properties: Mapping[str, object], indent: str) -> Iterator[str]:
+    for name, parameter in properties.items():
+        schema = as_mapping(parameter)
+        default = f", default={schema['default']!r}" if "default" in schema else ""
+        yield f"{indent}{name} ({_name_python_type(schema)}{default}): {_describe(schema)}\n"
+        # Official: members of objects are shown, those of the elements of a list are not.
+        yield from _write_python_parameters(as_mapping(schema.get("properties")), indent + " " * 4)
+
+
+_PYTHON_TYPES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
+
+
+def _name_python_type(schema: Mapping[str, object]) -> str:
+    kind = str(schema.get("type", "string"))
+    if kind in ("array", "list", "tuple") and "items" in schema:
+        return f"list[{_name_python_type(as_mapping(schema['items']))}]"
+    if kind in ("object", "dict"):
+        others = schema.get("additionalProperties")
+        return "dict" if others is None else f"dict[str, {_name_python_type(as_mapping(others))}]"
+    return _PYTHON_TYPES.get(kind, kind)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
-from pytest_fcbench.codecs.decoders.wrapping import CLOSING, OPENING
-from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.codecs.decoders.syntax import CLOSING, OPENING
 from pytest_fcbench.codecs.presenting import find_shown_name
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
+from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import AnswerNotation, Mode, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 

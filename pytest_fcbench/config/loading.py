@@ -17,7 +17,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pytest_fcbench.config import values
-from pytest_fcbench.config.options import BY_KEY, FILE, OPTIONS, ModelFlags, Settings
+from pytest_fcbench.config.options import BY_KEY, OPTIONS, ModelFlags
+from pytest_fcbench.config.options import FILE as FILE
+from pytest_fcbench.config.options import Settings as Settings
 from pytest_fcbench.config.values import (
     EnvironmentText,
     Layers,
@@ -29,19 +31,6 @@ from pytest_fcbench.config.values import (
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
-
-__all__ = [
-    "FILE",
-    "Settings",
-    "add_environment",
-    "build_judge_settings",
-    "build_settings",
-    "find_cache_folder",
-    "find_config_file",
-    "find_own_suites",
-    "read_profiles",
-    "read_release_dates",
-]
 
 V = TypeVar("V")
 

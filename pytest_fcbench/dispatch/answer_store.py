@@ -2,6 +2,10 @@
 
 One SQLite file in WAL mode, which several processes may use at once. An answer is keyed by a digest of
 everything that can change it, and is written before anybody sees it. Keys and secrets are not in it.
+
+Runs that share a store do not ask the same at the same time. Their lock is one byte of a file beside the
+store, at a place that follows from the key of the answer. The system releases it when the process ends,
+however it ends, so no run ever waits for a dead one.
 """
 
 from __future__ import annotations

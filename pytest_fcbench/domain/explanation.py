@@ -96,13 +96,20 @@ class CallPair:
 
 @dataclass(frozen=True, slots=True)
 class StateDifference:
-    """A place of the environments that is not as after the expected calls."""
+    """A place of the environments that is not as after the expected calls, with both values as short text."""
 
-    place: str
-    found: str | None
-    """None where nothing is there."""
+    at: str
     expected: str | None
     """None where nothing should be there."""
+    found: str | None
+    """None where nothing is there."""
+
+    def __str__(self) -> str:
+        if self.expected is None:
+            return f"{self.at} is {self.found}, which should not be there"
+        if self.found is None:
+            return f"{self.at} is missing, expected {self.expected}"
+        return f"{self.at} is {self.found}, expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 
@@ -22,10 +22,10 @@ T = TypeVar("T")
 class Registry(Mapping[str, T]):
     """Things by name. The package's own come first; an entry point is imported when its name is looked up.
 
-    ``kind`` is the word for one of them in errors.
+    ``kind`` is the word for one of them in errors. The package's own can be given by entry points, too.
     """
 
-    def __init__(self, kind: str, group: str, own: Mapping[str, T]) -> None:
+    def __init__(self, kind: str, group: str, own: Mapping[str, T | EntryPoint]) -> None:
         self._kind = kind
         self._group = group
         self._own = own
@@ -46,7 +46,8 @@ class Registry(Mapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         if name in self._own:
-            return self._own[name]
+            own: Any = self._own[name]
+            return own.load() if isinstance(own, EntryPoint) else own  # type: ignore[no-any-return]
         if name not in self._loaded:
             point = self._find_additions()[name]
             try:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BeforeValidator, TypeAdapter
 
 T = TypeVar("T")
+
+WordSet: TypeAlias = Annotated[frozenset[str], BeforeValidator(str.split)]
+"""Words, which a table has in one text with spaces between them."""
 
 
 def read_table(shape: type[T], module: str, name: str) -> T:
     """Read the table ``name`` beside a module, which is given by its ``__file__``, as a type of Python."""
-    return TypeAdapter(shape).validate_python(load_rows(module, name))
-
-
-def load_rows(module: str, name: str) -> dict[str, object]:
-    """Return a table beside a module as it stands in its file."""
-    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
+    text = Path(module).with_name(name).read_text(encoding="utf-8")
+    return TypeAdapter(shape).validate_python(tomllib.loads(text))

@@ -8,7 +8,6 @@ import re
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcbench.domain.entry import Message
@@ -417,22 +416,29 @@ def drive_conversation(
     conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]
 ) -> Result:
     """Answer every demand of a conversation and return its result."""
-    step = _advance(partial(next, conversation))
-    while not isinstance(step, _Ended):
-        step = _advance(partial(conversation.send, answer(step)))
-    result: Result = step.result
-    return result
+    # Sending None starts a generator. An answer that raises StopIteration does not end the conversation.
+    reply: Any = None
+    while True:
+        try:
+            demand = conversation.send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        reply = answer(demand)
 
 
 async def drive_conversation_async(
     conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Awaitable[Reply]]
 ) -> Result:
     """Await an answer to every demand of a conversation and return its result."""
-    step = _advance(partial(next, conversation))
-    while not isinstance(step, _Ended):
-        step = _advance(partial(conversation.send, await answer(step)))
-    result: Result = step.result
-    return result
+    reply: Any = None
+    while True:
+        try:
+            demand = conversation.send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        reply = await answer(demand)
 
 
 def relay_conversation(
@@ -440,30 +446,14 @@ def relay_conversation(
     respond: Callable[[Inner], Generator[Demand, Reply, InnerReply]],
 ) -> Generator[Demand, Reply, Result]:
     """Run a conversation inside another one, which passes on the demands of ``respond`` to its driver."""
-    step = _advance(partial(next, conversation))
-    while not isinstance(step, _Ended):
-        step = _advance(partial(conversation.send, (yield from respond(step))))
-    result: Result = step.result
-    return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """The result of a conversation that has ended."""
-
-    # StopIteration does not carry the type of its value; each caller states it again.
-    result: Any
-
-
-def _advance(step: Callable[[], Demand]) -> Demand | _Ended:
-    """Return the next demand, or the result of a conversation that has ended.
-
-    Only the step itself is guarded: an answer that raises StopIteration does not end the conversation.
-    """
-    try:
-        return step()
-    except StopIteration as done:
-        return _Ended(done.value)
+    reply: Any = None
+    while True:
+        try:
+            demand = conversation.send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        reply = yield from respond(demand)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import ClassVar
 
-from pytest_fcbench.environments.sentences import write_sentence
-from pytest_fcbench.environments.world import World
+from pytest_fcbench.codecs.function_docs import python_code
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.environments.world import World, write_sentence
 
 
 # A class of a team without a docstring inherits this one, so it is part of what models are shown.
@@ -60,3 +65,43 @@ def list_functions(domain: type[Environment]) -> tuple[str, ...]:
     """Return the names of the functions of a domain, in the order in which they are written."""
     base = vars(Environment)
     return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)
+
+
+@cache
+def adapt_class(owner: type) -> type[Environment]:
+    """Make an environment of a class: its public methods are the functions, its public attributes the state.
+
+    An entry's configuration is given to it as keyword arguments. Raises ValueError where a method has a name
+    that environments need for themselves.
+    """
+    functions = {
+        name: value
+        for name, value in vars(owner).items()
+        if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type)
+    }
+    reserved_names = sorted(vars(Environment).keys() & functions)
+    if reserved_names:
+        raise ValueError(
+            f"{owner.__name__}.{reserved_names[0]}: environments reserve this name; rename the method"
+        )
+
+    def set_up(
+        self: Environment, config: Mapping[str, object], world: World, *, long_context: bool = False
+    ) -> None:
+        own_init: Callable[..., None] = owner.__init__  # type: ignore[misc]  # of this very class
+        own_init(self, **copy.deepcopy(dict(config)))
+
+    members = {"__doc__": owner.__doc__, "__init__": set_up, **functions}
+    return type(owner.__name__, (Environment, owner), members)
+
+
+def document_domain(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
+    """Return the docs of all functions of a domain, each with the description of its class.
+
+    Raises ``UsageError``.
+    """
+    about = " ".join((inspect.getdoc(domain) or "").split())
+    return tuple(
+        replace(doc, description=f"{about} {doc.description}".strip())
+        for doc in python_code.document_methods(domain, left_out=vars(Environment))
+    )

@@ -18,9 +18,21 @@ from pytest_fcbench.codecs.call_evaluation import (
     carry_out_call,
     compute_expression,
 )
-from pytest_fcbench.environments.environment import Environment, list_functions
-from pytest_fcbench.environments.sentences import write_sentence
-from pytest_fcbench.environments.world import MissingAnswer, World
+from pytest_fcbench.domain.entry import Entry, Scene
+from pytest_fcbench.environments.api.file_system import FileSystem
+from pytest_fcbench.environments.api.math import Math
+from pytest_fcbench.environments.api.messages import Messages
+from pytest_fcbench.environments.api.posting import Posting
+from pytest_fcbench.environments.api.tickets import Tickets
+from pytest_fcbench.environments.api.trading import Trading
+from pytest_fcbench.environments.api.travel import Travel
+from pytest_fcbench.environments.api.vehicle import Vehicle
+from pytest_fcbench.environments.environment import Environment, adapt_class, list_functions
+from pytest_fcbench.environments.memory.kv import MemoryKv
+from pytest_fcbench.environments.memory.rec_sum import MemoryRecSum
+from pytest_fcbench.environments.memory.vector import MemoryVector
+from pytest_fcbench.environments.web_search import WebSearch
+from pytest_fcbench.environments.world import MissingAnswer, World, write_sentence
 
 _BEFORE_BRACKET = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
 
@@ -126,3 +138,34 @@ def render_result(result: object) -> str:
         with suppress(TypeError, ValueError):
             return json.dumps(result)
     return str(result)
+
+
+DOMAINS: Mapping[str, type[Environment]] = {
+    "file_system": FileSystem,
+    "math": Math,
+    "memory_kv": MemoryKv,
+    "memory_rec_sum": MemoryRecSum,
+    "memory_vector": MemoryVector,
+    "messages": Messages,
+    "posting": Posting,
+    "tickets": Tickets,
+    "trading": Trading,
+    "travel": Travel,
+    "vehicle": Vehicle,
+    "web_search": WebSearch,
+}
+"""Every domain by name."""
+
+
+def open_environments(entry: Entry, world: World) -> Environments:
+    """Open the environments of an entry in their initial state; none where its calls are only read."""
+    scene = entry.scene or Scene((), {})
+    domains = {**DOMAINS, **{name: adapt_class(owner) for name, owner in scene.classes.items()}}
+    return Environments(
+        {
+            name: domains[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)
+            for name in scene.domains
+        },
+        world,
+        long_context=entry.category.long_context,
+    )

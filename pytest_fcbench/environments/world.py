@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+import struct
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
 
-from pytest_fcbench.environments.sentences import Sentences
-from pytest_fcbench.environments.vectors import Embed, embed_by_hash
+Sentences: TypeAlias = Mapping[str, Sequence[str]]
+
+"""The sentences of a domain by official function, in source order: templates of ``str.format``."""
+
+
+def write_sentence(
+    sentences: Sentences, ours: str, function: str, number: int, values: Mapping[str, object]
+) -> str:
+    """Write the sentence with that number, counted from 0, of a function, or ``ours`` where there is none.
+
+    Both are templates; their placeholders are names of ``values``.
+    """
+    official = sentences.get(function)
+    return (official[number] if official else ours).format(**values)
+
+
+Vector: TypeAlias = Sequence[float]
+
+"""A vector of length 1, or all zeros, so that a dot product is a cosine."""
+
+Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
+
+"""A function from texts to vectors of the same size."""
+
+_PLACES = 1024
+
+_LONG = 8
+
+"""The number of letters from which on a word counts in full."""
+
+
+def embed_by_hash(texts: Sequence[str]) -> Sequence[Vector]:
+    """Make the vectors of texts."""
+    return [_embed(text) for text in texts]
+
+
+@lru_cache(512)
+def _embed(text: str) -> Vector:
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    # Parts of the text with their weights: whole words, and three letters for a third of a word.
+    times: Counter[tuple[str, float]] = Counter()
+    for word in re.findall(r"\w+", plain):
+        size = min(len(word), _LONG) / _LONG
+        times[word, size] += 1
+        times.update((f" {word} "[at : at + 3], size / 3) for at in range(len(word)))
+    vector = [0.0] * _PLACES
+    for (part, size), number in times.items():
+        # Not hash(), which Python seeds anew in each process; a lone surrogate has no UTF-8.
+        place = zlib.crc32(part.encode("utf-8", "backslashreplace")) % _PLACES
+        vector[place] += size * (1 + math.log(number))
+    length = math.hypot(*vector) or 1.0
+    return tuple(value / length for value in vector)
+
+
+def measure_likeness(one: Vector, other: Vector) -> float:
+    """Return the cosine in single precision, as the official index computes it."""
+    # Adding 0.0 makes 0.0 of -0.0.
+    (cosine,) = struct.unpack(
+        "f", struct.pack("f", math.fsum(a * b for a, b in zip(one, other, strict=True)))
+    )
+    return float(cosine) + 0.0
+
 
 Table = Mapping[str, Any]
+
 """JSON values by name."""
 
 

@@ -28,20 +28,21 @@ The kind of an entry adds what a right answer is, and reads it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import ConfigDict, model_validator
 
-from pytest_fcbench.codecs.decoders.odd_names import OddNames
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import parse_corrected
+from pytest_fcbench.codecs.decoders.registry import OddNames
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import Category, Entry, Expectation, Message, PastCall
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, OfferedByRow
-from pytest_fcbench.formats.own_checks import read_check
 from pytest_fcbench.formats.rows import EntryRow, Given, One, OneOf, Row, Some, TextOr, make_rule_error
 
 
@@ -229,3 +230,38 @@ def read_call(text: str, at: Field, functions: Mapping[str, FunctionDoc]) -> tup
     if calls[0].positional:
         raise at.error(f"{text!r} has an argument without a name; write name(parameter=value)")
     return calls[0].name, calls[0].arguments
+
+
+_PARAMETERS = ("entry", "answer")
+
+
+def read_check(field: Field) -> Callable[..., object] | None:
+    """Import the check that a field names; None where it names none. Raises ``SuiteError``."""
+    if field.value is None:
+        return None
+    # Imported here, because few suites have checks.
+    from pytest_fcbench.codecs.function_docs import python_code
+
+    name = field.text().replace(".py:", ":").removeprefix("./").replace("/", ".")
+    if ":" not in name:
+        raise field.error(f"{name!r} names no function; write module:function, e.g. checks:is_polite")
+    try:
+        check = python_code.find_object(name, field.path.parent.absolute())
+    except UsageError as error:
+        raise field.error(str(error)) from None
+    if not callable(check) or isinstance(check, type):
+        raise field.error(f"{name} is not a function; name one that takes 'answer'")
+    if inspect.iscoroutinefunction(check):
+        raise field.error(f"{name} is asynchronous; write it as a plain function, with asyncio.run inside")
+    try:
+        signature = inspect.signature(check)
+        parameters = [each for each in _PARAMETERS if each in signature.parameters]
+        signature.bind(**dict.fromkeys(parameters))
+    except (TypeError, ValueError):
+        parameters = []
+    if not parameters:
+        raise field.error(
+            f"{name} cannot be called as {name}(answer=...); name its parameters 'answer' and, if needed, "
+            "'entry', and give any other a default"
+        )
+    return check

@@ -14,12 +14,13 @@ import hashlib
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
-from pytest_fcbench.codecs.decoders.wrapping import strip_fence
+from pytest_fcbench.codecs.decoders.syntax import strip_fence
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.text import escape_surrogates, make_printable, read_json_text
+from pytest_fcbench.domain.text import cut_counting, escape_surrogates, make_printable, read_json_text
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     AskModel,
@@ -32,7 +33,7 @@ from pytest_fcbench.domain.transcript import (
     drive_conversation,
     relay_conversation,
 )
-from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.domain.verdict import JudgeRating, NotScored
 
 T = TypeVar("T")
 
@@ -152,3 +153,59 @@ def read_members(reply: Mapping[str, object], *names: str) -> tuple[object, ...]
     if set(reply) != set(names):
         raise Unfit(f"must have the keys {', '.join(names)} and no others")
     return tuple(reply[name] for name in names)
+
+
+def read_prompt(name: str) -> str:
+    """Return the text of a prompt."""
+    path = Path(__file__).with_name("wording") / f"{name}.md"
+    return path.read_text(encoding="utf-8").rstrip()
+
+
+MOST = 2
+LONGEST = 8_000
+"""Characters of an answer, or of other material that is shown in full."""
+
+_RELEVANCE = read_prompt("relevance")
+
+
+def ask_relevance(entry: Entry, reply: str) -> JudgeQuestion[JudgeRating]:
+    """Ask how well a reply answers the message of an entry."""
+    material = {"message": cut_counting(join_requests(entry), LONGEST), "reply": cut_counting(reply, LONGEST)}
+    return JudgeQuestion(entry, _RELEVANCE, material, read_rating)
+
+
+def read_rating(reply: Mapping[str, object]) -> JudgeRating:
+    """Read the score in a judge's reply. Raises ``Unfit``."""
+    score, reason = read_members(reply, "score", "reason")
+    if isinstance(score, bool) or not isinstance(score, int) or not 0 <= score <= MOST:
+        raise Unfit(f"must have as score {', '.join(map(str, range(MOST)))} or {MOST}")
+    return JudgeRating(score, read_reason(reason))
+
+
+def read_reason(reason: object) -> str:
+    """Read the reason in a judge's reply. Raises ``Unfit``."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise Unfit("must have as reason a text")
+    return reason.strip()
+
+
+def join_requests(entry: Entry) -> str:
+    """Return the user's messages of an entry as one text."""
+    texts = (message.content for turn in entry.turns for message in turn if message.role == "user")
+    return "\n\n".join(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """A judge's opinion on whether two calls, or two texts, are the same."""
+
+    same: bool
+    reason: str
+
+
+def read_equivalence(reply: Mapping[str, object]) -> Equivalence:
+    """Read the opinion in a judge's reply. Raises ``Unfit``."""
+    same, reason = read_members(reply, "same", "reason")
+    if not isinstance(same, bool):
+        raise Unfit("must have as same true or false")
+    return Equivalence(same, read_reason(reason))

@@ -19,8 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
+from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.judging.equivalence.quantities import Quantity, read_calendar_name, read_quantities
 from pytest_fcbench.judging.equivalence.words import NUMBERS, split_words
 
@@ -201,39 +203,18 @@ _MOST_BETWEEN = 6
 _MOST_BETWEEN_UNITS = 2
 """Words between two values that are still joined by "or": those of one kind, and those that share a unit."""
 
-_FILLERS = frozenset(
-    (
-        *(
-            "either",
-            "or",
-            "and",
-            "to",
-            "between",
-            "from",
-            "up",
-            "through",
-            "until",
-            "both",
-            "also",
-            "so",
-            "still",
-        ),
-        *(
-            "about",
-            "approximately",
-            "around",
-            "roughly",
-            "maybe",
-            "possibly",
-            "perhaps",
-            "probably",
-            "likely",
-        ),
-        *("the", "a", "an", "answer", "is", "it", "its", "are", "be", "could", "might", "may"),
-        *("i", "think", "believe", "guess", "not", "sure", "final", "unclear"),
-    )
-)
-"""Words beside which an answer is still a bare list of values."""
+
+@dataclass(frozen=True, slots=True)
+class _WordTable:
+    """The contents of ``stated_values.toml``, which explains them."""
+
+    fillers: WordSet
+    no_alias: WordSet
+
+
+@cache
+def _read_words() -> _WordTable:
+    return read_table(_WordTable, __file__, "stated_values.toml")
 
 
 def find_rival(text: str, right: Sequence[str], is_right: Callable[[str], bool]) -> str | None:
@@ -276,7 +257,7 @@ def _find_rival_value(text: str, right_values: Sequence[StatedValue]) -> str | N
     for value in reversed(values):
         rest = f"{rest[: value.start]} {rest[value.end :]}"
     words = re.findall(r"[^\W_]+|[=+×<>]", rest.casefold().replace("'", ""))
-    is_bare_list = _FILLERS.issuperset(words)
+    is_bare_list = _read_words().fillers.issuperset(words)
     joined_pairs = [
         pair for pair in pairwise(offers) if _are_joined(text, *pair) and not {*right_offers}.isdisjoint(pair)
     ]
@@ -307,29 +288,6 @@ def _is_year(value: StatedValue) -> bool:
     return value.is_bare and number is not None and number.denominator == 1 and 1000 <= number <= 2100
 
 
-_ALIAS = frozenset(
-    (
-        *(
-            "so",
-            "more",
-            "less",
-            "rather",
-            "simply",
-            "just",
-            "in",
-            "as",
-            "similar",
-            "equivalent",
-            "what",
-            "whatever",
-        ),
-        *("not", "any", "other", "else", "thereabouts", "nearly", "formerly", "originally", "also", "better"),
-        *("called", "known", "if", "when", "where", "whether", "how", "why", "to", "for", "about"),
-    )
-)
-"""Words after "or" that begin no other answer."""
-
-
 def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
     """Find the name that "or" joins to a right answer that is no value."""
     excerpt = text[:_LONGEST]
@@ -343,7 +301,12 @@ def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
             # Beside a name only a name is a rival: "Anna or text her" names one person.
             is_name = mention.start() > 0 and mention[0][0].isupper()
             words = split_words(other[1]) if other else ()
-            if not other or not words or words[0] in _ALIAS or (is_name and not other[1][0].isupper()):
+            if (
+                not other
+                or not words
+                or words[0] in _read_words().no_alias
+                or (is_name and not other[1][0].isupper())
+            ):
                 continue
             # No rival is another accepted answer, a shorter or a longer name, or an abbreviation.
             if not any(

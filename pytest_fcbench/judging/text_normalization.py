@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+from pytest_fcbench.domain.explanation import StateDifference
+from pytest_fcbench.domain.text import shorten_text
 
 _DROPPED = str.maketrans({**dict.fromkeys(" ,./-_*^"), "'": '"'})
 
@@ -70,7 +73,8 @@ def mark_lookalikes(actual_text: str, expected_text: str) -> tuple[str, str]:
 
 
 def _strip_signs(word: str) -> str:
-    return word.strip(string.punctuation) or word
+    # With the ellipsis of a text that was cut.
+    return word.strip(f"{string.punctuation}…") or word
 
 
 def _find_look(word: str) -> str:
@@ -80,3 +84,59 @@ def _find_look(word: str) -> str:
 def _escape_others(text: str, other: str) -> str:
     """Escape the characters beyond ASCII that another text does not have."""
     return "".join(c if c.isascii() or c in other else f"\\u{ord(c):04x}" for c in text)
+
+
+_LONGEST = 60
+"""Characters of a value that are shown."""
+
+
+def find_differences(expected_value: object, actual_value: object, at: str = "") -> Iterator[StateDifference]:
+    """Yield every place where two values differ, as deep as possible."""
+    if expected_value == actual_value:
+        return
+    if isinstance(expected_value, Mapping) and isinstance(actual_value, Mapping):
+        for key in (*expected_value, *(key for key in actual_value if key not in expected_value)):
+            place = f"{at}.{key}" if at else str(key)
+            if key not in actual_value:
+                yield StateDifference(place, _shorten(expected_value[key]), None)
+            elif key not in expected_value:
+                yield StateDifference(place, None, _shorten(actual_value[key]))
+            else:
+                yield from find_differences(expected_value[key], actual_value[key], place)
+    elif isinstance(expected_value, list) and isinstance(actual_value, list):
+        for index in range(max(len(expected_value), len(actual_value))):
+            place = f"{at}[{index}]"
+            if index >= len(actual_value):
+                yield StateDifference(place, _shorten(expected_value[index]), None)
+            elif index >= len(expected_value):
+                yield StateDifference(place, None, _shorten(actual_value[index]))
+            else:
+                yield from find_differences(expected_value[index], actual_value[index], place)
+    else:
+        value_texts = _cut_around_difference(_write_value(expected_value), _write_value(actual_value))
+        yield StateDifference(at, *mark_lookalikes(*value_texts))
+
+
+def _shorten(value: object) -> str:
+    return shorten_text(_write_value(value), _LONGEST)
+
+
+def _write_value(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}>"
+
+
+def _cut_around_difference(expected_text: str, actual_text: str) -> tuple[str, str]:
+    """Cut two different texts so that their first difference shows."""
+    if max(len(expected_text), len(actual_text)) <= _LONGEST:
+        return expected_text, actual_text
+    same = next((i for i, (a, b) in enumerate(zip(expected_text, actual_text, strict=False)) if a != b), None)
+    start = max(0, (min(len(expected_text), len(actual_text)) if same is None else same) - _LONGEST // 3)
+
+    def cut(text: str) -> str:
+        end = start + _LONGEST
+        return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+    return cut(expected_text), cut(actual_text)

@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.json_text import from_json
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Undecodable, Unreadable, from_json
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailedEntry
 from pytest_fcbench.domain.function_doc import Language

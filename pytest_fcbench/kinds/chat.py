@@ -17,10 +17,11 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.transcript import BUILTIN, Conversation, Transcript, drop_reasoning
 from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, Passed
-from pytest_fcbench.judging import questions, ratings
+from pytest_fcbench.judging import questions
+from pytest_fcbench.judging import questions as ratings
 from pytest_fcbench.judging.questions import JudgeQuestion, recall_answer
 from pytest_fcbench.kinds import kind as turns
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcbench.codecs.execution_text import list_calls_to_make
+from pytest_fcbench.codecs.decoders.registry import list_calls_to_make
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CallPair, Explanation, FailedEntry, StateDifference
 from pytest_fcbench.domain.text import shorten_text
@@ -90,9 +90,5 @@ def _list_state_differences(verdict: Failed) -> Iterable[StateDifference]:
     differences = verdict.details.get("differences")
     for each in differences if isinstance(differences, Sequence) else ():
         if isinstance(each, Mapping) and "at" in each:
-            actual_value, expected_value = (each.get(key) for key in ("found", "expected"))
-            yield StateDifference(
-                str(each["at"]),
-                None if actual_value is None else str(actual_value),
-                None if expected_value is None else str(expected_value),
-            )
+            values = (each.get(key) for key in ("expected", "found"))
+            yield StateDifference(str(each["at"]), *(None if v is None else str(v) for v in values))

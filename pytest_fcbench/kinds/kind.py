@@ -14,17 +14,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench import environments
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, list_calls_to_make, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Reading
 from pytest_fcbench.codecs.dialogues.dialogue import Opening
 from pytest_fcbench.codecs.dialogues.families import open_dialogue
-from pytest_fcbench.codecs.execution_text import list_calls_to_make
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CallPair, Divergence, FailedEntry, Flaw, ShownTruth
+from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import ModelPresentation, PromptFormat
 from pytest_fcbench.domain.transcript import (
     MOST_CALLS,
     AskModel,
+    AuxiliaryCall,
     Call,
     CallFunctions,
     CallingConversation,
@@ -37,7 +39,8 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     relay_conversation,
 )
-from pytest_fcbench.domain.verdict import Judgement, PathScore
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, PathScore
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.execution.outcomes import Execute, Perform
@@ -127,12 +130,14 @@ MOST_STEPS = 20
 
 
 def converse(entry: Entry, context: ConversationContext) -> Conversation:
-    """Put an entry to a model and carry its calls out in fresh environments."""
+    """Put an entry to a model and carry its calls out in fresh environments, if it has any."""
+    conversation = put_turns(entry, context.manner, context.suite.wording)
+    if entry.scene is None:
+        return carry_out_calls(conversation, lambda calls: ())
     entry_environments = environments.open_environments(entry, context.suite.world)
     # Where a model is shown the official sentences, it is shown official results.
     for environment in entry_environments.by_domain.values() if context.suite.world.sentences else ():
         environment.share_defaults(environment)
-    conversation = put_turns(entry, context.manner, context.suite.wording)
     return carry_out_calls(conversation, entry_environments.perform_calls)
 
 
@@ -185,6 +190,18 @@ def put_turns(
         if completion.fault:
             break
     return Transcript(entry.key, manner.model, prompting, tuple(turns))
+
+
+def ask_once(
+    request: AskModel, asides: dict[str, AuxiliaryCall]
+) -> Generator[AskModel, Completion, Completion]:
+    """Ask another party each question only once: judged again, its answer must lead to the same verdict.
+
+    ``asides`` are the answers so far, by the digest of the question.
+    """
+    if request.digest not in asides:
+        asides[request.digest] = AuxiliaryCall(request.party, request.digest, (yield request))
+    return asides[request.digest].completion
 
 
 def carry_out_calls(
@@ -248,3 +265,48 @@ class VariationKind(Kind):
 
 
 VARIATION = VariationKind()
+
+
+_OWN_FAULTS = {
+    Fault.OVERFLOW: Failed(Fault.OVERFLOW, "the request did not fit into the model's context"),
+    Fault.TOO_LARGE: Failed(
+        Fault.TOO_LARGE,
+        "the answer is longer than --fcbench-max-answer allows, or its conversation has more than "
+        f"{MOST_CALLS:,} calls",
+    ),
+    Fault.UNREADABLE_CALL: Failed(
+        Fault.UNREADABLE_CALL, "the server could not read a call that the model wrote"
+    ),
+}
+"""The verdicts on faults that are the model's own."""
+
+
+def find_early_verdict(entry: Entry, transcript: Transcript) -> Failed | NotScored | None:
+    """Return the corrected verdict where the calls and words of the last answer do not matter, or None."""
+    return find_unscored_cause(entry, transcript) or judge_fault(transcript.last)
+
+
+def read_last_answer(entry: Entry, transcript: Transcript, language: Language | None = None) -> Reading:
+    """Read the last answer leniently, with the functions that the entry offers."""
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
+    syntax = transcript.prompting.syntax
+    return read_corrected(transcript.last, syntax, language or entry.category.language, offer)
+
+
+def judge_fault(completion: Completion) -> Failed | None:
+    """Return the corrected verdict on an answer whose fault is the model's own, None for any other."""
+    return _OWN_FAULTS.get(completion.fault) if completion.fault else None
+
+
+def find_unscored_cause(entry: Entry, transcript: Transcript) -> NotScored | None:
+    """Return why the corrected profile does not score this answer, or None.
+
+    The official code judges the text of an error, an overflow of the context included, like any answer, so it
+    passes irrelevance.
+    """
+    # A known-bad entry is set aside whatever was answered.
+    if entry.set_aside:
+        return NotScored(SET_ASIDE, entry.set_aside)
+    if transcript.last.fault is Fault.INFERENCE_ERROR:
+        return NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {transcript.last.text}")
+    return None

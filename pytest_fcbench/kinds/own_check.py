@@ -17,16 +17,15 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
 from pytest_fcbench.domain.entry import Entry, Expectation, PastCall
 from pytest_fcbench.domain.errors import LACKING, NotScoredError
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Transcript, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.kinds import own_check as verdict
-from pytest_fcbench.kinds.kind import Kind, Resources
+from pytest_fcbench.kinds.kind import Kind, Resources, find_early_verdict, read_last_answer
 
 FORBIDDEN = "forbidden_call"
 UNREADABLE = "unreadable"
@@ -67,10 +66,9 @@ def read_answer(entry: Entry, transcript: Transcript) -> Answer:
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge that an answer is there; ``add_own_checks`` judges the rest."""
-    if verdict := find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
+    if verdict := find_early_verdict(entry, transcript):
         return Judgement.same_in_both(verdict)
-    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
-    reading = read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer)
+    reading = read_last_answer(entry, transcript)
     if isinstance(reading, Unreadable):
         reason = f"the answer tries to call but cannot be read: {reading.reason}"
         return Judgement.same_in_both(Failed(UNREADABLE, reason))
@@ -79,8 +77,6 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 def add_own_checks(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
     """Return a judgement whose verdicts pass only where the checks of the entry hold too."""
-    if not (entry.check or entry.forbidden):
-        return judgement
     answer, verdicts = read_answer(entry, transcript), (judgement.official, judgement.corrected)
     # A forbidden call weighs more than what else is wrong; a check need not look at what is wrong anyway.
     replaced_types: tuple[type[Passed | Failed], ...] = (Passed,)

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
 from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, Flaw, ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema, conforms_to_schema
 from pytest_fcbench.domain.transcript import AskModel, Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
 from pytest_fcbench.kinds.calls.official import (
     fail_missing_required,
@@ -29,7 +28,7 @@ from pytest_fcbench.kinds.calls.official import (
     fail_wrong_value,
     show_value,
 )
-from pytest_fcbench.kinds.kind import Kind, Resources, RightAnswer
+from pytest_fcbench.kinds.kind import Kind, Resources, RightAnswer, find_early_verdict, read_last_answer
 
 
 @dataclass(frozen=True)
@@ -112,17 +111,13 @@ def _make_value(schema: Schema) -> object:
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge whether the last answer rightly calls a function or none."""
-    unscored_cause = find_unscored_cause(entry, transcript)
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     strict = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     official = judge_reading(strict, forbidden=forbidden, doubt=entry.set_aside)
-    if unscored_cause:
-        return Judgement(official, unscored_cause)
-    if failure := judge_fault(transcript.last):
-        return Judgement(official, failure)
-    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
-    lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
+    if early_verdict := find_early_verdict(entry, transcript):
+        return Judgement(official, early_verdict)
+    lenient = read_last_answer(entry, transcript, Language.PYTHON)
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))
 
 

@@ -7,9 +7,9 @@ distribution adds one under a name of its own by an entry point of the group ``f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
+from importlib.metadata import EntryPoint
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -43,24 +43,11 @@ _ROWS: Mapping[str, str] = {
 """The object of each kind, as ``module:NAME`` below this room; a kind is imported when it is first needed."""
 
 
-class _OwnKinds(Mapping[str, Kind]):
-    def __getitem__(self, name: str) -> Kind:
-        module, _, attribute = _ROWS[name].partition(":")
-        kind: Kind = getattr(import_module(f"{__package__}.{module}"), attribute)
-        return kind
-
-    # The one of ``Mapping`` looks the name up, which would import the kind.
-    def __contains__(self, name: object) -> bool:
-        return name in _ROWS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_ROWS)
-
-    def __len__(self) -> int:
-        return len(_ROWS)
-
-
-KINDS: Registry[Kind] = Registry("kind", "fcbench.kinds", _OwnKinds())
+KINDS: Registry[Kind] = Registry(
+    "kind",
+    "fcbench.kinds",
+    {name: EntryPoint(name, f"{__package__}.{place}", "fcbench.kinds") for name, place in _ROWS.items()},
+)
 """Every kind by name."""
 
 
@@ -89,8 +76,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
 
 def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """Judge a transcript in both profiles by the kind of its entry. Raises ``UsageError`` without one."""
-    judgement = find_kind(entry).judge(entry, transcript, resources)
-    return add_own_checks(entry, transcript, judge_ending(entry, transcript, judgement))
+    judgement = judge_ending(entry, transcript, find_kind(entry).judge(entry, transcript, resources))
+    return add_own_checks(entry, transcript, judgement) if entry.check or entry.forbidden else judgement
 
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:

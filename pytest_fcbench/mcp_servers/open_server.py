@@ -1,4 +1,4 @@
-"""Open an MCP server, a program that is started here or one that listens elsewhere, and talk to it.
+"""Open an MCP server that is started here or listens elsewhere, list its tools, and call them.
 
 Each program runs in a temporary folder, which calls and results name ``/workspace``: its real path differs
 from run to run. It gets the few environment variables that every program needs, and those that its entry

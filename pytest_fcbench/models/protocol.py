@@ -1,4 +1,4 @@
-"""The contract of models, and of what else answers requests."""
+"""The contract of models, and of what else answers requests; the model that sends each to its party."""
 
 from __future__ import annotations
 

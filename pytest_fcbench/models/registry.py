@@ -17,8 +17,8 @@ from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
-from pytest_fcbench.models.providers.key_variables import describe_key
 from pytest_fcbench.models.providers.litellm import EmbeddingModel
+from pytest_fcbench.models.providers.vendors import describe_key
 
 PROVIDERS: Registry[Provider] = Registry(
     "model",

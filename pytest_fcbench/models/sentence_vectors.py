@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import list_missing_packages, require_extra
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.environments.vectors import Vector
+from pytest_fcbench.environments.world import Vector
 
 if TYPE_CHECKING:
     import numpy as np

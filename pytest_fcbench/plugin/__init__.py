@@ -7,6 +7,10 @@ arguments, and only a run that collects entries is changed by them.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
@@ -58,8 +62,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
             is_used = is_named(config)
     if is_used:
-        from pytest_fcbench.plugin.plain_imports import import_plainly
-
         with import_plainly(getattr(config.pluginmanager, "rewrite_hook", None)):
             from pytest_fcbench.plugin.registration import register_benchmark
 
@@ -79,3 +81,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             f"benchmarks need an fcbench.yaml in {config.rootpath} ('fcbench init' writes one) or "
             f"an option, e.g. --fcbench-model=lexical"
         )
+
+
+@contextmanager
+def import_plainly(hook: object) -> Iterator[None]:
+    """Import without garbage collection, and without ``hook``, with which pytest rewrites assertions.
+
+    The modules of an installation are many; they leave no garbage, and are no tests.
+    """
+    from pytest_fcbench.domain.garbage_collection import pause_collector
+
+    left_out = [(place, finder) for place, finder in enumerate(sys.meta_path) if finder is hook]
+    for _, finder in left_out:
+        sys.meta_path.remove(finder)
+    try:
+        with pause_collector():
+            yield
+    finally:
+        for place, finder in left_out:
+            sys.meta_path.insert(place, finder)

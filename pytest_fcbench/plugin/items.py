@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import compress, dropwhile
@@ -71,7 +71,7 @@ STOPPED = "fcbench-cannot-run"
 class Benchmark:
     """The run in this process: the only one, the controller of xdist or one of its workers."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
         self.context = RunContext(settings)
@@ -80,8 +80,6 @@ class Benchmark:
         self.session = Session(self.context, link)
         self.share = 1 / worker["workercount"] if worker and not link else 1.0
         """This process's part of the limits."""
-        self._pointed = pointed
-        """Suites whose entries are items of their files."""
         self.item_ids: dict[str, str] = {}
         """Item ids of the Records collected so far, by node id."""
         self.foreign_failures = 0
@@ -109,7 +107,7 @@ class Benchmark:
         """Make no item of a test of a category without entries: pytest would count a placeholder for it."""
         marks = getattr(obj, "pytestmark", ())
         category = next((mark.args[0] for mark in marks if mark.name == "fcbench" and mark.args), None)
-        if category is None or not self.prepare() or self._list_entries(category):
+        if category is None or not self.prepare() or self.context.selection.entries(category):
             return None
         self.lacking.add(category)
         if any(argument.rpartition("::")[2] == name for argument in self.config.args):
@@ -131,14 +129,9 @@ class Benchmark:
             "entry",
             [
                 pytest.param(entry, id=entry.item_id, marks=_find_marks(entry))
-                for entry in self._list_entries(marker.args[0])
+                for entry in self.context.selection.entries(marker.args[0])
             ],
         )
-
-    def _list_entries(self, category: str) -> Sequence[Entry]:
-        """List the entries of a category that are not items of their files."""
-        all_entries = self.context.selection.entries(category)
-        return [entry for entry in all_entries if entry.suite not in self._pointed]
 
     def prepare(self) -> bool:
         """Prepare the run; return False on an error, which is raised at the end of collection."""

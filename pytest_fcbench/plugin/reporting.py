@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -269,7 +271,8 @@ class RunReporting:
         def write_pieces() -> Iterator[str]:
             return write_scorecard(json_report, option.json_report_indent, self._find_record)
 
-        self._keep_former(file)
+        # It is about to be replaced.
+        self._keep(lambda runs: keep_former_scorecard(runs, file))
         try:
             write_file(file, write_pieces())
         except FcbenchError as error:
@@ -277,28 +280,21 @@ class RunReporting:
         else:
             self._saved = str(file)
         # What is no file, such as a pipe, cannot be read again.
-        self._keep_run(file if self._saved and file.is_file() else write_pieces())
+        content = file if self._saved and file.is_file() else write_pieces()
+        model = self._benchmark.context.manner.model
+        self._keep(lambda runs: keep_run(runs, content, model, time.time()))
 
     def _find_record(self, nodeid: str) -> str | None:
         """Return the JSON of the Record of a test; None for a test of another kind."""
         item_id = self._benchmark.item_ids.get(nodeid)
         return None if item_id is None else self._session.records.read_text(item_id)
 
-    def _keep_former(self, file: Path) -> None:
-        """Keep the scorecard that is about to be replaced."""
+    def _keep(self, keep: Callable[[Path], object]) -> None:
+        """Keep something in the folder of runs, if there is one; the scorecard itself may lie elsewhere."""
         if self._settings.runs is not None:
             try:
-                keep_former_scorecard(self._settings.runs, file)
+                keep(self._settings.runs)
             except FcbenchError as error:
-                self._unkept = str(error)
-
-    def _keep_run(self, content: Path | Iterator[str]) -> None:
-        """Keep this run."""
-        if self._settings.runs is not None:
-            try:
-                keep_run(self._settings.runs, content, self._benchmark.context.manner.model, time.time())
-            except FcbenchError as error:
-                # The scorecard itself may be written elsewhere.
                 self._unkept = str(error)
 
     # Around pytest's own, so that what it says of other tests stands below the tables, and the gate last.
@@ -378,7 +374,7 @@ class RunReporting:
             annotate=self._settings.annotate,
             explain=self._explain,
         )
-        _write_lines(terminalreporter, lines)
+        self._write_lines(terminalreporter, lines)
 
     def _write_end(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
@@ -418,7 +414,16 @@ class RunReporting:
             # A part of the entries says nothing about a rank.
             rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
         )
-        _write_lines(terminalreporter, lines)
+        self._write_lines(terminalreporter, lines)
+
+    def _write_lines(self, terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
+        here, project = self._config.invocation_params.dir.resolve(), self._settings.project.resolve()
+        # Commands look for their project from the working folder upwards, where this run may have none.
+        outside = not here.is_relative_to(project)
+        way = f"cd {shlex.quote(os.path.relpath(project, here))} && " if outside else ""
+        for line in lines:
+            text = line.text.replace("fcbench run ", f"{way}fcbench run ")
+            terminalreporter.write_line(text, red=line.wrong, green=line.good)
 
     @property
     def _explain(self) -> Explain | None:
@@ -438,8 +443,3 @@ class RunReporting:
         """Release the terminal."""
         if self._screen:
             self._screen.close()
-
-
-def _write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
-    for line in lines:
-        terminalreporter.write_line(line.text, red=line.wrong, green=line.good)

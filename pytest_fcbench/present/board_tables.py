@@ -18,8 +18,7 @@ from pytest_fcbench.present.wording import (
     format_number,
     select_outermost,
 )
-from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
+from pytest_fcbench.scorecard.aggregate import golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill
 from pytest_fcbench.scorecard.aggregate.intervals import LEAST, Correlation, correlate_pairs
 from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score, score_metric
@@ -163,9 +162,12 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
     apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
     yield Table(
         "Complex calls",
-        (*WHO, *score_tables.CALL_COLUMNS),
+        (*WHO, *score_tables.CALLS),
         tuple(
-            (*(cell(row) for cell in WHO.values()), *score_tables.format_call_scores(scores))
+            (
+                *(cell(row) for cell in WHO.values()),
+                *(cell(scores) for cell in score_tables.CALLS.values()),
+            )
             for row, scores in zip(board.rows, path_scores, strict=True)
         ),
         (score_tables.LEGEND, *apart),
@@ -191,8 +193,8 @@ class _Beside:
 def _collect_besides(board: Board) -> list[_Beside]:
     """Collect both accuracies, in categories of the same kinds and on the same answers, if any."""
     scores = (row.card.scores(board.profile) for row in board.rows)
-    sides = (execution.count_sides(row.card.records, board.profile) for row in board.rows)
-    kinds = [execution.average_by_kind(found) for found in scores]
+    sides = (secondary_scores.count_sides(row.card.records, board.profile) for row in board.rows)
+    kinds = [secondary_scores.average_by_kind(found) for found in scores]
     found = (
         _Beside("categories of the same kinds", ("AST categories", "exec. categories"), kinds),
         _Beside("the same answers", ("AST", "execution"), [of.shares for of in sides]),

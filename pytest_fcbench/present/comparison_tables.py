@@ -16,9 +16,6 @@ from pytest_fcbench.present.wording import (
     format_time,
     select_outermost,
 )
-from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
-from pytest_fcbench.scorecard.aggregate import secondary_scores as ratings
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
@@ -76,9 +73,7 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
     parts = [
         tabulate_runs(comparison),
         tabulate_scores(comparison),
-        tabulate_complex_calls(comparison),
-        tabulate_executed(comparison),
-        tabulate_ratings(comparison),
+        *tabulate_beside_scores(comparison),
         tabulate_usage(comparison),
         *tabulate_all_flips(comparison, most),
     ]
@@ -214,40 +209,33 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         yield f"too few to show a change: {', '.join(few)}"
 
 
-def tabulate_complex_calls(comparison: Comparison) -> Table:
-    """Tabulate the calls along golden paths in each run, on the entries that both have scored."""
-
-    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        path_scores = golden_paths.score_paths_by_category(records, comparison.profile)
-        return {name: score_tables.format_call_scores(of) for name, of in path_scores.items() if of.calls}
-
-    title = f"Complex calls ({comparison.profile} profile)"
-    return _tabulate_both(comparison, title, score_tables.CALL_COLUMNS, format_rows, score_tables.LEGEND)
-
-
-def tabulate_executed(comparison: Comparison) -> Table:
-    """Tabulate verdicts on calls as written and as executed in each run, on the same entries."""
-
-    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        sides = execution.count_sides_by_category(records, comparison.profile)
-        return {name: score_tables.format_sides(of) for name, of in sides.items()}
-
-    title = f"Calls as written (AST) and carried out ({comparison.profile} profile)"
-    return _tabulate_both(comparison, title, score_tables.SIDE_COLUMNS, format_rows, score_tables.SIDE_LEGEND)
-
-
-def tabulate_ratings(comparison: Comparison) -> Table:
-    """Tabulate how judges rated replies in each run, on the same entries."""
-
-    def format_rows(records: Sequence[Record]) -> Mapping[str, Sequence[str]]:
-        return {
-            name: score_tables.format_ratings(of)
-            for name, of in ratings.summarise_ratings_by_category(records).items()
-        }
-
-    return _tabulate_both(
-        comparison, f"Replies rated (0 to {ratings.MOST})", score_tables.RATING_COLUMNS, format_rows
+def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
+    """Tabulate calls along golden paths, executed calls and ratings of both runs, on the entries of both."""
+    profile, compared = comparison.profile, list(_select_compared(comparison))
+    both = (
+        # A baseline keeps verdicts without the calls that led to them.
+        [any(r.paths for r in each) and score_tables.tabulate_calls(each, profile) for each in compared],
+        [score_tables.tabulate_sides(each, profile) for each in compared],
+        [score_tables.tabulate_ratings(each, comparison.after.facts.rated_by) for each in compared],
     )
+    for before, after in both:
+        if before and after:
+            old, new = ({name: cells for name, *cells in table.rows} for table in (before, after))
+            rows = [
+                (name, when, *run[name])
+                for name in new
+                if name in old
+                for when, run in (("before", old), ("after", new))
+            ]
+            # Counts of failures are of one run, so they are no note on both.
+            notes = [note for note in after.notes if not note.startswith("failed entries")]
+            columns = ("", "run", *after.columns[1:])
+            title = after.title[:1].upper() + after.title[1:]
+            yield Table(
+                *(title, columns, tuple(rows), tuple(notes)),
+                left=frozenset({"run"}),
+                optional=("entries", "success"),
+            )
 
 
 def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:
@@ -255,24 +243,6 @@ def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:
     common_entries = {one.entry for one in comparison.paired.pairs}
     for card in (comparison.before, comparison.after):
         yield [record for record in card.records if record.entry in common_entries]
-
-
-def _tabulate_both(
-    comparison: Comparison,
-    title: str,
-    columns: Sequence[str],
-    format_rows: Callable[[Sequence[Record]], Mapping[str, Sequence[str]]],
-    *notes: str,
-) -> Table:
-    """Tabulate two rows for each name that both runs have."""
-    before, after = map(format_rows, _select_compared(comparison))
-    rows = [
-        (name, when, *run_cells[name])
-        for name in after
-        if name in before
-        for when, run_cells in (("before", before), ("after", after))
-    ]
-    return Table(title, ("", "run", *columns), tuple(rows), notes, left=frozenset({"run"}))
 
 
 def _format_seconds(value: float | None) -> str:

@@ -20,14 +20,7 @@ from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.scorecard import record
-from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate import secondary_scores as execution
-from pytest_fcbench.scorecard.aggregate.answer_statistics import (
-    CostLatency,
-    measure_beside_records,
-    measure_bill,
-    measure_usage,
-)
+from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     Score,
@@ -35,17 +28,6 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     list_sized_categories,
     score_strata,
     score_untrained,
-)
-from pytest_fcbench.scorecard.aggregate.secondary_scores import (
-    Ratings,
-    RightTurns,
-    TrialScores,
-    count_right_turns_by_category,
-    count_trials,
-    score_trials,
-)
-from pytest_fcbench.scorecard.aggregate.secondary_scores import (
-    summarise_ratings_by_category as rate_categories,
 )
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
@@ -71,12 +53,12 @@ class RunUsage:
     # Of its own, as in ``ProfileResults``, because a part of it may be left out.
     __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
 
-    run: CostLatency
-    categories: Mapping[str, CostLatency]
-    others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
+    run: answer_statistics.CostLatency
+    categories: Mapping[str, answer_statistics.CostLatency]
+    others: Annotated[Mapping[str, answer_statistics.CostLatency] | None, _Absent()] = None
     """Of earlier conversations, the judge and the embedding model, which ``run`` does not contain; only where
     there are any."""
-    bill: Annotated[CostLatency | None, _Absent()] = None
+    bill: Annotated[answer_statistics.CostLatency | None, _Absent()] = None
     """Tokens and dollars of ``run`` and ``others`` together, which is what the run cost. Its latencies are
     those of ``run``, and its dollars per 1,000 calls are by calls of the model. Older scorecards lack it."""
 
@@ -87,8 +69,8 @@ class RunTrials:
 
     __pydantic_config__ = DESCRIBED
 
-    categories: Mapping[str, TrialScores]
-    all: TrialScores
+    categories: Mapping[str, secondary_scores.TrialScores]
+    all: secondary_scores.TrialScores
 
 
 _WITH_ALL = Field(json_schema_extra={"required": ["all"]})
@@ -108,7 +90,7 @@ class ProfileResults:
     """Every entry that was run, each alike."""
     complex: Annotated[Mapping[str, golden_paths.PathScores] | None, _Absent(), _WITH_ALL] = None
     """By category and for ``all``; only where entries with golden paths were run."""
-    executable: Annotated[Mapping[str, execution.Sides] | None, _Absent(), _WITH_ALL] = None
+    executable: Annotated[Mapping[str, secondary_scores.Sides] | None, _Absent(), _WITH_ALL] = None
     """Entries by the verdicts on their calls as written and as executed, by category and for ``all``; only
     where calls were executed."""
     format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
@@ -116,7 +98,7 @@ class ProfileResults:
     untrained: Annotated[Score | None, _Absent()] = None
     """The score of the run without entries that are in the training data of the model; only where such were
     run."""
-    right_turns: Annotated[Mapping[str, RightTurns] | None, _Absent(), _WITH_ALL] = None
+    right_turns: Annotated[Mapping[str, secondary_scores.RightTurns] | None, _Absent(), _WITH_ALL] = None
     """Turns of conversations, by category and for ``all``; only where such were run."""
     trials: Annotated[RunTrials | None, _Absent()] = None
     """Only where each entry was put to the model several times."""
@@ -130,7 +112,7 @@ class ReportResults:
 
     __pydantic_config__ = DESCRIBED
 
-    ratings: Mapping[str, Ratings]
+    ratings: Mapping[str, secondary_scores.Ratings]
     """Ratings of replies in words, by category."""
     trials: Annotated[int, Field(ge=1)]
     """Number of times that each entry was put to the model."""
@@ -187,7 +169,7 @@ def write_section(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[RuleOutcome]
 ) -> dict[str, object]:
     """Write the section as JSON values."""
-    parts, trials = group_by_category(records), count_trials(records)
+    parts, trials = group_by_category(records), secondary_scores.count_trials(records)
     profiles: dict[Profile, ProfileResults] = {}
     headline = ""
     for profile in Profile:
@@ -195,29 +177,33 @@ def write_section(
         without = score_untrained(records, profile, size_of)
         if profile is facts.profile:
             headline = describe_share(records, profile, scores)
-        by_category = {name: score_trials(part, profile, trials) for name, part in parts.items()}
+        by_category = {
+            name: secondary_scores.score_trials(part, profile, trials) for name, part in parts.items()
+        }
         profiles[profile] = ProfileResults(
             scores.categories,
             scores.groups,
             scores.overall,
             scores.all,
             golden_paths.score_paths_by_category(records, profile) or None,
-            execution.count_sides_by_category(records, profile) or None,
+            secondary_scores.count_sides_by_category(records, profile) or None,
             measure_sensitivity(records, profile),
             without.find_score(scores.main) if without else None,
-            count_right_turns_by_category(records, profile) or None,
-            RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
+            secondary_scores.count_right_turns_by_category(records, profile) or None,
+            RunTrials(by_category, secondary_scores.score_trials(records, profile, trials))
+            if trials > 1
+            else None,
             score_strata(records, profile) or None,
         )
     results = ReportResults(
-        ratings=rate_categories(records),
+        ratings=secondary_scores.summarise_ratings_by_category(records),
         trials=trials,
         sizes={name: size_of(name) for name in list_sized_categories(parts)},
         usage=RunUsage(
-            measure_usage(records),
-            {name: measure_usage(part) for name, part in parts.items()},
-            measure_beside_records(records, facts.earlier) or None,
-            measure_bill(records, facts.earlier),
+            answer_statistics.measure_usage(records),
+            {name: answer_statistics.measure_usage(part) for name, part in parts.items()},
+            answer_statistics.measure_beside_records(records, facts.earlier) or None,
+            answer_statistics.measure_bill(records, facts.earlier),
         ),
         headline=headline,
         profiles=profiles,

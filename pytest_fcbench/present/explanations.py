@@ -102,7 +102,7 @@ class ComparisonRow(NamedTuple):
 def list_differences(explanation: Explanation) -> Iterator[ComparisonRow]:
     """List each place of the environments that is not as expected."""
     for each in explanation.differences:
-        yield ComparisonRow("", each.place, each.found or "(nothing)", each.expected or "(nothing)", True)
+        yield ComparisonRow("", each.at, each.found or "(nothing)", each.expected or "(nothing)", True)
 
 
 def list_pairs(calls: Sequence[CallPair]) -> Iterator[ComparisonRow]:

@@ -17,7 +17,7 @@ from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdown, render_text, unlink
 from pytest_fcbench.present.terminal import Explain
-from pytest_fcbench.present.wording import describe_missing_parts, format_limits
+from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.compare.paired import pair_runs

@@ -113,8 +113,9 @@ def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) 
     failed_record = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench run report": "a page with every entry"}
     if failed_record:
+        show = f"fcbench run show {make_printable(failed_record.item_id)}"
         commands = {
-            f"fcbench run show {make_printable(failed_record.item_id)}": "question, answer and what was expected",
+            show: "question, answer and what was expected",
             "pytest --lf": "the failed entries again; stored answers are reused",
             **commands,
         }

@@ -1,5 +1,4 @@
-"""Tables of figures beside the scores: executed calls, turns, ratings, strata, training data, calls along golden
-paths, prompt formats."""
+"""Tables of a run: scores, cost, trials, calls along golden paths, prompt formats, and other figures."""
 
 from __future__ import annotations
 
@@ -9,33 +8,22 @@ from dataclasses import replace
 from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_bill, format_dollars, format_limits, format_number
+from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
-from pytest_fcbench.scorecard.aggregate.golden_paths import (
-    BEYOND,
-    CLASSES,
-    MeanRating,
-    PathScores,
-    is_scored_in_part,
-    score_paths_by_category,
-    select_golden_paths,
-)
 from pytest_fcbench.scorecard.aggregate.scores import (
+    ALL,
     TRAINED,
+    ProfileScores,
     aggregate_scores,
     score_strata,
     score_untrained,
     select_marked,
 )
-from pytest_fcbench.scorecard.aggregate.secondary_scores import (
-    MOST,
-    Ratings,
-    Sides,
-    count_right_turns_by_category,
-    count_sides_by_category,
-    summarise_ratings_by_category,
-)
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
+
+_NAME = 23
+"""The width of the column of names in the first tables of a run: that of the longest category."""
 
 
 def tabulate_scores(
@@ -50,8 +38,12 @@ def tabulate_scores(
     rows: list[tuple[str, ...]] = []
     breaks = set()
     for name in names:
-        counted, *both, measured = (scores[each].find_score(name) for each in (counts, *Profile, facts.profile))
-        if name in ("overall", ALL) or (rows and rows[-1][0] in own.categories and name not in own.categories):
+        counted, *both, measured = (
+            scores[each].find_score(name) for each in (counts, *Profile, facts.profile)
+        )
+        if name in ("overall", ALL) or (
+            rows and rows[-1][0] in own.categories and name not in own.categories
+        ):
             breaks.add(len(rows))
         limits = measured.interval if measured else None
         numbers = (counted.n, counted.passed, counted.failed, counted.not_scored) if counted else ("-",) * 4
@@ -81,10 +73,11 @@ def tabulate_scores(
         # Shares and what was not scored stay longest.
         optional=("passed", "failed", "corrected", "not scored"),
         breaks=frozenset(breaks),
+        least=_NAME,
     )
 
 
-_USAGE: Mapping[str, Callable[[CostLatency], str]] = {
+_USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
     "calls": lambda used: format_number(used.steps, ",d"),
     "tokens in": lambda used: format_number(used.input_tokens, ",d"),
     "tokens out": lambda used: format_number(used.output_tokens, ",d"),
@@ -97,20 +90,25 @@ _USAGE: Mapping[str, Callable[[CostLatency], str]] = {
 }
 
 
-def tabulate_usage(title: str, rows: Mapping[str, CostLatency], notes: Iterable[str] = ()) -> Table:
+def tabulate_usage(
+    title: str, rows: Mapping[str, answer_statistics.CostLatency], notes: Iterable[str] = ()
+) -> Table:
     """Tabulate calls, tokens, dollars (also of 1,000 calls) and seconds of a call."""
     cells = tuple((name, *(cell(used) for cell in _USAGE.values())) for name, used in rows.items())
     optional = ("$/1,000", "std s", "p50 s", "tokens in", "mean s")
-    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional)
+    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional, least=_NAME)
 
 
 def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
     """Tabulate cost and latency by category, of the run and of its other parties; None without a call."""
-    bill, others = measure_bill(records, earlier), measure_beside_records(records, earlier)
+    bill, others = (
+        answer_statistics.measure_bill(records, earlier),
+        answer_statistics.measure_beside_records(records, earlier),
+    )
     if not bill.steps:
         return None
-    rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
-    rows = {**rows, "run": measure_usage(records), **others}
+    rows = {name: answer_statistics.measure_usage(part) for name, part in group_by_category(records).items()}
+    rows = {**rows, "run": answer_statistics.measure_usage(records), **others}
     return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
 
 
@@ -120,11 +118,11 @@ _FEW = 10
 
 def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate the trials of each entry by category and of all; None for one trial."""
-    k = count_trials(records)
+    k = secondary_scores.count_trials(records)
     if k == 1:
         return None
     parts = {**group_by_category(records), "all": records}
-    trials = {name: score_trials(part, profile, k) for name, part in parts.items()}
+    trials = {name: secondary_scores.score_trials(part, profile, k) for name, part in parts.items()}
     whole = trials["all"]
     more = f" and {len(whole.left_out) - _FEW} more" if len(whole.left_out) > _FEW else ""
     left_out = f"left out, because a trial was not scored: {', '.join(whole.left_out[:_FEW])}{more}"
@@ -147,14 +145,14 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
             *((left_out,) if whole.left_out else ()),
         ),
         optional=(f"pass@{k} 95%", f"pass^{k} 95%"),
-        breaks=frozenset({len(trials) - 1}),
+        least=_NAME,
     )
 
 
 def tabulate_beside_scores(
     facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> Iterator[Table]:
-    """Tabulate strata, scores without trained entries, turns, executed calls and ratings, where there are any."""
+    """Tabulate strata, scores without trained entries, turns, executed calls and ratings, where known."""
     tables = (
         tabulate_strata(records, profile),
         tabulate_untrained(records, profile, size_of),
@@ -165,35 +163,29 @@ def tabulate_beside_scores(
     yield from filter(None, tables)
 
 
-SIDE_COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
-"""The columns of a table of sides."""
-SIDE_LEGEND = "AST: the calls are those of the truth, argument by argument; no verdict depends on it"
-"""The legend of the columns."""
-
-
-def format_sides(of: Sides) -> tuple[str, ...]:
-    """Write the cells of ``SIDE_COLUMNS``."""
-    counts = (of.n, of.both, of.ast_only, of.execution_only, of.neither)
-    shares = (of.ast, of.execution, of.agreement)
-    return (*(f"{count:,}" for count in counts), *(format_number(share, ".2%") for share in shares))
-
-
 def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category and all; None where no entry has both verdicts."""
-    sides = count_sides_by_category(records, profile)
+    sides = secondary_scores.count_sides_by_category(records, profile)
     if not sides:
         return None
     return Table(
         f"calls as written (AST) and carried out ({profile} profile)",
-        ("", *SIDE_COLUMNS),
-        tuple((name, *format_sides(of)) for name, of in sides.items()),
-        (SIDE_LEGEND,),
+        ("", "entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree"),
+        tuple(
+            (
+                *(name, f"{of.n:,}", f"{of.both:,}", f"{of.ast_only:,}"),
+                *(f"{of.execution_only:,}", f"{of.neither:,}"),
+                *(format_number(share, ".2%") for share in (of.ast, of.execution, of.agreement)),
+            )
+            for name, of in sides.items()
+        ),
+        ("AST: the calls are those of the truth, argument by argument; no verdict depends on it",),
     )
 
 
 def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate each category; None without conversations."""
-    right_turns = count_right_turns_by_category(records, profile)
+    right_turns = secondary_scores.count_right_turns_by_category(records, profile)
     if not right_turns:
         return None
     return Table(
@@ -207,25 +199,22 @@ def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table |
     )
 
 
-RATING_COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
-"""The columns of a table of ratings."""
-
-
-def format_ratings(of: Ratings) -> tuple[str, ...]:
-    """Write the cells of ``RATING_COLUMNS``."""
-    limits = f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-"
-    return (f"{of.rated:,}", f"{of.not_rated:,}", format_number(of.mean, ".2f"), limits, *map(str, of.counts))
-
-
 def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | None:
     """Tabulate each category; None where no judge was asked."""
-    ratings = summarise_ratings_by_category(records)
+    ratings = secondary_scores.summarise_ratings_by_category(records)
     if not ratings:
         return None
     return Table(
-        f"replies rated by {judge or 'a judge'} (0 to {MOST})",
-        ("", *RATING_COLUMNS),
-        tuple((name, *format_ratings(of)) for name, of in ratings.items()),
+        f"replies rated by {judge or 'a judge'} (0 to {secondary_scores.MOST})",
+        ("", "rated", "not rated", "mean", "95%", *map(str, range(secondary_scores.MOST + 1))),
+        tuple(
+            (
+                *(name, f"{of.rated:,}", f"{of.not_rated:,}", format_number(of.mean, ".2f")),
+                f"{of.interval.low:.2f}-{of.interval.high:.2f}" if of.interval else "-",
+                *map(str, of.counts),
+            )
+            for name, of in ratings.items()
+        ),
         ("ratings change no verdict; replies that were not rated are not in the mean",),
     )
 
@@ -308,7 +297,7 @@ def _format_counts(counts: Mapping[str, int]) -> str:
 
 def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
     """Say in how many entries a profile would have shown the model something else, or return None."""
-    paths = select_golden_paths(records)
+    paths = golden_paths.select_golden_paths(records)
     verdicts = [record.verdict(profile) for record in paths]
     other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
     if not other:
@@ -329,7 +318,7 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
         return None
     rows = {
         name: path_scores
-        for name, path_scores in score_paths_by_category(records, profile).items()
+        for name, path_scores in golden_paths.score_paths_by_category(records, profile).items()
         if path_scores.scored
     }
     if not rows:
@@ -340,27 +329,27 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
         LEGEND,
     ]
     # Officially the denominators are fixed, so figures of a part cannot be set beside published ones.
-    if is_scored_in_part(select_golden_paths(records), profile):
+    if golden_paths.is_scored_in_part(golden_paths.select_golden_paths(records), profile):
         notes.append(
             "ComplexFuncBench was scored in part: shares refer to the scored entries; officially "
             "there are 150 entries in each domain, 400 in cross and 1,000 in all"
         )
     return Table(
         f"complex calls ({profile} profile)",
-        ("", *COLUMNS),
-        tuple((name, *format_path_scores(path_scores)) for name, path_scores in rows.items()),
+        ("", *PATHS),
+        tuple((name, *(cell(found) for cell in PATHS.values())) for name, found in rows.items()),
         tuple(notes),
     )
 
 
 def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
     """Tabulate errors by class, parameters by role, and steps beyond the golden path, where there are any."""
-    scores_by_category = score_paths_by_category(records, profile)
+    scores_by_category = golden_paths.score_paths_by_category(records, profile)
     if not scores_by_category:
         return
     of = scores_by_category["all"]
     # Judges and plugins can name errors that the paper does not have.
-    classes = (*CLASSES, *sorted({*of.failures, *of.errors} - {*CLASSES}))
+    classes = (*golden_paths.CLASSES, *sorted({*of.failures, *of.errors} - {*golden_paths.CLASSES}))
     tables = (
         Table(
             f"Errors ({profile} profile)",
@@ -381,9 +370,9 @@ def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterat
         ),
         Table(
             f"Steps beyond the golden path, successful entries ({profile} profile)",
-            ("", *BEYOND),
+            ("", *golden_paths.BEYOND),
             tuple(
-                (name, *(f"{scores.beyond.get(steps, 0):,}" for steps in BEYOND))
+                (name, *(f"{scores.beyond.get(steps, 0):,}" for steps in golden_paths.BEYOND))
                 for name, scores in scores_by_category.items()
                 if scores.beyond
             ),
@@ -397,11 +386,11 @@ def _format_share(counts: Mapping[str, int], name: str) -> tuple[str, str]:
     return f"{count:,}", format_number(count / every if every else None, ".1%")
 
 
-def _format_rating(rating: MeanRating) -> str:
+def _format_rating(rating: golden_paths.MeanRating) -> str:
     return "-" if rating.mean is None else f"{rating.mean:.2f} ({rating.judged:,})"
 
 
-_CALLS: Mapping[str, Callable[[PathScores], str]] = {
+CALLS: Mapping[str, Callable[[golden_paths.PathScores], str]] = {
     "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
     "call acc.": lambda found: format_number(found.accuracy, ".2%"),
     "calls 95%": lambda found: format_limits(found.interval and replace(found.interval, clusters=None)),
@@ -409,24 +398,13 @@ _CALLS: Mapping[str, Callable[[PathScores], str]] = {
     "correctness": lambda found: _format_rating(found.correctness),
     "beyond": lambda found: format_number(found.beyond_mean, "+.2f"),
 }
-_ENTRIES: Mapping[str, Callable[[PathScores], str]] = {
+"""The cells about calls, by column."""
+PATHS: Mapping[str, Callable[[golden_paths.PathScores], str]] = {
     "entries": lambda found: f"{found.scored:,}",
     "success": lambda found: format_number(found.success, ".2%"),
+    **CALLS,
 }
-CALL_COLUMNS = tuple(_CALLS)
-"""The columns about calls."""
-COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
-"""The columns of a table of golden paths."""
-
-
-def format_call_scores(scores: PathScores) -> tuple[str, ...]:
-    """Write the cells of ``CALL_COLUMNS``."""
-    return tuple(cell(scores) for cell in _CALLS.values())
-
-
-def format_path_scores(scores: PathScores) -> tuple[str, ...]:
-    """Write the cells of ``COLUMNS``."""
-    return (*(cell(scores) for cell in _ENTRIES.values()), *format_call_scores(scores))
+"""The cells of a table of golden paths, by column."""
 
 
 _DIMENSIONS = {

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from textwrap import wrap
 
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
@@ -33,8 +31,10 @@ class Table:
     """Other left-aligned columns."""
     optional: tuple[str, ...] = ()
     """Columns that a narrow terminal leaves out, the first of them first."""
-    breaks: frozenset[int] = frozenset()
-    """Rows by number before which a terminal shows a line."""
+    breaks: frozenset[int] | None = None
+    """Rows by number before which a terminal shows a line; None for one line below the head."""
+    least: int = 0
+    """The least width of the first column, so that tables stand below each other."""
 
     def __post_init__(self) -> None:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
@@ -55,7 +55,8 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     table = _leave_out_columns(table, width)
     cells = [[put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
-    *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    *widths, last = (max(map(len, column)) for column in zip(*cells, strict=True))
+    widths[:1] = [max(width, table.least) for width in widths[:1]]
     is_cut, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
     is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
     widths.append(min(last, max(_LEAST, room)) if is_cut else last)
@@ -72,7 +73,7 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     for group in () if is_stacked else groups:
         line = "-" * (sum(widths[index] for index in group) + 2 * (len(group) - 1))
         for number, row in enumerate(cells):
-            if number - 1 in table.breaks:
+            if number - 1 in (table.breaks or ()):
                 yield line
             columns = [
                 f"{shorten_text(row[index], widths[index]):<{widths[index]}}"
@@ -81,7 +82,7 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
                 for index in group
             ]
             yield "  ".join(columns).rstrip()
-            if not number:
+            if not number and table.breaks is None:
                 yield line
     for note in table.notes:
         yield from _wrap_sentence(note, width)
@@ -91,7 +92,7 @@ def _leave_out_columns(table: Table, width: int) -> Table:
     """Leave out optional columns, the first of them first, until the others stand beside each other."""
     for name in table.optional:
         widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-        if sum(widths) + 2 * (len(widths) - 1) <= width:
+        if max(widths[0], table.least) + sum(widths[1:]) + 2 * (len(widths) - 1) <= width:
             break
         kept = [number for number, column in enumerate(table.columns) if column != name]
         columns, *rows = (tuple(row[number] for number in kept) for row in (table.columns, *table.rows))
@@ -223,50 +224,3 @@ def render_latex(table: Table) -> Iterator[str]:
     yield r"  \end{tabular}"
     yield from (rf"  \par\footnotesize {escape_latex(note)}" for note in table.notes)
     yield r"\end{table}"
-
-
-def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
-    """Write a page of its own, which loads nothing; ``figures`` are our SVG elements."""
-    # Imported late: most commands write no page, and templates take time to load.
-    from pytest_fcbench.present.html.templates import TABLES, generate_page
-
-    page = generate_page("tables.html", {"title": title, "tables": tables, "figures": figures}, (TABLES,))
-    yield from "".join(page).split("\n")
-
-
-def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
-    def lines(title: str, tables: Sequence[Table]) -> Iterator[str]:
-        for number, table in enumerate(tables):
-            if number:
-                yield ""
-            yield from form(table)
-
-    return lines
-
-
-def render_texts(tables: Sequence[Table], width: int = WIDTH) -> Iterator[str]:
-    """Render tables one below the other for a terminal of this width."""
-    yield from _join_tables(partial(render_text, width=width))("", tables)
-
-
-FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
-    "text": _join_tables(render_text),
-    "markdown": _join_tables(render_markdown),
-    "csv": _join_tables(render_csv),
-    "latex": _join_tables(render_latex),
-    "html": render_page,
-    # Cells are texts, as people see them.
-    "json": lambda title, tables: iter(
-        json.dumps(
-            {
-                "title": title,
-                "tables": [
-                    {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
-                    for table in tables
-                ],
-            },
-            indent=1,
-        ).split("\n")
-    ),
-}
-"""Writers of tables below a title, as lines, by the name of the format"""

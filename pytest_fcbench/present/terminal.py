@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from textwrap import wrap
@@ -16,28 +16,17 @@ from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import render_text
 from pytest_fcbench.present.wording import (
-    describe_bill,
     describe_path_settings,
-    format_dollars,
-    format_limits,
     format_number,
 )
-from pytest_fcbench.scorecard.aggregate.answer_statistics import (
-    measure_beside_records,
-    measure_bill,
-    measure_usage,
-)
 from pytest_fcbench.scorecard.aggregate.scores import (
-    ALL,
     OVERALL,
     SUITES,
     ProfileScores,
-    Score,
     aggregate_scores,
 )
-from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials, score_trials
 from pytest_fcbench.scorecard.compare.comparison import name_suite
-from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
 Explain: TypeAlias = Callable[[Record], Iterable[OutputLine]]
@@ -142,6 +131,7 @@ def _write_summary(
 
 _FEW = 10
 """The most failures that are shown in full; more get a line each."""
+
 
 def _format_percent(accuracy: float | None) -> str:
     return format_number(accuracy, ".2%")

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
-from pytest_fcbench.kinds.golden_path.script import find_runner
+from pytest_fcbench.kinds.golden_path.script import name_runner
 from pytest_fcbench.kinds.kind import ConversationContext, Memories
 from pytest_fcbench.kinds.table import converse
 from pytest_fcbench.models import registry, sentence_vectors
@@ -28,8 +28,7 @@ from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
 from pytest_fcbench.run.selection import Selection, read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.suites import bfcl
-from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
+from pytest_fcbench.suites import bfcl, complexfuncbench
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.searcher import ENGINES, refuse_search
@@ -132,10 +131,10 @@ class RunContext:
                 return recorded_settings.driven
             judge = recorded_settings.rated_by or BUILTIN
         path_settings = PathSettings(settings.profile, judge, settings.similarity, settings.live)
-        if settings.profile is not Profile.OFFICIAL or complexfuncbench_texts.NAME not in settings.suites:
+        if settings.profile is not Profile.OFFICIAL or complexfuncbench.NAME not in settings.suites:
             return path_settings
-        runner = settings.runner or find_runner(settings.model).name
-        wording = complexfuncbench_texts.read_wording(settings.cache)
+        runner = settings.runner or name_runner(settings.model)
+        wording = complexfuncbench.read_wording(settings.cache)
         return replace(path_settings, runner=runner, wording=wording.version if wording else None)
 
     @cached_property

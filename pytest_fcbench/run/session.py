@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
+from pytest_fcbench.config.options import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
-from pytest_fcbench.domain.transcript import Conversation, Party, Transcript
+from pytest_fcbench.domain.prompting import ModelPresentation
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds import table as judgement
-from pytest_fcbench.kinds.answers import memory_conversation as memory
+from pytest_fcbench.kinds.answers import conversations as memory
 from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
 from pytest_fcbench.kinds.kind import Memories, Resources
 from pytest_fcbench.kinds.own_check import add_own_checks
 from pytest_fcbench.present.document import write_section
-from pytest_fcbench.run import plan as early_notes
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.plan import describe_plan
+from pytest_fcbench.run.plan import describe_free_texts, describe_plan, describe_vectors, list_early_notes
 from pytest_fcbench.run.progress_file import GroupTally
+from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.run.run_models import WITHOUT_PREFLIGHT, RunModels, find_hint
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
@@ -43,7 +46,6 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import (
 )
 from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_trained
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.outlines import RecordSpool
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 
@@ -197,7 +199,7 @@ class Session:
 
     def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield lines about what of these entries will not be scored, or not as officially."""
-        return (f"note: {note}" for note in early_notes.list_early_notes(self.context, entries))
+        return (f"note: {note}" for note in list_early_notes(self.context, entries))
 
     @property
     def has_started(self) -> bool:
@@ -309,8 +311,7 @@ class Session:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
         new_record = records.build_record(entry, context.manner, judgement, transcript, context.usd, marks)
-        (marked_record,) = mark_trained([new_record], context.trained)
-        return marked_record
+        return mark_trained([new_record], context.trained)[0] if context.trained else new_record
 
     def not_scored(
         self,
@@ -352,10 +353,10 @@ class Session:
         if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in all_records):
             notes.append("web APIs were called live, so scores depend on their replies of that day")
         searching = {r.suite for r in all_records if r.category == "memory_vector"}
-        notes += early_notes.describe_vectors(self.context, searching)
+        notes += describe_vectors(self.context, searching)
         entry_keys = {r.entry for r in all_records}
         judged_entries = (entry for entry in self.context.list_free_texts() if entry.key in entry_keys)
-        notes += early_notes.describe_free_texts(self.context, judged_entries)
+        notes += describe_free_texts(self.context, judged_entries)
         if path := self.context.settings.trained:
             count = len(all_records) - len(leave_out_trained(all_records))
             notes.append(f"{count} of {len(all_records)} entries are in the training data ({path.name})")
@@ -448,3 +449,59 @@ def _name_search(context: RunContext, all_records: Iterable[Record]) -> str | No
         return f"recorded:{context.web_recording.name}"
     kind = context.settings.search
     return "core" if own_webs == {True} else "nobody" if own_webs == {False} and kind == "core" else kind
+
+
+# A conversation repeated with stored answers
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request to the model under test and its stored answer; ``answer`` is None where none is stored."""
+
+    request: AskModel
+    answer: Completion | None = None
+
+
+@dataclass(frozen=True)
+class _WatchedContext(RunContext):
+    """A run whose conversations write down what is exchanged, by the id of the item."""
+
+    exchanges: dict[str, list[Exchange]] = field(default_factory=dict)
+
+    def converse(
+        self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
+    ) -> Conversation:
+        exchange_list = self.exchanges[entry.item_id] = []
+        return _watch_conversation(super().converse(entry, memories, manner), exchange_list)
+
+
+def _watch_conversation(
+    conversation: Conversation, exchange_list: list[Exchange]
+) -> Generator[AskModel, Completion, Transcript]:
+    """Run a conversation and write down each request to the model before its answer is waited for."""
+    try:
+        request = next(conversation)
+        while True:
+            if is_to_model := request.party is Party.MODEL:
+                exchange_list.append(Exchange(request))
+            answer = yield request
+            if is_to_model:
+                exchange_list[-1] = Exchange(request, answer)
+            request = conversation.send(answer)
+    except StopIteration as done:
+        transcript: Transcript = done.value
+        return transcript
+
+
+def list_exchanges(settings: Settings, entry: Entry) -> Iterator[Exchange]:
+    """Yield what is exchanged about an entry, as far as its answers are stored; nothing is asked anew.
+
+    The last one has no answer where the conversation goes on and no answer is stored, so that there always is
+    the first request. Raises ``FcbenchError``.
+    """
+    context = _WatchedContext(replace(settings, offline=True))
+    with closing(Session(context)) as session:
+        context.check()
+        with suppress(NotScoredError):
+            session.transcript(entry)
+    yield from context.exchanges.get(entry.item_id, ())

@@ -160,22 +160,17 @@ def _write_aside(aside: AuxiliaryCall) -> dict[str, object]:
 
 def measure_completion(completion: Completion, usd: float | None) -> Usage:
     """Return the seconds, tokens and dollars of a completion."""
-    figures = completion
-    parts = (figures.cached_tokens, figures.cache_write_tokens, figures.reasoning_tokens)
-    return Usage(figures.latency_s, figures.input_tokens, figures.output_tokens, usd, *parts)
+    return Usage(usd=usd, **read_figures(completion))
+
+
+def read_figures(source: Completion | Usage) -> dict[str, Any]:
+    """Return the seconds and tokens of a completion, as they stand in its usage too."""
+    return {name: getattr(source, name) for name in _USAGE if name != "usd"}
 
 
 def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
     """Return a stored completion with its seconds and tokens. Raises KeyError or TypeError."""
-    return replace(
-        read_answer(value),
-        latency_s=usage.latency_s,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cached_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-    )
+    return replace(read_answer(value), **read_figures(usage))
 
 
 _Completion: TypeAlias = Annotated[

@@ -11,13 +11,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_fcbench.domain import registry
-from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_bill, measure_usage
+from pytest_fcbench.domain.verdict import NotScored, Profile, Verdicts
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill, measure_usage
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score
-from pytest_fcbench.scorecard.record import group_by_category
+from pytest_fcbench.scorecard.record import Usage, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
 
@@ -109,6 +109,10 @@ class ScoreRow:
 
 
 _LARGEST = 2**63
+_TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+_USAGE = (*_TOKENS, "latency_s", "usd")
+_FIGURES = (*_TOKENS, "usd", "latency_mean_s", "latency_p50_s", "latency_p95_s")
+"""The members of usage that rows of entries and of scores have."""
 Row: TypeAlias = OutcomeRow | ScoreRow
 
 
@@ -124,7 +128,6 @@ def list_columns(
 def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
     """Describe the Records of a scorecard as rows, one at a time."""
     for record in card.records:
-        official_verdict, corrected_verdict = (record.verdict(profile) for profile in Profile)
         decides = record.verdict(card.facts.profile)
         yield OutcomeRow(
             run=card.path.stem,
@@ -136,33 +139,28 @@ def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
             group=record.group,
             trial=record.trial,
             passed=None if isinstance(decides, NotScored) else int(decides.passed),
-            official=official_verdict.status,
-            official_code=official_verdict.cause
-            if isinstance(official_verdict, NotScored)
-            else official_verdict.code,
-            official_reason=official_verdict.reason,
-            corrected=corrected_verdict.status,
-            corrected_code=corrected_verdict.cause
-            if isinstance(corrected_verdict, NotScored)
-            else corrected_verdict.code,
-            corrected_reason=corrected_verdict.reason,
+            **_describe_verdicts(record.verdicts),
             steps=len(record.steps),
-            latency_s=record.latency_s,
-            input_tokens=_limit_count(record.input_tokens),
-            output_tokens=_limit_count(record.output_tokens),
-            cached_tokens=_limit_count(record.usage.cached_tokens),
-            cache_write_tokens=_limit_count(record.usage.cache_write_tokens),
-            reasoning_tokens=_limit_count(record.usage.reasoning_tokens),
-            usd=record.usd,
+            **{name: _read_figure(record.usage, name) for name in _USAGE},
             rating=record.rating.score if record.rating else None,
             cluster=record.cluster,
             marks=",".join(record.marks),
         )
 
 
-def _limit_count(count: int | None) -> int | None:
-    """Leave out a count that no column of whole numbers holds; a server can state any."""
-    return count if count is None or abs(count) < _LARGEST else None
+def _describe_verdicts(verdicts: Verdicts) -> dict[str, Any]:
+    cells: dict[str, Any] = {}
+    for profile in Profile:
+        verdict = verdicts.select_profile(profile)
+        code = verdict.cause if isinstance(verdict, NotScored) else verdict.code
+        cells |= {profile: verdict.status, f"{profile}_code": code, f"{profile}_reason": verdict.reason}
+    return cells
+
+
+def _read_figure(usage: CostLatency | Usage | None, name: str) -> Any:
+    """Return a figure of usage; None for a count that no column of numbers holds: a server can state any."""
+    figure = getattr(usage, name, None)
+    return None if isinstance(figure, int) and abs(figure) >= _LARGEST else figure
 
 
 def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
@@ -206,15 +204,7 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 high=limits.high if limits else None,
                 interval_method=limits.method if limits else None,
                 missing=",".join(score.missing),
-                usd=part_usage.usd if part_usage else None,
-                input_tokens=_limit_count(part_usage.input_tokens) if part_usage else None,
-                output_tokens=_limit_count(part_usage.output_tokens) if part_usage else None,
-                cached_tokens=_limit_count(part_usage.cached_tokens) if part_usage else None,
-                cache_write_tokens=_limit_count(part_usage.cache_write_tokens) if part_usage else None,
-                reasoning_tokens=_limit_count(part_usage.reasoning_tokens) if part_usage else None,
-                latency_mean_s=part_usage.latency_mean_s if part_usage else None,
-                latency_p50_s=part_usage.latency_p50_s if part_usage else None,
-                latency_p95_s=part_usage.latency_p95_s if part_usage else None,
+                **{name: _read_figure(part_usage, name) for name in _FIGURES},
             )
 
 

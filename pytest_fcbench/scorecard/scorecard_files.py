@@ -66,12 +66,14 @@ def read_report(path: Path, take_test: Callable[[object, Place], object]) -> dic
     with path.open("rb") as file:
         line = file.readline()
         if not line.rstrip().endswith(_TESTS):
-            report: dict[str, object] = read_json_text(line + file.read())
-            if not isinstance(report, dict) or not isinstance(tests := report.get("tests"), list):
-                return report
-            for test in tests:
-                take_test(test, json.dumps(test))
-            return {**report, "tests": []}
+            report: Any = read_json_text(line + file.read())
+            tests = report.get("tests") if isinstance(report, dict) else None
+            if isinstance(tests, list):
+                report["tests"] = []
+                for test in tests:
+                    take_test(test, json.dumps(test))
+            document: dict[str, object] = report
+            return document
         beginning, offset = line, len(line)
         for line in file:
             if line.startswith(b"]"):

@@ -20,7 +20,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Api
-from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
@@ -30,7 +29,7 @@ from pytest_fcbench.server.body import (
     read_response_request,
 )
 from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, FaultKind, break_stream
-from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, Models
+from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup
 from pytest_fcbench.server.replies import (
     Judge,
     ServedReply,
@@ -134,7 +133,6 @@ class ChatServer:
     def __init__(
         self,
         name: str,
-        models: Models,
         lookup: EntryIndex,
         draws: Iterator[Draw],
         retry_after: float,
@@ -147,13 +145,11 @@ class ChatServer:
         """
         self._families = families
         self._name = name
-        self._models = models
         self._lookup = lookup
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge = judge
         self._stats = Stats()
-        self._replies: dict[tuple[object, ...], ServedReply] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -224,11 +220,11 @@ class ChatServer:
 
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
-        return _write_chat_answer(body, await self._make_reply(body, call), call)
+        return _write_chat_answer(body, self._make_reply(body, call), call)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         body = read_response_request(content)
-        made_reply = await self._make_reply(body, call)
+        made_reply = self._make_reply(body, call)
         response = build_response(made_reply.reply, call.number, call.created)
         parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
         return _Answer(made_reply.key, parts, broken=made_reply.broken, is_stream=body.stream)
@@ -251,11 +247,8 @@ class ChatServer:
         whole = json.dumps(write_reply(api, reply)).encode()
         return _Answer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
-    async def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
-        """Make the reply to a chat request, once for all equal ones about an entry.
-
-        Raises ``RefusedRequestError`` where there is none.
-        """
+    def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
+        """Make the reply to a chat request. Raises ``RefusedRequestError`` where there is none."""
         is_broken = call.fault is FaultKind.JSON
         if (opinion := self._judge.answer_question(body.messages)) is not None:
             prompt_tokens = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
@@ -264,18 +257,14 @@ class ChatServer:
         hit = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
         fault = call.fault if call.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
-        key = (hit.entry.key, hit.prompting, hit.driven, hit.turn, hit.step, fault)
-        if key not in self._replies:
-            try:
-                request = AskModel(hit.messages, hit.tools, hit.turn, hit.step)
-                completion = await self._models(hit.prompting).complete(hit.entry, request)
-            except NotScoredError as error:
-                raise RefusedRequestError(404, error.cause, error.reason) from None
-            if fault is FaultKind.ONE_CALL and completion.tool_calls:
-                completion = replace(completion, tool_calls=completion.tool_calls[:1])
-            reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
-            self._replies[key] = reply.cut_in_half() if fault is FaultKind.JSON else reply
-        return _MadeReply(call.name or hit.entry.key, self._replies[key], fault is not None)
+        completion = hit.answer
+        if isinstance(completion, NotScoredError):
+            raise RefusedRequestError(404, completion.cause, completion.reason)
+        if fault is FaultKind.ONE_CALL and completion.tool_calls:
+            completion = replace(completion, tool_calls=completion.tool_calls[:1])
+        reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
+        reply = reply.cut_in_half() if fault is FaultKind.JSON else reply
+        return _MadeReply(call.name or hit.entry.key, reply, fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
         is_broken = call.fault is FaultKind.JSON

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.environments.vectors import embed_by_hash
+from pytest_fcbench.environments.world import embed_by_hash
 
 _SHORT = 2**16
 """The longest body, in bytes or characters, that is remembered."""

@@ -1,4 +1,8 @@
-"""Simulated faults and latencies, drawn for each request by its number."""
+"""Simulated faults and latencies, drawn for each request by its number.
+
+Faults of a stream change how it is written: each says the same as real servers wrongly say it, or ends too
+early.
+"""
 
 from __future__ import annotations
 

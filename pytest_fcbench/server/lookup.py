@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
@@ -53,20 +53,16 @@ Models: TypeAlias = Callable[[Prompting], Model]
 
 @dataclass(frozen=True, slots=True)
 class FoundRequest:
-    """An entry, the manner in which it was put, and how far its conversation is."""
+    """An entry, the manner in which it was put, how far its conversation is, and the answer."""
 
     entry: Entry
     prompting: Prompting
-    driven: PathSettings
-    """The settings under which a golden path was walked."""
-    turn: int = 0
-    step: int = 0
-    prompt_tokens: int = 0
+    turn: int
+    step: int
+    prompt_tokens: int
     """An estimate, a token for four bytes of messages and tools."""
-    messages: tuple[Mapping[str, object], ...] = ()
-    """The messages of the request where the answer depends on earlier results, else empty."""
-    tools: tuple[Mapping[str, object], ...] = ()
-    """The tools of the request where they tell how names are shown, else empty."""
+    answer: Completion | NotScoredError
+    """What the model says, or why it says nothing."""
 
 
 class _ServedEntries:
@@ -223,7 +219,8 @@ class EntryIndex:
             self._indexed.add((each.key, prompting, path_settings))
             memories, suite = self._memories[prompting], self._entries[each.key][1]
             setting = ConversationContext(ModelPresentation("", prompting), suite, path_settings, memories)
-            for request in list_requests(each, setting, self._models, self._served.web):
+            model = self._models(prompting)
+            for request in list_requests(each, setting, {prompting: model}.__getitem__, self._served.web):
                 tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]
                 text = json.dumps(request.messages, ensure_ascii=False)
                 sent_tools = ", ".join(sent for sent, _ in tools)
@@ -234,17 +231,12 @@ class EntryIndex:
                 digest = make_digest(
                     interpret_messages(messages), f"[{', '.join(hashed for _, hashed in tools)}]"
                 )
-                found_request = FoundRequest(
-                    each,
-                    prompting,
-                    path_settings,
-                    request.turn,
-                    request.step,
-                    estimate_tokens(f'{{"messages": {text}, "tools": [{sent_tools}]}}'),
-                    # Only an answer about a memory or the web depends on what was found out before.
-                    request.messages if each.expectation.rests_on_results else (),
-                    request.tools if each.category.group is Group.COMPLEX else (),
-                )
+                try:
+                    completion: Completion | NotScoredError = run_through(model.complete(each, request))
+                except NotScoredError as error:
+                    completion = error
+                tokens = estimate_tokens(f'{{"messages": {text}, "tools": [{sent_tools}]}}')
+                found_request = FoundRequest(each, prompting, request.turn, request.step, tokens, completion)
                 self._index.setdefault(digest, {}).setdefault(each.key, found_request)
 
 

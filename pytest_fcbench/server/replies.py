@@ -13,10 +13,8 @@ from typing import TypedDict
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Completion, ToolCall
-from pytest_fcbench.environments.vectors import embed_by_hash
-from pytest_fcbench.judging.prompts import read_prompt
-from pytest_fcbench.judging.questions import RULES
-from pytest_fcbench.judging.ratings import MOST
+from pytest_fcbench.environments.world import embed_by_hash
+from pytest_fcbench.judging.questions import MOST, RULES, read_prompt
 from pytest_fcbench.kinds.golden_path.truth import PathWording
 from pytest_fcbench.server.body import EmbeddingRequest, RefusedRequestError, estimate_tokens
 

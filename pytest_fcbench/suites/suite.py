@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import Category, Entry, Shard
 from pytest_fcbench.environments.world import World
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,6 +21,7 @@ from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
 from pytest_fcbench.execution.rest.performer import Sender, read_api_request
 from pytest_fcbench.kinds.execution.rest_verdict import compare_shapes
 from pytest_fcbench.kinds.execution.verdict import list_calls_to_carry_out, list_recorded_replies
+from pytest_fcbench.present.tables import Table, render_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +133,44 @@ def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[ProbeOutcome]:
             case other:
                 answers.append(ProbeOutcome(probe, ProbeState.FAILED, other.reason))
     return answers
+
+
+def check_apis(entries: Iterable[Entry], instead: Mapping[str, int] | None = None) -> Sequence[ProbeOutcome]:
+    """Ask the web APIs that entries need; ``instead`` is passed to ``Sender``."""
+    return list(ask_apis(collect_probes(entries), Sender(live.HOSTS, instead=instead)))
+
+
+def build_outcome_document(outcomes: Sequence[ProbeOutcome]) -> Mapping[str, object]:
+    """Return outcomes as JSON values."""
+    requests = [
+        {
+            "host": outcome.probe.wanted.host,
+            "call": outcome.probe.call,
+            "state": outcome.state.value,
+            "reason": outcome.reason or None,
+        }
+        for outcome in outcomes
+    ]
+    return {"answered": count_answered(outcomes), "requests": requests}
+
+
+def render_outcomes(outcomes: Sequence[ProbeOutcome], width: int) -> Iterator[str]:
+    """Render how many requests each host answered, and why it did not answer the others."""
+    by_host: dict[str, list[ProbeOutcome]] = {}
+    for outcome in outcomes:
+        by_host.setdefault(outcome.probe.wanted.host, []).append(outcome)
+    rows, failures = [], []
+    for host, own in by_host.items():
+        counts = Counter(outcome.state for outcome in own)
+        rows.append((host, str(len(own)), *(str(counts[state]) for state in ProbeState)))
+        reasons = Counter((each.state, each.reason) for each in own if each.state is not ProbeState.ANSWERED)
+        for (state, reason), number in reasons.items():
+            failures.append(f"{host}: {number} {state}: {' '.join(reason.split())}")
+    yield from render_text(Table("", ("host", "calls", *ProbeState), tuple(rows)), width)
+    yield from failures
+    yield f"{count_answered(outcomes)} of {len(outcomes)} requests got a reply of the expected shape"
+
+
+def count_answered(outcomes: Sequence[ProbeOutcome]) -> int:
+    """Count the requests that were answered in the right shape."""
+    return sum(outcome.state is ProbeState.ANSWERED for outcome in outcomes)

@@ -1,6 +1,10 @@
 """The content of a page for a model: raw, as Markdown, or as text.
 
-Officially the whole page is returned, however long; here it ends after ``LONGEST_CONTENT`` characters.
+Officially the whole page is returned, of any type and however long; here it ends after ``LONGEST_CONTENT``
+characters. The official profile has it as officially, converted by the same libraries, in a process of its
+own that ends after a time: the official parser takes ten minutes for 200 kB that are made for it.
+
+    python -m pytest_fcbench.web.page_content markdown < page.html
 """
 
 from __future__ import annotations

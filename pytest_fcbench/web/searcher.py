@@ -3,6 +3,10 @@
 The request's only message is the call, ``{"name": ..., "arguments": {...}}`` as JSON. The answer is JSON too:
 ``{"results": [{"title", "href", "body"?}]}``, ``{"content": ...}``, or ``{"error": ...}`` for what a model is
 to be told. Where the search engine itself fails there is no answer, and the entry is not scored.
+
+A recording has a call and its answer a line; of a call that is recorded twice the later line counts::
+
+    {"name": "fetch_url_content", "arguments": {"url": "...", "mode": "raw"}, "answer": {"content": "..."}}
 """
 
 from __future__ import annotations
@@ -277,18 +281,6 @@ class OwnWeb:
             self._server.close()
 
 
-@dataclass(frozen=True, slots=True)
-class NoWebSearcher:
-    """A stand-in for runs in which nobody searches the web."""
-
-    immediate: bool = True
-    notes: tuple[str, ...] = ()
-
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Raise ``CallError``."""
-        raise refuse_search()
-
-
 def refuse_search() -> CallError:
     """Return the error of entries about the web in runs without a search engine."""
     return CallError(
@@ -296,6 +288,10 @@ def refuse_search() -> CallError:
         "this entry needs a web search; choose a search engine with --fcbench-search="
         "duckduckgo, serpapi or recorded:FILE",
     )
+
+
+def _refuse_call() -> Sources:
+    raise refuse_search()
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +307,6 @@ class RecordedWeb:
         """Return the recorded answer. Raises ``CallError`` where there is none."""
         name, arguments = _read_call(request)
         answer = self.answers.get(make_key(name, arguments))
-        if answer is None and "official" in arguments:
-            # A recording of an earlier version has pages in one form only.
-            arguments = {key: value for key, value in arguments.items() if key != "official"}
-            answer = self.answers.get(make_key(name, arguments))
         if answer is None:
             call = f"{name} with {json.dumps(arguments)}"
             raise CallError("not_recorded", f"{self.path} has no answer to {call:.300}")
@@ -328,13 +320,13 @@ ENGINES: Mapping[str, Callable[[], Search]] = {
 """Makers of the search engines of the open web by name. Each raises ``UsageError``."""
 
 
-def open_web_searcher(name: str) -> WebSearcher | RecordedWeb | NoWebSearcher:
+def open_web_searcher(name: str) -> WebSearcher | RecordedWeb:
     """Return what answers for the open web: an engine, or ``recorded:FILE``. Raises ``UsageError``."""
     kind, _, path = name.partition(":")
     if kind == "recorded":
         return RecordedWeb(Path(path), read_recording(Path(path)))
     if kind not in ENGINES:
-        return NoWebSearcher()
+        return WebSearcher(_refuse_call, immediate=True)
     engine = ENGINES[kind]()
     notes = ("pages as Markdown are not as officially; pip install 'pytest-fcbench[markdown]'",)
     return WebSearcher(

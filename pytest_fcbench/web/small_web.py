@@ -1,4 +1,7 @@
-"""The small web on loopback: a server for all of its hosts and its search engine."""
+"""The small web on loopback: its pages, a server for all of its hosts, and its search engine.
+
+The engine ranks pages by BM25 (Robertson and Zaragoza 2009).
+"""
 
 from __future__ import annotations
 

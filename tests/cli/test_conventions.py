@@ -126,6 +126,7 @@ def test_a_command_shows_examples_that_it_understands_and_a_page(
     assert f"more: docs/{page}.md" in told
 
 
+@pytest.mark.few(3)
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     "words",

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli import doctor
 from pytest_fcbench.cli.main import main
+from pytest_fcbench.run import setup_checks
 from tests.cli.conftest import Refusal
 from tests.loopback import Reply, make_message_reply, serve_answers
 from tests.served import served
@@ -134,7 +134,7 @@ def test_packages_that_do_not_fit_are_named(
 def test_a_disk_that_is_nearly_full_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "_NEEDED_BYTES", 10**18)
+    monkeypatch.setattr(setup_checks, "_NEEDED_BYTES", 10**18)
     code, found, _ = _run_doctor(capsys)
     assert code == 0
     assert re.match(

@@ -16,7 +16,7 @@ import pytest
 from pytest_fcbench.cli import main, models
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import bfcl
-from pytest_fcbench.suites.packs.wheel import WheelSource
+from pytest_fcbench.suites.packs import WheelSource
 from tests.dispatch.clock import wait_until
 from tests.factories import DEMO, PACKAGE, make_record, pin_source, write_scorecard, write_tree, write_wheel
 
@@ -275,6 +275,7 @@ def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path)
         wait_until(partial(lambda pid: not Path(f"/proc/{pid}").exists(), pid))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("redirection", "words", "ending"),
     [
@@ -292,6 +293,7 @@ def test_an_output_that_takes_nothing_ends_in_no_traceback(
     assert (done.returncode, done.stderr) == ending
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "words", [["x\x1b[31m"], ["codes", "--x\x1b[31m"], ["run", "show", "a\x1b]0;x\x07\u202e"]]
 )

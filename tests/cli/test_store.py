@@ -24,7 +24,7 @@ from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.stored_answers import name_model
 from pytest_fcbench.domain.transcript import Completion, ToolCall
-from pytest_fcbench.models.baselines.official_results import read_turns
+from pytest_fcbench.models.baselines.replay import read_turns
 from pytest_fcbench.models.registry import describe_identity
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
@@ -472,6 +472,7 @@ def test_whole_conversations_are_imported_and_exported(
     assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pack")
 def test_a_conversation_that_lacks_a_step_is_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
@@ -487,6 +488,7 @@ def test_a_conversation_that_lacks_a_step_is_left_out(
     assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
 
+@pytest.mark.few(2)
 @pytest.mark.usefixtures("pack")
 @pytest.mark.parametrize(
     ("files", "syntax"),
@@ -571,6 +573,7 @@ def test_what_does_not_come_in_is_counted(folder: Path, capsys: pytest.CaptureFi
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("pack")
 def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None:
     """Nor is the text beside tool calls what function calling judges."""
@@ -587,6 +590,7 @@ def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None
         assert rows == [{"id": "multiple_0", "result": result}]
 
 
+@pytest.mark.few(3)
 @pytest.mark.usefixtures("pack")
 @pytest.mark.parametrize(
     ("words", "says"),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError, carry_out_call
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from tests.cases import each_case
 
 FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a, b], "api.same": lambda x: x}

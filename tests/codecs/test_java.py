@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java
-from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.syntax import LONGEST_LITERAL, Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import javascript
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, source_text, wild_text

@@ -9,9 +9,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.presenting import (
+    Notes,
+    Prompts,
+    Sentences,
+    Wording,
     build_assistant_message,
     build_first_request,
     build_late_functions_request,
@@ -19,10 +25,10 @@ from pytest_fcbench.codecs.presenting import (
     build_tool,
     build_wire_doc,
     find_shown_name,
+    format_docs,
     sanitise_name,
     select_tool_calls,
 )
-from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import (
@@ -732,3 +738,112 @@ def test_a_tool_message_without_a_call_stays_where_it_is() -> None:
     )
     assert request.messages[1] == {"role": "tool", "content": "2 euros"}
     assert [each["content"] for each in request.messages[-2:]] == ["2 euros", "none left"]
+
+
+DOC = {
+    "name": "garden.water",
+    "description": "Water a bed.",
+    "parameters": {
+        "type": "dict",
+        "properties": {
+            "bed": {"type": "string", "description": "Which.", "enum": ["a", "b"], "default": "a, b"},
+            "times": {"type": "array", "items": {"type": "integer"}},
+            "valve": {
+                "type": "dict",
+                "description": "Settings.",
+                "properties": {"open": {"type": "boolean"}, "flow": {"type": "float"}},
+                "required": ["open"],
+            },
+            "names": {"type": "dict", "additionalProperties": {"type": "number"}},
+        },
+        "required": ["bed"],
+    },
+}
+
+XML = """\
+<function name="garden.water">
+  <desc>Water a bed.</desc>
+  <params>
+    <param name="bed" type="string" required="true" default="'a b'">
+      <desc>Which. Enum values: ['a', 'b'].</desc>
+    </param>
+    <param name="times" type="array[integer]" required="false">
+      <desc></desc>
+    </param>
+    <param name="valve" type="dict" required="false">
+      <desc>Settings.</desc>
+      <params>
+        <param name="open" type="boolean" required="true">
+          <desc></desc>
+        </param>
+        <param name="flow" type="float" required="false">
+          <desc></desc>
+        </param>
+      </params>
+    </param>
+    <param name="names" type="dict[number]" required="false">
+      <desc></desc>
+    </param>
+  </params>
+</function>
+"""
+
+PYTHON = '''\
+# Function: garden.water
+    """
+    Water a bed.
+
+    Args:
+        bed (str, default='a, b'): Which. Enum values: ['a', 'b'].
+        times (list[int]): \n\
+        valve (dict): Settings.
+            open (bool): \n\
+            flow (float): \n\
+        names (dict[str, float]): \n\
+    """
+'''
+
+
+def test_docs_as_json_are_an_indented_list() -> None:
+    assert format_docs([DOC, DOC], Docs.JSON) == json.dumps([DOC, DOC], indent=4)
+
+
+def test_docs_as_xml_stand_one_below_the_other() -> None:
+    assert format_docs([DOC, DOC], Docs.XML) == f"{XML}\n{XML}"
+
+
+def test_docs_as_python_have_empty_lines_between_them() -> None:
+    assert format_docs([DOC, DOC], Docs.PYTHON) == f"{PYTHON}\n\n\n\n\n{PYTHON}\n\n\n"
+
+
+def test_where_nothing_says_which_are_required_all_are() -> None:
+    bare = {"name": "f", "parameters": {"properties": {"x": {"properties": {"y": {}}}}}}
+    text = format_docs([bare], Docs.XML)
+    assert text.count('required="true"') == 2
+    assert text.count('type="string"') == 2
+
+
+@pytest.mark.parametrize(("form", "text"), [(Docs.PYTHON, ""), (Docs.XML, ""), (Docs.JSON, "[]")])
+def test_without_functions_there_is_no_text_or_an_empty_list(form: Docs, text: str) -> None:
+    assert format_docs([], form) == text
+
+
+_json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "items", "properties", "required", "enum", "additionalProperties", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("form", Docs)
+@given(schema=_json_values)
+def test_odd_schemas_are_shown_too(form: Docs, schema: object) -> None:
+    doc = {"name": "f", "description": "F.", "parameters": {"properties": {"x": schema}}}
+    assert "f" in format_docs([doc], form)

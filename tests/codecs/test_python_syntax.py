@@ -18,7 +18,7 @@ import pytest
 from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError
 from pytest_fcbench.codecs.call_evaluation import carry_out_call as carry_out
 from pytest_fcbench.codecs.decoders import python as python_calls
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.python_syntax import (
     DEEPEST,
     explain_refusal,

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     OfferedFunctions,
     read_corrected,
     read_official,
 )
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.rendering import render_completion, render_in_format
 from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.function_doc import Language

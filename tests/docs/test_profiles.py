@@ -17,8 +17,7 @@ from pytest_fcbench.domain.transcript import Completion, Ending, RecordedCall, S
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds import chat as chat
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import chat, relevance
 from pytest_fcbench.kinds.answers import verdict as final_answer
 from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.kinds.calls import verdict as by_calls

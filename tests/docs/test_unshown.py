@@ -18,7 +18,7 @@ from tests.docs.pages import PAGES, run
 
 ELSEWHERE = re.compile(
     r"=\.\.\.|bfcl|complexfuncbench|minilm|--judge |--audit |--model my-ft"
-    r"|^fcbench (pull|serve|view|contamination|export (official|inspect|mlflow|wandb))"
+    r"|^fcbench (pull|serve|suite contamination|run (view|export (official|inspect|mlflow|wandb)))"
     r"|^pytest tests |shop_suite"
 )
 """What is not to be had here, or is run by tests of its own."""

@@ -153,8 +153,8 @@ def test_json_text_is_read_in_one_place() -> None:
     }
     assert reading == {
         "domain/text.py",
-        "codecs/decoders/json_text.py",
-        "codecs/decoders/json_calls.py",
+        "codecs/decoders/syntax.py",
+        "codecs/decoders/prompt_formats.py",
         # What it reads was written by this program, on the other side of a link that knows its key.
         "dispatch/worker_link.py",
         # Its values are no JSON, and are made by a process that is confined.

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.environments.custom import adapt_class
-from pytest_fcbench.environments.environment import list_functions
+from pytest_fcbench.environments.environment import adapt_class, list_functions
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 

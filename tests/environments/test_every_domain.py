@@ -19,10 +19,8 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.environments import DOMAINS, open_environments
-from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import Environment, document_domain
+from pytest_fcbench.environments.execution import DOMAINS, Environments, open_environments
 from pytest_fcbench.environments.world import Filler, World
 from pytest_fcbench.kinds.state.verdict import Trajectory
 from tests.cases import each_case
@@ -360,6 +358,7 @@ ALL = [[name] for name in DOMAINS] + [TOGETHER]
 IDS = [*DOMAINS, "all"]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("long_context", [False, True], ids=["short", "long"])
 @pytest.mark.parametrize("domains", ALL, ids=IDS)
 @given(random=st.randoms(use_true_random=False), number=st.integers(1, 14))

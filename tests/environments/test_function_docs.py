@@ -11,9 +11,8 @@ from docstring_parser import parse
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.function_doc import TYPES, WITH_ELEMENTS, FunctionDoc, Language, conforms_to_schema
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.environment import Environment, list_functions
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import Environment, document_domain, list_functions
+from pytest_fcbench.environments.execution import DOMAINS
 from tests.cases import each_case
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pytest_fcbench.environments.api.messages import Messages
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.sentences import write_sentence
-from pytest_fcbench.environments.world import World
+from pytest_fcbench.environments.world import World, write_sentence
 from tests.cases import each_case
 
 EXECUTOR = {"execute_multi_turn_func_call": ["{func_call_copy} is forbidden.", "It went wrong: {value}"]}

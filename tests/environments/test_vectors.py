@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments.vectors import embed_by_hash, measure_likeness
+from pytest_fcbench.environments.world import embed_by_hash, measure_likeness
 
 
 def compare_texts(one: str, other: str) -> float:

@@ -8,13 +8,12 @@ from copy import deepcopy
 
 from hypothesis import strategies as st
 
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.execution import render_result
+from pytest_fcbench.environments.execution import DOMAINS, render_result
 from pytest_fcbench.environments.web_search import MODES
-from pytest_fcbench.execution.rest import apis as request
 from pytest_fcbench.execution.rest import apis
-from pytest_fcbench.execution.rest.performer import read_api_request
+from pytest_fcbench.execution.rest import apis as request
 from pytest_fcbench.execution.rest.apis import NoRequestError
+from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.server.body import RefusedRequestError as NotServed
 from pytest_fcbench.server.body import read_body
 from pytest_fcbench.web.addresses import Refused, is_sendable, parse_url

@@ -27,14 +27,14 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.entry_files import read_entries as read_entries
 from pytest_fcbench.models.baselines import replay, scripted
-from pytest_fcbench.models.baselines.official_results import read_turns
+from pytest_fcbench.models.baselines.replay import read_turns
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.scorecard import scorecard_files as scorecards
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.server.faults import read_latency, read_shares
 from pytest_fcbench.suites import core, packs
-from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.bfcl.official_sources import SOURCES, read_constants
 from pytest_fcbench.suites.complexfuncbench import read_golden_paths as read_complex
 from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
 from pytest_fcbench.tools.audit import review
@@ -45,7 +45,7 @@ from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, ma
 from tests.fuzzing.strategies import change_values, hostile_text, mutate_bytes, mutate_texts, words
 from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions
-from tests.kinds.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, shorten_file
+from tests.kinds.test_entry_files import FOLDER, LINE, VALIDATOR, WRITTEN, shorten_file
 from tests.suites.test_complexfuncbench import RECORD
 from tests.suites.test_custom import LINES
 

@@ -35,12 +35,11 @@ from pytest_fcbench.execution.outcomes import (
     Unanswered,
     Unreached,
 )
-from pytest_fcbench.judging import ratings
+from pytest_fcbench.judging import questions as ratings
 from pytest_fcbench.judging.equivalence import builtin
-from pytest_fcbench.judging.opinions import Equivalence
-from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
-from pytest_fcbench.kinds import chat as chat
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.judging.questions import Equivalence, JudgeQuestion, Unfit
+from pytest_fcbench.judging.text_normalization import find_differences
+from pytest_fcbench.kinds import chat, relevance
 from pytest_fcbench.kinds.answers import verdict as answer
 from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.kinds.calls import verdict as ast
@@ -55,7 +54,6 @@ from pytest_fcbench.kinds.golden_path.questions import (
 )
 from pytest_fcbench.kinds.sql import kind as sql
 from pytest_fcbench.kinds.state import verdict as state
-from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import change_values, hostile_text, json_values, mutate_texts, words

@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.python import measure_size
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES, OfferedFunctions, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import list_calls_to_make, read_call_texts
+from pytest_fcbench.codecs.decoders.registry import (
+    SYNTAXES,
+    OfferedFunctions,
+    list_calls_to_make,
+    read_call_texts,
+    read_corrected,
+    read_official,
+)
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Undecodable, Unreadable
 from pytest_fcbench.codecs.presenting import (
     build_first_request,
     build_system_prompt,

@@ -8,13 +8,13 @@ from contextlib import closing
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion, Transcript
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.kinds.kind import Resources
-from pytest_fcbench.tools.official_export.tables import build_score_row, write_line
+from pytest_fcbench.tools.export.official_tables import build_score_row, write_line
 from tests.factories import make_transcript
 
 WORLD = World(defaults={"file_system": {"root": {"lib": {"type": "directory", "contents": {}}}}})

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailedEnt
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Ending, Fault, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.kinds.kind import Resources

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
@@ -19,11 +18,12 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
 )
 from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored, Profile
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.judging.questions import put_question
-from pytest_fcbench.kinds import chat as chat
+from pytest_fcbench.kinds import chat
 from pytest_fcbench.kinds.kind import ConversationContext, Resources
 from pytest_fcbench.kinds.table import converse, judge
 from pytest_fcbench.suites import core

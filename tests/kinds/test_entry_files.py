@@ -727,7 +727,7 @@ def _read_entries(value: object, folder: Path) -> None:
     entry_files.read_entries(path, "mine", core.make_world())
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
 def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):

@@ -98,7 +98,7 @@ def test_differences_of_the_state_are_listed() -> None:
     ]
     verdict = Failed("multi_turn:instance_state_mismatch", "why", {"turn": 1, "differences": differences})
     found = explain(make_conversation(), "", verdict=verdict).differences
-    assert [(each.place, each.found, each.expected) for each in found] == [
+    assert [(each.at, each.found, each.expected) for each in found] == [
         ("files.a", None, "'x'"),
         ("n", "1", None),
     ]

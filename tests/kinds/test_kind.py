@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import Entry, Expectation, Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting, Reasoning
@@ -30,8 +30,7 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.environments.sentences import Sentences
-from pytest_fcbench.environments.world import World
+from pytest_fcbench.environments.world import Sentences, World
 from pytest_fcbench.kinds.answers.verdict import Answers, Facts
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.kind import (

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed
-from pytest_fcbench.kinds import own_check as own_check
+from pytest_fcbench.kinds import own_check
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.own_check import Answer, AnyAnswer, add_own_checks, read_answer
 from tests.cases import each_case

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Mode
@@ -21,10 +20,11 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources
 from pytest_fcbench.kinds.table import KINDS, converse, judge, judge_ending
 from pytest_fcbench.suites import core

@@ -106,7 +106,10 @@ def test_workflows_run_the_steps() -> None:
     commands = [step.get("run", "") for job in load_jobs("test").values() for step in job["steps"]]
     assert ".ci/run check" in commands
     assert ".ci/run fast" in commands
-    assert any('pytest tests -m "not nightly" -n auto --dist worksteal' in command for command in commands)
+    assert any(
+        'pytest tests -m "not nightly and not style" -n auto --dist worksteal' in command
+        for command in commands
+    )
     assert ".ci/run nightly" in commands
 
 

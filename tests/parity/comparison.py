@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls, Unreadable
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed, Verdict
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.calls import official
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.relevance import NoCall

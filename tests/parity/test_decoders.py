@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
-from pytest_fcbench.codecs.decoders.registry import read_official
-from pytest_fcbench.codecs.execution_text import list_calls_to_make
+from pytest_fcbench.codecs.decoders.registry import list_calls_to_make, read_official
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import list_official_families
-from tests.codecs.decoders.families.test_families import READ
+from tests.codecs.decoders.test_families import READ
 from tests.parity.official_package import NEEDS_OFFICIAL, run_official
 from tests.parity.test_prompt_formats import mutate_text
 

@@ -21,7 +21,7 @@ from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, Profile, Verdict
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.kinds.calls import official
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls, choose_plain_value
 from pytest_fcbench.kinds.state import verdict as state

@@ -28,7 +28,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.transcript import Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed

@@ -13,9 +13,8 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.environment import list_functions
-from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.execution import DOMAINS, Environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.official_package import NEEDS_OFFICIAL, run_official

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through

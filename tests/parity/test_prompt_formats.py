@@ -9,8 +9,8 @@ from inspect import getsource
 from pathlib import Path
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls
 from pytest_fcbench.codecs.rendering import render_in_format
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.function_doc import Language

@@ -14,7 +14,7 @@ from pytest_fcbench.domain.explanation import FailureClass as C
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.failure import carry_out_calls, classify_conversation
 from pytest_fcbench.suites.suite import Suite

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import FileSystem
-from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.execution import Environments, open_environments
+from pytest_fcbench.judging.text_normalization import find_differences
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.kind import render_folder
-from pytest_fcbench.kinds.state.state_difference import find_differences
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.comparison import Comparison, read_records

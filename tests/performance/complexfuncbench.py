@@ -36,7 +36,7 @@ import psutil
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.kinds.golden_path.script import find_runner
+from pytest_fcbench.kinds.golden_path.script import name_runner
 from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
@@ -89,7 +89,7 @@ def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
     suite = open_suite(NAME, cache)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     # The oracle is asked as any model is that no runner is made for.
-    driven = PathSettings(Profile.OFFICIAL, runner=find_runner("oracle").name)
+    driven = PathSettings(Profile.OFFICIAL, runner=name_runner("oracle"))
     setting = ConversationContext(ModelPresentation("oracle", Prompting.make_default(Mode.FC)), suite, driven)
     conversations = [list(list_requests(entry, setting, OracleModel)) for entry in entries]
     requests = [request for conversation in conversations for request in conversation]

@@ -33,7 +33,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import AskModel, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.baselines.oracle import OracleModel

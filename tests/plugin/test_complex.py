@@ -172,6 +172,7 @@ JUDGED: dict[str, tuple[object, ...]] = {
 """What the judge and the model above come to."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", Mode)
 def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
     """The same however the run is divided."""
@@ -483,6 +484,7 @@ def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
     result.stdout.fnmatch_lines(["complex conversations: *", "*openai/any*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "faults", [(), ("--fault", "429:0.2", "500:0.1", "json:0.1", "--retry-after", "0.05")]
 )
@@ -508,6 +510,7 @@ def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
 # Options that cannot be
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("options", "error"),
     [

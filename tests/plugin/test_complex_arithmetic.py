@@ -133,6 +133,7 @@ def _run_benchmark(
     return project.scorecard()
 
 
+@pytest.mark.few(1)
 def test_every_number_of_the_scorecard(
     project: Project, material: Material, driving_profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

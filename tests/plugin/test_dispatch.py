@@ -33,6 +33,7 @@ def asked(endpoint: Endpoint) -> Counter[str]:
 # The first call
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("status", "cause", "workers"),
     [
@@ -67,6 +68,7 @@ def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -
     result.stderr.fnmatch_lines(["ERROR: the first call failed, so no other call was made: connection: *"])
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_a_server_that_is_starting_is_waited_for(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(first_function) as endpoint:
@@ -82,6 +84,7 @@ def test_a_server_that_is_starting_is_waited_for(project: Project, workers: tupl
     result.assert_outcomes(passed=6)
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_without_a_preflight_every_entry_is_not_scored(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(lambda _: make_error_reply(401, "no")) as endpoint:
@@ -152,6 +155,7 @@ def pytest_unconfigure(config):
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
 def test_workers_only_judge(project: Project, dist: str) -> None:
     """However entries are shared out, each is asked for once, and no worker imports a client."""
@@ -293,6 +297,7 @@ def test_a_worker_on_another_host_converses_itself_with_its_share(project: Proje
 # Stopping
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -> None:
     def slow(asked: Body) -> Reply:
@@ -307,6 +312,7 @@ def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -
     assert len(endpoint.requests) <= 30
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, workers: tuple[str, ...]) -> None:
     reached, release = threading.Event(), threading.Event()
@@ -339,6 +345,7 @@ def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, worke
 # Trials and money
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_trials_are_put_and_stored_apart(project: Project, workers: tuple[str, ...]) -> None:
     """A model that is right every second time."""
@@ -444,6 +451,7 @@ def test_a_plan_estimates_hours_from_stored_answers_or_says_why_it_cannot(projec
     )
 
 
+@pytest.mark.few(1)
 @PLAIN_AND_XDIST
 def test_a_plan_asks_nothing(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(first_function) as endpoint:

@@ -148,12 +148,14 @@ def answer_after(count: int, reply: Reply) -> Answer:
     return answer
 
 
+@pytest.mark.few(1)
 def test_a_server_that_answers_rightly_passes(runner: Runner) -> None:
     ran = runner.run(answer_rightly, entries=3)
     assert (ran.code, ran.requests) == (0, 3)
     assert ran.name_verdicts() == {("passed", "passed")}
 
 
+@pytest.mark.few(1)
 def test_a_plain_500_is_not_scored(runner: Runner) -> None:
     ran = runner.run(answer_after(1, PLAIN_500), "--fcbench-retries=1", entries=2)
     assert ran.name_verdicts() == {("passed", "passed"), ("endpoint", "endpoint")}
@@ -163,6 +165,7 @@ def test_a_plain_500_is_not_scored(runner: Runner) -> None:
 # Streams, and answers that the server breaks off
 
 
+@pytest.mark.few(2)
 @NEEDS_CASES
 @pytest.mark.parametrize("option", ["--fcbench-stream=on", "--fcbench-param=stream=true"])
 @pytest.mark.parametrize(
@@ -177,6 +180,7 @@ def test_calls_that_are_numbered_in_another_way_pass(
     assert "the server broke the protocol in 1 answer (stream_index)" in " ".join(ran.said.split())
 
 
+@pytest.mark.few(2)
 @NEEDS_CASES
 @pytest.mark.parametrize(
     ("case", "cause"),
@@ -194,6 +198,7 @@ def test_an_endpoint_that_failed_has_not_answered(runner: Runner, case: str, cau
     assert ran.requests == 2
 
 
+@pytest.mark.few(1)
 def test_an_endpoint_that_fails_once_is_asked_again_and_the_note_stays(runner: Runner) -> None:
     aborted = Reply(
         {"choices": [{"index": 0, "message": {"content": "I"}, "finish_reason": "abort"}], "usage": {}}
@@ -204,6 +209,7 @@ def test_an_endpoint_that_fails_once_is_asked_again_and_the_note_stays(runner: R
     assert "the server failed before it gave 1 answer (aborted_answer)" in " ".join(ran.said.split())
 
 
+@pytest.mark.few(1)
 @NEEDS_CASES
 def test_a_call_that_the_server_lost_passes_irrelevance_only_officially(runner: Runner) -> None:
     ran = runner.run_case("malformed_function_call", file="irr.yaml")
@@ -215,6 +221,7 @@ def test_a_call_that_the_server_lost_passes_irrelevance_only_officially(runner: 
 # 413
 
 
+@pytest.mark.few(1)
 @NEEDS_CASES
 def test_a_request_larger_than_the_rate_of_the_account_is_not_scored_and_asked_once(runner: Runner) -> None:
     ran = runner.run_case("tpm_limit_413")
@@ -223,6 +230,7 @@ def test_a_request_larger_than_the_rate_of_the_account_is_not_scored_and_asked_o
     assert ran.requests == 1
 
 
+@pytest.mark.few(1)
 def test_where_every_request_is_so_large_the_run_ends_after_three(runner: Runner) -> None:
     told = "on tokens per minute (TPM): Limit 6000, Requested 7000, please reduce your message size"
     ran = runner.run(lambda _: make_error_reply(413, told), entries=9)
@@ -230,6 +238,7 @@ def test_where_every_request_is_so_large_the_run_ends_after_three(runner: Runner
     assert "rate_limit: m: HTTP 413: on tokens per minute" in ran.said
 
 
+@pytest.mark.few(1)
 def test_a_proxy_that_refuses_the_size_of_a_request_is_not_the_models_failure(runner: Runner) -> None:
     ran = runner.run(answer_after(1, TOO_LARGE), entries=2)
     assert ran.name_verdicts() == {("passed", "passed"), ("request_too_large", "request_too_large")}
@@ -240,6 +249,7 @@ def test_a_proxy_that_refuses_the_size_of_a_request_is_not_the_models_failure(ru
 # The context
 
 
+@pytest.mark.few(2)
 @NEEDS_CASES
 @pytest.mark.parametrize("reply", ["reply", "bedrock", "dashscope", "moonshot", "sglang", "vllm_old", "xai"])
 def test_a_prompt_that_does_not_fit_is_the_models_failure_in_any_words(runner: Runner, reply: str) -> None:
@@ -248,6 +258,7 @@ def test_a_prompt_that_does_not_fit_is_the_models_failure_in_any_words(runner: R
     assert ran.requests == 1
 
 
+@pytest.mark.few(1)
 def test_an_answer_that_may_become_too_long_ends_the_run_and_names_the_value(runner: Runner) -> None:
     told = (
         "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is "
@@ -259,6 +270,7 @@ def test_an_answer_that_may_become_too_long_ends_the_run_and_names_the_value(run
     assert "--fcbench-max-tokens" in ran.said
 
 
+@pytest.mark.few(1)
 def test_a_prompt_that_fills_the_context_is_an_overflow_in_the_same_words(runner: Runner) -> None:
     told = (
         "'max_tokens' or 'max_completion_tokens' is too large: 16. This model's maximum context length is "
@@ -271,6 +283,7 @@ def test_a_prompt_that_fills_the_context_is_an_overflow_in_the_same_words(runner
 # Credit
 
 
+@pytest.mark.few(1)
 @NEEDS_CASES
 def test_without_credit_the_run_ends_with_the_first_request(runner: Runner) -> None:
     ran = runner.run_case("no_credit_402", file="ten.yaml")
@@ -289,6 +302,7 @@ QUOTA = (
 )  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("reply", QUOTA, ids=lambda reply: str(reply.status))
 def test_credit_that_ends_in_a_run_stops_it_after_three(runner: Runner, reply: Reply) -> None:
     ran = runner.run(answer_after(2, reply), entries=9)
@@ -297,6 +311,7 @@ def test_credit_that_ends_in_a_run_stops_it_after_three(runner: Runner, reply: R
     assert "stopped sending requests after 3 failures in a row (quota: " in ran.said
 
 
+@pytest.mark.few(1)
 def test_a_rate_limit_in_a_run_is_waited_for(runner: Runner) -> None:
     busy = make_error_reply(429, "slow down")
     replies = iter([False, True, False, False])
@@ -308,6 +323,7 @@ def test_a_rate_limit_in_a_run_is_waited_for(runner: Runner) -> None:
 # Calls that a server cannot read
 
 
+@pytest.mark.few(1)
 @NEEDS_CASES
 def test_a_call_that_its_server_cannot_read_fails_at_once(runner: Runner) -> None:
     ran = runner.run_case("llama_500_unreadable_call")
@@ -315,6 +331,7 @@ def test_a_call_that_its_server_cannot_read_fails_at_once(runner: Runner) -> Non
     assert ran.requests == 1
 
 
+@pytest.mark.few(1)
 @NEEDS_CASES
 def test_a_conversation_that_repeats_a_broken_call_fails(runner: Runner) -> None:
     """The first turn ends with the call that cannot be read; the second is refused."""
@@ -335,6 +352,7 @@ def answer_with_broken_call(refusal: Reply, *, breaks: bool = True, only_broken:
     return answer
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("refusal", "requests"), [(PLAIN_500, 4), (make_error_reply(400, "Expecting value: line 1"), 2)]
 )
@@ -347,6 +365,7 @@ def test_a_server_that_fails_over_a_broken_call_shows_it(
     assert ran.requests == requests
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
@@ -363,6 +382,7 @@ def test_a_server_that_fails_in_any_case_is_not_scored(runner: Runner, answer: A
 # Web pages
 
 
+@pytest.mark.few(1)
 def test_a_web_page_ends_the_run_with_the_first_request(runner: Runner) -> None:
     ran = runner.run(lambda _: PAGE, entries=9)
     assert (ran.code, ran.requests) == (4, 1)
@@ -370,6 +390,7 @@ def test_a_web_page_ends_the_run_with_the_first_request(runner: Runner) -> None:
     assert "check --fcbench-api-base; most such addresses end in /v1" in ran.said
 
 
+@pytest.mark.few(1)
 def test_a_web_page_in_the_middle_of_a_run_is_asked_again(runner: Runner) -> None:
     replies = iter([False, True, False, False])
     ran = runner.run(lambda asked: PAGE if next(replies, False) else answer_rightly(asked), entries=3)

@@ -179,6 +179,7 @@ def test_other_folders_are_as_ever(suite: Project) -> None:
     assert "function-calling benchmark" not in result.stdout.str()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
@@ -241,6 +242,7 @@ def _did_pass(record: Mapping[str, object]) -> bool:
     return isinstance(verdicts, dict) and verdicts["corrected"]["status"] == "passed"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 @pytest.mark.parametrize(
     ("answer", "passed"),

@@ -28,6 +28,7 @@ def project_with_example(project: Project, monkeypatch: pytest.MonkeyPatch) -> P
     return project
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("word", "verdict"), [("please", "passed"), ("now", "failed")])
 def test_a_run_with_everything_that_the_example_adds(
     project_with_example: Project, word: str, verdict: str
@@ -49,6 +50,7 @@ def test_an_unknown_name_is_answered_with_those_that_the_example_adds(project_wi
     result.stderr.fnmatch_lines(["*unknown suite 'exampel'. Did you mean 'example'?*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("bell", "passed"), [(1, 1), (2, 0)])
 def test_a_model_is_asked_as_the_family_that_the_example_adds(
     project_with_example: Project, bell: int, passed: int

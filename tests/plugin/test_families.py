@@ -72,6 +72,7 @@ def make_claude_reply(*positions: int) -> Reply:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("places", "passed"), [((0, 0, 50), 1), ((0, 0, 40), 0)])
 def test_calls_of_the_messages_api(
     project: Project, places: tuple[int, int, int], passed: int, monkeypatch: pytest.MonkeyPatch
@@ -131,6 +132,7 @@ def test_the_served_oracle_is_right_in_the_form_of_each_api(
     assert outcomes["passed"] > 50
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "model",
     [
@@ -181,6 +183,7 @@ def read_shown(printed: str, heading: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model", "options"),
     [
@@ -227,6 +230,7 @@ def test_a_request_without_a_stored_answer_is_shown_alone(
     assert "has no stored answer to this request" in printed
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("official", "is_unasked"),
     [("xiaoming-14B", False), ("qwen3-235b-a22b-instruct-2507-FC", False), ("qwen3-4b-nothink-FC", True)],

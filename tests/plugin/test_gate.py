@@ -10,6 +10,7 @@ from tests.plugin.test_project import ENTRIES
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_a_gate_that_holds_makes_exit_code_0_though_entries_failed(
     project: Project, workers: tuple[str, ...]
@@ -23,6 +24,7 @@ def test_a_gate_that_holds_makes_exit_code_0_though_entries_failed(
     assert project.scorecard()["exitcode"] == 0
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_a_broken_gate_makes_exit_code_1(project: Project, workers: tuple[str, ...]) -> None:
     result = project.run(
@@ -76,6 +78,7 @@ def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
     part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k selects a part of the entries"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("rule", "code"), [("all>=0.2", 1), ("mine>=0.2", 1), ("mine<=0.2", 0)])
 def test_the_gate_of_the_file_is_about_its_suites_and_those_that_it_names(
     project: Project, rule: str, code: int
@@ -124,6 +127,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_a_rule_may_be_about_a_mark_of_ones_own(project: Project, workers: tuple[str, ...]) -> None:
     project.write("conftest.py", MARKS)
@@ -167,6 +171,7 @@ def test_a_plan_tells_the_loss_that_the_gate_would_show(project: Project) -> Non
     )
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]) -> None:
     summary = project.write("summary.md", "earlier\n")

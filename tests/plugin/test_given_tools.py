@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pytest_fcbench.codecs.function_docs.json_schema import resolve_schema
-from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.mcp_servers.open_server import list_tools, read_source
 from tests import codecs
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
@@ -139,6 +139,8 @@ def test_an_openapi_file_of_42_operations(project: Project) -> None:
     check_tools(project, str(OPENAPI))
 
 
+@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["time", "git", "fetch", "sqlite", "arxiv"])
 def test_tools_of_servers_of_the_package_index(project: Project, name: str) -> None:
     pytest.importorskip("mcp")

@@ -16,6 +16,7 @@ from tests.plugin.conftest import Project
 ENTRY = core.open_suite(Path()).load(CATEGORIES["hotels"])[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("change", "fault", "row", "code"),
     [

@@ -59,6 +59,7 @@ def test_pytest_tells_failures_of_own_tests_only_and_the_verdict_is_last(
     assert tables < failures < own < headline < gate < last == len(lines) - 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("options", "ids", "tracebacks"),
     [
@@ -87,6 +88,7 @@ def test_the_error_of_a_fixture_that_ends_is_told_and_fails_the_run(project: Pro
     result.stdout.fnmatch_lines(["E   ZeroDivisionError: division by zero", "ERROR *parallel_0*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("testpaths", ["", "testpaths = .", "testpaths = tests"])
 def test_an_id_runs_that_entry_alone(project: Project, testpaths: str) -> None:
     project.write("pytest.ini", f"[pytest]\n{testpaths}\n")
@@ -108,6 +110,7 @@ def test_an_entry_is_listed_as_failed_after_the_live_line_too(project: Project) 
     assert re.search(r"^benchmarks/test_ast.py [F.]{20,} +\[100%\]$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "n2"])
 def test_a_run_without_a_terminal_ends_by_its_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     done = project.run_apart(*RUN, *workers, "-p", "no:terminal")

@@ -37,6 +37,7 @@ def first_function(asked: Body) -> Reply:
     return make_message_reply(f"[{found.group(1) if found else 'nothing'}()]")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
@@ -73,6 +74,7 @@ def test_a_server_that_reads_no_tool_calls_is_told(
     result.stdout.fnmatch_lines([found])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("status", [200, 401], ids=["answered", "refused"])
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_the_key_is_nowhere_but_in_the_request(

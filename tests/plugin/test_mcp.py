@@ -113,6 +113,7 @@ def test_a_server_that_dies_leaves_its_entries_unscored(project: Project) -> Non
     result.stdout.fnmatch_lines(["*the shelf fell down*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "entries"), [("time", 4), ("git", 5), ("sqlite", 4)])
 def test_servers_of_the_package_index(project: Project, name: str, entries: int, tmp_path: Path) -> None:

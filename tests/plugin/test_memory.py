@@ -131,6 +131,7 @@ def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
     assert again["earlier"] == section["earlier"]
 
 
+@pytest.mark.nightly
 def test_the_gate_counts_earlier_conversations(project: Project) -> None:
     """They are paid once for all entries that continue them, and stored answers count at their price."""
     project.write("fcbench.yaml", "prices: {openai/served: {input: 1000, output: 0}}\n")

@@ -23,6 +23,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model", "variable"),
     [("gpt-4o", "OPENAI_API_KEY"), ("claude-haiku-4-5-20251001", "ANTHROPIC_API_KEY")],

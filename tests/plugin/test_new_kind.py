@@ -23,7 +23,7 @@ def poets(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Add what the page shows to a copy of the package, which the project uses in place of ours."""
     shutil.copytree(ROOT / "pytest_fcbench", project.path / "pytest_fcbench")
     for name, text in FILES:
-        if (path := project.path / name).suffix == ".py" and path.exists():
+        if (path := project.path / name).exists() and name.startswith("pytest_fcbench/"):
             opening, row = text.splitlines(keepends=True)
             before, found, behind = path.read_text(encoding="utf-8").partition(opening)
             assert found, opening
@@ -38,6 +38,7 @@ def _run(poets: Project, model: str, path: str = "benchmarks") -> pytest.RunResu
     return poets.run_fresh(path, *selection, f"--fcbench-model={model}", "--fcbench-mode=prompt")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("path", ["benchmarks", "poets.yaml"])
 def test_a_right_and_a_wrong_answer_look_as_on_the_page(poets: Project, path: str) -> None:
     result = _run(poets, "scripted:said.yaml", path)

@@ -116,6 +116,7 @@ def test_a_gate_that_holds_is_told_alike_everywhere(project: Project) -> None:
     assert (_read_outcomes(told), told.code) == ({"all>=90%": "held"}, 0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("option", "code", "then"),
     [
@@ -156,6 +157,7 @@ def test_a_run_that_was_cut_short_cannot_tell_anywhere(project: Project) -> None
     assert "cannot tell: the run was interrupted; parallel is " in told.texts["terminal"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_dead", [True, False])
 def test_an_endpoint_that_is_dead_from_some_entry_on_is_told_alike_everywhere(
     project: Project, is_dead: bool

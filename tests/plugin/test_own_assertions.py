@@ -24,6 +24,7 @@ def _find_verdicts(project: Project) -> list[Mapping[str, object]]:
     return [verdicts["official"] for verdicts in found if isinstance(verdicts, dict)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("assertion", "reason"),
@@ -46,6 +47,7 @@ def test_a_failed_assertion_is_a_failure_like_any_other(
         assert reason in str(verdict["reason"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "fault",
     ["from pytest_fcbench.domain.text import read_json_text; read_json_text('so {')", "1 / 0"],

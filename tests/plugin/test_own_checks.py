@@ -61,6 +61,7 @@ def manners(project: Project) -> Project:
     return project
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_function_that_the_suite_names_judges(manners: Project, workers: str) -> None:
     result = manners.run("manners.yaml", *OPTIONS, "-n", workers)
@@ -76,6 +77,7 @@ def test_a_function_that_the_suite_names_judges(manners: Project, workers: str) 
     result.stdout.fnmatch_lines(["*forbids to call delete: delete()*", "*checks:is_polite: assert *"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_the_fixture_answer_needs_two_lines(manners: Project, workers: str) -> None:
     test = "def test_polite(answer):\n    assert 'please' in answer.text.lower()\n"
@@ -115,6 +117,7 @@ def test_what_an_entry_checks_and_forbids_holds_beside_the_assertions_of_a_test(
     result.stdout.fnmatch_lines(["*forbids to call delete: delete()*", "*checks:is_polite: assert *"])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("check", "told"),
     [
@@ -138,6 +141,7 @@ def test_a_check_that_cannot_be_one_is_an_error_of_the_suite(manners: Project, c
     result.stderr.fnmatch_lines([f"*manners.yaml:2: check: {told.replace('[', '[[]')}*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("before", "behind", "told"),
     [

@@ -40,6 +40,7 @@ def bare(project: Project) -> Project:
     return project
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("file", "config", "arguments", "name"),
     [
@@ -101,6 +102,7 @@ def test_a_name_that_is_in_the_configuration_is_not_taken_from_an_older_run(bare
     run_pytest(bare, "weather:multiple_9").assert_outcomes(passed=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("place", [".", "weather.yaml", ""])
 def test_a_test_function_takes_the_entries_of_its_category(bare: Project, place: str) -> None:
     bare.write("weather.yaml", WEATHER)
@@ -114,6 +116,7 @@ def test_a_test_function_takes_the_entries_of_its_category(bare: Project, place:
     result.assert_outcomes(passed=6, failed=1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("arguments", [[], ["."]])
 def test_what_an_export_wrote_is_no_suite(
     bare: Project, capsys: pytest.CaptureFixture[str], arguments: Sequence[str]
@@ -139,6 +142,7 @@ def test_an_entry_of_a_suite_beside_the_given_path_is_refused_with_the_way_out(b
     unknown.stderr.fnmatch_lines(["*unknown entry 'weather:multiple_10'. Did you mean 'weather:multiple_1'*"])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("config", ["", NAMED, f"suite: core\n{NAMED}"])
 @pytest.mark.parametrize("module", ["data/test_mine.py", "tests/test_mine.py"])
 def test_an_id_runs_the_test_function_that_takes_the_entry_and_no_other_test(

@@ -1,4 +1,4 @@
-"""Modules of this package are imported without pytest's rewriting, and tests with it as before."""
+"""A run imports our modules without pytest's rewriting of assertions and without garbage collection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.plugin.plain_imports import import_plainly
+from pytest_fcbench.plugin import import_plainly
 
 
 def test_the_hook_is_left_out_and_returns_to_its_place(pytestconfig: pytest.Config) -> None:

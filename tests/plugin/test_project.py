@@ -23,7 +23,7 @@ entries:
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @WORKERS
 @pytest.mark.parametrize("place", ["pets", "pets/pets.yaml"])
 def test_entries_need_no_file_beside_them(project: Project, place: str, workers: Sequence[str]) -> None:
@@ -118,6 +118,7 @@ def test_the_file_above_the_folder_of_the_tests_is_found(
     assert project.run("test_ast.py").ret == pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_configured", [True, False], ids=["in a project", "without fcbench.yaml"])
 def test_an_entry_of_a_suite_in_a_folder_above_runs_by_its_id(
     project: Project, monkeypatch: pytest.MonkeyPatch, is_configured: bool

@@ -13,6 +13,7 @@ from tests.factories import make_entry
 from tests.plugin.conftest import Project, size
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("option", "told"),
     [
@@ -40,6 +41,7 @@ WRAPPED = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", WRAPPED)
 def test_a_fixture_that_a_project_replaces_is_the_projects(project: Project, name: str) -> None:
     project.write(
@@ -134,6 +136,7 @@ def test_setups_are_shown(project: Project) -> None:
         assert line in shown
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("private", "filled"), [({}, {"ask", "judge", "score", "entry"}), (None, set())])
 def test_with_a_pytest_that_works_otherwise_all_is_left_to_it(private: object, filled: set[str]) -> None:
     benchmark = SimpleNamespace(ask_model=1, record_judgement=2, session=SimpleNamespace(judge=3))

@@ -50,7 +50,7 @@ def mount_disk(place: Path, *options: str) -> Iterator[Path]:
 # Disks
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @WORKERS
 @pytest.mark.parametrize(
     ("options", "why"),
@@ -77,7 +77,10 @@ def test_a_scorecard_that_is_there_stays_whole(project: Project) -> None:
         before = (place / "card.json").read_bytes()
         assert project.run(SOME, card).ret == 1
         assert (place / "card.json").read_bytes() == before
-        assert project.fcbench("run", "compare", str(place / "card.json"), str(place / "card.json")).returncode == 0
+        assert (
+            project.fcbench("run", "compare", str(place / "card.json"), str(place / "card.json")).returncode
+            == 0
+        )
 
 
 def test_a_gate_that_held_does_not_hide_it(project: Project) -> None:
@@ -118,6 +121,7 @@ def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(proj
         assert stats(api_base)["requests"] == asked
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -141,6 +145,7 @@ def test_what_could_not_be_kept_is_known_before_anything_is_asked(
     assert "Traceback" not in errors
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [("size=8k",), ("ro",)], ids=["full", "read-only"])
 def test_what_commands_cannot_write_is_told_and_nothing_is_left(
     project: Project, options: tuple[str, ...]
@@ -161,6 +166,7 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(
 # The clock
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "jump_s", [-3600, -(10**9), 3600, 10**9], ids=["back", "decades back", "ahead", "decades ahead"]
 )
@@ -227,6 +233,7 @@ HUGE = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
 def test_a_huge_answer_is_judged_and_little_of_it_is_shown(project: Project, text: str) -> None:
     project.write("mine.jsonl", json.dumps(make_own_entry("a")))

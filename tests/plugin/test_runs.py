@@ -62,6 +62,30 @@ def test_commands_find_the_run(project: Project) -> None:
     assert (refused.returncode, "name a file that ends in .md" in refused.stderr) == (4, True)
 
 
+_WRONG = """
+category: simple_python
+entries:
+- id: simple_python_0
+  query: Please do it.
+  functions:
+  - name: f
+    description: Does it.
+    parameters: {type: dict, properties: {x: {type: string, description: A word.}}, required: [x]}
+  expect: ["f(x='a word that is not there')"]
+"""
+
+
+@pytest.mark.parametrize("folder", ["own", "."])
+def test_a_printed_command_works_where_the_run_was_started(folder: str, pytester: pytest.Pytester) -> None:
+    """Commands look for their project upwards, and here it may lie below."""
+    project = Project(pytester)
+    project.write(f"{folder}/fcbench.yaml", "model: oracle\nsuites: {mine: one.yaml}\n")
+    project.write(f"{folder}/one.yaml", _WRONG)
+    result = project.run(f"{folder}/one.yaml", "--fcbench-model=lexical")
+    (line,) = (line for line in result.outlines if "fcbench run show" in line)
+    assert ("cd own && " in line) == (folder == "own")
+
+
 def test_a_folder_that_cannot_be_written_costs_the_copy_and_not_the_scorecard(project: Project) -> None:
     project.write("taken", "a file")
     result = project.run("core:parallel_3", "--fcbench-runs=taken/runs")

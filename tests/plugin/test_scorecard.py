@@ -52,6 +52,7 @@ def make_mixed(project: Project) -> tuple[str, ...]:
     return ("--fcbench-model=scripted:script.yaml", "--fcbench-category=irrelevance", "--fcbench-mode=prompt")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "workers",
     [(), pytest.param(("-n", "0"), marks=pytest.mark.nightly), ("-n", "2")],
@@ -110,6 +111,7 @@ def test_same_scorecard_with_and_without_workers(project: Project) -> None:
     assert len(set(reports)) == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("--fcbench-mode=prompt",), ("--fcbench-model=lexical",)])
 def test_the_section_fits_its_schema(project: Project, options: tuple[str, ...]) -> None:
     project.run("--fcbench-smoke", *options)
@@ -263,6 +265,7 @@ answers:
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 def test_a_conversation_is_replayed_from_its_scorecard(project: Project, mode: str) -> None:
     """Step by step, with the same verdicts; a conversation without an end is not scored."""

@@ -51,6 +51,7 @@ def judged(project: Project) -> dict[str, dict[str, object]]:
 
 
 # Each mode with all entries once a night, when the oracle is also served for all official ones.
+@pytest.mark.few(1)
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("model", "mode", "drawn"),
@@ -109,6 +110,7 @@ def test_the_served_oracle_on_the_official_entries(
     result.assert_outcomes(passed=entries - aside, skipped=aside)
 
 
+@pytest.mark.few(1)
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "manner",

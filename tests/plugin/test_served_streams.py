@@ -58,7 +58,7 @@ def assert_all_pass(project: Project, result: pytest.RunResult) -> None:
         assert [verdict[profile]["status"] for verdict in verdicts] == ["passed"] * len(ASKED)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, kind: FaultKind) -> None:
     result, counts = run_oracle(project, {kind: 0.3 if kind in FAILURES else 1}, STREAMED)

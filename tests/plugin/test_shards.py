@@ -76,6 +76,7 @@ def test_shards_of_own_lines_are_the_whole(project: Project) -> None:
     }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rule", ["parallel>=0.01", "parallel>=0.99"])
 def test_the_gate_of_the_file_speaks_of_the_whole_only(project: Project, rule: str) -> None:
     project.write("fcbench.yaml", f"model: lexical\ncategory: parallel\ngate: ['{rule}']\n")

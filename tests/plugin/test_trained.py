@@ -77,7 +77,9 @@ def test_a_run_that_has_ended_is_marked_without_a_call(project: Project) -> None
     assert "untrained" not in project.scorecard()["fcbench"]["profiles"]["official"]  # type: ignore[index]
     gate = project.fcbench("gate", "scorecard.json", "--gate=untrained>=90%", "--trained=trained.json")
     assert gate.stdout.splitlines()[-1] == "gate untrained>=90%: held: untrained is 100.00%"
-    again = project.fcbench("run", "rejudge", "scorecard.json", "--trained=trained.json", "--output=again.json")
+    again = project.fcbench(
+        "run", "rejudge", "scorecard.json", "--trained=trained.json", "--output=again.json"
+    )
     assert again.returncode == 0, again.stderr
     section = project.scorecard("again.json")["fcbench"]
     assert section["profiles"]["official"]["untrained"]["n"] == 2  # type: ignore[index]
@@ -96,4 +98,6 @@ def test_an_audit_of_an_older_suite_is_refused_before_a_call(project: Project) -
     path.write_text(path.read_text().replace("rice", "rye"))
     result = project.run_apart("shop", MODEL, "--fcbench-trained=trained.json")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*trained.json: is an audit of shop *; make it again with fcbench suite audit*"])
+    result.stderr.fnmatch_lines(
+        ["*trained.json: is an audit of shop *; make it again with fcbench suite audit*"]
+    )

@@ -67,6 +67,7 @@ def test_words_alone_find_nothing_out(project: Project) -> None:
     assert result.parseoutcomes() == {"failed": size(*WEB)}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("option", "told"),
     [

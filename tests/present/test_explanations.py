@@ -68,7 +68,7 @@ def test_calls_without_a_partner_say_so() -> None:
 
 
 def test_a_turn_and_the_differences_of_the_state_are_shown() -> None:
-    difference = StateDifference("files.a", None, "'x'")
+    difference = StateDifference("files.a", "'x'", None)
     lines = render(replace(EXPLANATION, turn="turn 2 of 3", differences=(difference,)))
     assert lines[0] == "core:simple_python_0 (simple_python, turn 2 of 3): failed in the official profile"
     assert ">            files.a  (nothing)                     'x'" in lines

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.present import terminal
 from pytest_fcbench.present.explanations import OutputLine
@@ -286,12 +286,13 @@ def test_cost_and_latency_have_a_row_for_each_category() -> None:
     assert (
         "\n".join(lines[: lines.index("")])
         == """\
-cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)
-                          steps      input    output         $  $/1,000   mean    std    p50    p95
-simple_python                 2        400        30    0.0040     2.00   1.50   0.71   1.50   1.95
-live_simple                   1        200        30      2.50  2500.00   6.00      -   6.00   6.00
-live_multiple                 0          -         -         -        -      -      -      -      -
-run                           3        600        60      2.50   834.67   3.00   2.65   2.00   5.60"""
+cost and latency of calls
+                         calls  tokens in  tokens out       $  $/1,000  mean s  std s  p50 s  p95 s
+---------------------------------------------------------------------------------------------------
+simple_python                2        400          30  0.0040     2.00    1.50   0.71   1.50   1.95
+live_simple                  1        200          30    2.50  2500.00    6.00      -   6.00   6.00
+live_multiple                0          -           -       -        -       -      -      -      -
+run                          3        600          60    2.50   834.67    3.00   2.65   2.00   5.60"""
     )
 
 
@@ -323,7 +324,7 @@ def test_the_table_of_a_long_run_fits_100_columns() -> None:
         _render_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost"
     )
     assert max(map(len, lines)) <= 100
-    assert [len(line.split()) for line in lines[2:]] == [10, 10]
+    assert [len(line.split()) for line in lines[3:]] == [9, 9]
 
 
 def _make_trials(number: int, *verdicts: Verdict) -> list[Record]:
@@ -344,12 +345,13 @@ def test_trials_have_a_table_of_their_own() -> None:
         "\n".join(_select_from(_render_lines(records), "trials"))
         == """\
 trials (3 of each entry, each counted above; official profile)
-                         entries      mean    pass@3    pass^3      flip
-simple_python                  2    83.33%   100.00%    50.00%    50.00%
-parallel                       0         -         -         -         -
-all                            2    83.33%   100.00%    50.00%    50.00%
-95% intervals of all entries: pass@3 1.2-100.0% (2 clusters), pass^3 0.2-99.8% (2 clusters)
-  left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
+                         entries    mean   pass@3  pass^3              pass^3 95%    flip
+-----------------------------------------------------------------------------------------
+simple_python                  2  83.33%  100.00%  50.00%  0.2-99.8% (2 clusters)  50.00%
+parallel                       0       -        -       -                       -       -
+all                            2  83.33%  100.00%  50.00%  0.2-99.8% (2 clusters)  50.00%
+pass@3: some of 3 trials passes; pass^3: all pass; flip: not the same verdict in all
+left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
 
 failed (1, official profile)
   wrong_count 1
@@ -368,12 +370,12 @@ def test_trials_are_told_in_the_profile_of_the_run() -> None:
     for profile, flip in ((Profile.OFFICIAL, "0.00%"), (Profile.CORRECTED, "100.00%")):
         lines = _select_from(_render_lines(records, facts=replace(FACTS, profile=profile)), "trials")
         assert lines[0] == f"trials (2 of each entry, each counted above; {profile} profile)"
-        assert lines[3].split()[-1] == flip
+        assert lines[4].split()[-1] == flip
 
 
 def test_only_so_many_entries_that_are_left_out_are_named() -> None:
     records = [record for number in range(12) for record in _make_trials(number, TIMEOUT, PASSED)]
-    lines = _select_from(_render_lines(records, width=60), "  left out")
+    lines = _select_from(_render_lines(records, width=60), "left out")
     told = lines[: lines.index("")]
     assert sum(line.count("core:") for line in told) == 10
     assert told[-1].endswith(" and 2 more")

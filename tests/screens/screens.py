@@ -40,7 +40,8 @@ SCREENS = (
     Screen("compare", ("fcbench", "run", "compare"), (_RUN, (*_RUN, "--fcbench-model=oracle"))),
     Screen("gate", ("fcbench", "gate", "--gate=parallel>=50%"), (_RUN,)),
     Screen("help", ("fcbench", "--help")),
-    Screen("unknown-command", ("fcbench", "reprot")),
+    Screen("help-of-a-group", ("fcbench", "run", "--help")),
+    Screen("unknown-command", ("fcbench", "show", "core:parallel_3")),
     Screen("unknown-entry", ("fcbench", "run", "show", "core:paralel_3")),
 )
 RUNS = SCREENS[:2]

@@ -54,6 +54,7 @@ def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
     assert answer.message == {"role": "assistant", "content": text}
 
 
+@pytest.mark.nightly
 def test_another_model_gives_other_answers() -> None:
     # A question in which the word-matching model takes the name of the month for a date.
     entry = next(e for e in ENTRIES if e.id == "simple_python_2")

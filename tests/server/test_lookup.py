@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group, Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import (
@@ -342,10 +342,11 @@ BY_RUNNER = replace(PATH, expectation=replace(get_golden_path(PATH), by_runner=T
 def test_a_golden_path_is_found_at_each_step_under_all_settings(entry: Entry, mode: Mode) -> None:
     model, lookup = OracleModel(Prompting.make_default(mode)), _make_lookup(DOTTED, entry)
     for driven in list_path_settings(entry):
-        sent = [body for _, body in hold_conversation(model, entry, mode, driven=driven)]
-        found = [lookup.find_request(read_sent(body)) for body in sent]
+        held = list(hold_conversation(model, entry, mode, driven=driven))
+        found = [lookup.find_request(read_sent(body)) for _, body in held]
         assert [(asked.entry, asked.step) for asked in found] == [(entry, 0), (entry, 1), (entry, 2)]
-        assert [list(asked.tools) for asked in found] == [body.get("tools", []) for body in sent]
+        answers = [run_through(model.complete(entry, request)) for request, _ in held]
+        assert [asked.answer for asked in found] == answers
 
 
 def test_a_golden_path_is_found_only_as_a_runner_asks_about_it() -> None:

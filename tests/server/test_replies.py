@@ -14,12 +14,11 @@ import openai
 import pytest
 from openai.types.responses import Response
 
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.domain.prompting import Api, Mode
 from pytest_fcbench.domain.transcript import Call, Completion, RecordedCall, ToolCall
-from pytest_fcbench.environments.vectors import embed_by_hash
-from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, put_question
-from pytest_fcbench.judging.ratings import ask_relevance
+from pytest_fcbench.environments.world import embed_by_hash
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, ask_relevance, put_question
 from pytest_fcbench.kinds.calls.truth import ExpectedCall
 from pytest_fcbench.kinds.calls.verdict import ask_same_text
 from pytest_fcbench.kinds.golden_path.questions import (

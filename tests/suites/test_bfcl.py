@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.wording import Notes
+from pytest_fcbench.codecs.presenting import Notes
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Group, Message
 from pytest_fcbench.domain.errors import PackError, PackMissing, SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -28,7 +28,7 @@ from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 from pytest_fcbench.suites import bfcl, packs
-from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.bfcl.official_sources import SOURCES, read_constants
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import parse_url

@@ -13,17 +13,17 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import PackError
-from pytest_fcbench.environments import DOMAINS, open_environments
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS, open_environments
 from pytest_fcbench.environments.world import Filler, World, world_from_json
 from pytest_fcbench.kinds.state.verdict import Trajectory
-from pytest_fcbench.suites.bfcl.world import CLASSES, SOURCES, read_world
+from pytest_fcbench.suites.bfcl.official_sources import CLASSES, TABLE_SOURCES, read_world
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.cases import each_case
 from tests.suites.world_sources import WORLD_TEXTS
 
-MESSAGES, POSTING, TICKETS, TRADING, TRAVEL, VEHICLE, FILLER = SOURCES
+MESSAGES, POSTING, TICKETS, TRADING, TRAVEL, VEHICLE, FILLER = TABLE_SOURCES
 
 
 def read_sources(path: str = "", old: str = "", new: str = "") -> Mapping[str, object]:
@@ -174,7 +174,7 @@ SHOP = '{"shopLocation": "1 Wheel Lane"}'
 CHANGED: Mapping[str, tuple[str, str, str, str]] = {
     **{
         f"no default state: {path.rpartition('/')[2]}": (path, "DEFAULT_STATE", "STATE", "DEFAULT_STATE")
-        for path in SOURCES
+        for path in TABLE_SOURCES
         if path != FILLER
     },
     **{

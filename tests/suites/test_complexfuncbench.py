@@ -118,6 +118,7 @@ def test_a_reply_is_kept_as_the_text_that_a_model_is_shown(record: Record, reply
     assert (first.reply, first.reply_value) == (text, reply)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("depth", range(700, 1000, 3))
 def test_a_reply_that_is_too_deep_is_told(record: Record, depth: int) -> None:
     """Reading and writing JSON do not give up at the same depth."""

@@ -12,8 +12,8 @@ import pytest
 import pytest_fcbench
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.suites import core
-from pytest_fcbench.suites.core import kept_entries
-from pytest_fcbench.suites.core.kept_entries import load_or_read
+from pytest_fcbench.suites import core as kept_entries
+from pytest_fcbench.suites.core import load_or_read
 from tests.factories import make_entry
 
 SIMPLE = CATEGORIES["simple_python"]
@@ -42,6 +42,7 @@ def find_file(folder: Path) -> Path:
     return file
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("category", core.open_suite(Path()).categories, ids=lambda each: each.name)
 def test_what_is_kept_is_what_was_read(folder: Path, category: Category) -> None:
     read = load_or_read(category, folder, lambda: core.read_entries(category))

@@ -14,8 +14,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile
-from pytest_fcbench.environments import DOMAINS, open_environments
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS, open_environments
 from pytest_fcbench.kinds.kind import carry_out_calls, put_turns
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.verdict import Trajectory
@@ -108,6 +108,7 @@ def test_every_domain_occurs_in_at_least_two_entries(kind: str) -> None:
     assert min(counts.values()) >= 2
 
 
+@pytest.mark.few(12)
 @each_entry
 def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -> None:
     empty = [not calls for calls in _read_truth(entry)]
@@ -116,6 +117,7 @@ def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -
     assert 2 <= len(empty) - empty.count(True) <= 5
 
 
+@pytest.mark.few(12)
 @each_entry
 def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
     environments = open_environments(entry, _SUITE.world)
@@ -125,7 +127,7 @@ def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
     assert not [(call, text) for call, text in results if is_error(text) or "false" in text]
 
 
-@pytest.mark.few(68)
+@pytest.mark.few(16)
 @pytest.mark.parametrize("mode", Mode)
 @each_entry
 def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
@@ -134,7 +136,7 @@ def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
     assert verdicts == Judgement(Passed(), Passed())
 
 
-@pytest.mark.few(68)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("profile", Profile)
 @each_entry
 def test_every_call_counts(entry: Entry, profile: Profile) -> None:
@@ -147,7 +149,7 @@ def test_every_call_counts(entry: Entry, profile: Profile) -> None:
     assert not unneeded
 
 
-@pytest.mark.few(68)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("profile", Profile)
 @each_entry
 def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
@@ -164,7 +166,7 @@ def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
     assert not passed
 
 
-@pytest.mark.few(68)
+@pytest.mark.few(12)
 @pytest.mark.parametrize("place", [0, None], ids=["before", "after"])
 @each_entry
 def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> None:
@@ -183,6 +185,7 @@ each_with_an_empty_turn = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.few(12)
 @each_with_an_empty_turn
 def test_looking_around_where_nothing_can_be_done_is_no_mistake(entry: Entry) -> None:
     assert entry.scene is not None
@@ -194,6 +197,7 @@ def test_looking_around_where_nothing_can_be_done_is_no_mistake(entry: Entry) ->
             assert _match_calls(entry, made, Profile.CORRECTED).passed
 
 
+@pytest.mark.few(12)
 @each_with_an_empty_turn
 def test_the_task_where_nothing_can_be_done_fails_in_the_corrected_profile(entry: Entry) -> None:
     truth = _read_truth(entry)

@@ -15,7 +15,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.formats.rows import read_row
 from pytest_fcbench.kinds.answers import web_pages
-from pytest_fcbench.kinds.answers.web_entries import QuestionFile, ReadRow, SearchRow, WebQuestionRow
+from pytest_fcbench.kinds.answers.entries import QuestionFile, ReadRow, SearchRow, WebQuestionRow
 from pytest_fcbench.suites import core
 from pytest_fcbench.web.client import WebReply
 from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.formats.fields import Field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcbench.suites.bfcl.world import SOURCES
+from pytest_fcbench.suites.bfcl.official_sources import TABLE_SOURCES
 
 _BY_NAME = {
     "message_api": 'DEFAULT_STATE = {"generated_ids": set(), "user_map": {"Ada": "U1"}}',
@@ -83,5 +83,5 @@ BOOKING_RECORD_EXTENSION = {"booking_1": {"travel_cost": 10.0}}
 }
 
 WORLD_TEXTS: Mapping[str, str] = {
-    path: _BY_NAME[path.rsplit("/", 1)[1].removesuffix(".py")] + "\n" for path in SOURCES
+    path: _BY_NAME[path.rsplit("/", 1)[1].removesuffix(".py")] + "\n" for path in TABLE_SOURCES
 }

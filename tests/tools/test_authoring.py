@@ -11,12 +11,12 @@ from dataclasses import fields, replace
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.environments.world import Filler
 from pytest_fcbench.kinds.state.derived_entries import move_to_category, withhold_functions
 from pytest_fcbench.kinds.state.verdict import Trajectory
-from pytest_fcbench.suites.core.filler import filler
+from pytest_fcbench.suites.core import filler
 from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.factories import make_entry
@@ -153,7 +153,7 @@ def test_filler_is_the_same_twice() -> None:
 
 
 def test_filler_is_the_same_in_another_process() -> None:
-    code = "from pytest_fcbench.suites.core.filler import filler; print(ascii(filler()))"
+    code = "from pytest_fcbench.suites.core import filler; print(ascii(filler()))"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == ascii(filler())
 

@@ -147,7 +147,7 @@ def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> No
         render_body(body, mode, kind).encode()
 
 
-PAGE = "<h1>Head</h1><p>One <b>bold</b> <a href='/d'>link</a></p><script>alert(1)</script>"
+SHORT_PAGE = "<h1>Head</h1><p>One <b>bold</b> <a href='/d'>link</a></p><script>alert(1)</script>"
 
 
 def render(body: bytes, mode: str = "raw", kind: str = "text/html", status: int = 200) -> str:
@@ -157,15 +157,15 @@ def render(body: bytes, mode: str = "raw", kind: str = "text/html", status: int 
 
 
 def test_text_has_a_line_for_each_node() -> None:
-    assert render(PAGE.encode(), "truncate") == "Head\nOne\nbold\nlink"
+    assert render(SHORT_PAGE.encode(), "truncate") == "Head\nOne\nbold\nlink"
 
 
 def test_markdown_keeps_addresses_as_they_are() -> None:
-    assert render(PAGE.encode(), "markdown") == "# Head\n\nOne **bold** [link](/d)\n\n"
+    assert render(SHORT_PAGE.encode(), "markdown") == "# Head\n\nOne **bold** [link](/d)\n\n"
 
 
 def test_another_mode_is_raw() -> None:
-    assert render(PAGE.encode(), "zzz") == PAGE
+    assert render(SHORT_PAGE.encode(), "zzz") == SHORT_PAGE
 
 
 def test_a_long_page_is_whole() -> None:
@@ -194,13 +194,13 @@ def test_an_error_of_the_server_has_the_words_of_requests() -> None:
 
 def test_without_the_library_markdown_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.EXTRAS, "markdown", ("no_such_package",))
-    assert "[link](http://a.example/d)" in render(PAGE.encode(), "markdown")
+    assert "[link](http://a.example/d)" in render(SHORT_PAGE.encode(), "markdown")
 
 
 def test_a_page_that_takes_too_long_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_page, "_LONGEST_CONVERSION_S", 0.01)
     with pytest.raises(UnreadablePage, match=r"not read within 0\.01 s"):
-        render(PAGE.encode(), "truncate")
+        render(SHORT_PAGE.encode(), "truncate")
 
 
 @pytest.mark.parametrize(
@@ -214,4 +214,4 @@ def test_a_page_that_the_parser_refuses_has_its_words(
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
     with pytest.raises(UnreadablePage, match=told):
-        render(PAGE.encode(), "truncate")
+        render(SHORT_PAGE.encode(), "truncate")

@@ -35,7 +35,6 @@ from pytest_fcbench.web.searcher import (
     KEY_ENV,
     DuckDuckGo,
     Hit,
-    NoWebSearcher,
     OwnWeb,
     RecordedWeb,
     Recording,
@@ -44,6 +43,7 @@ from pytest_fcbench.web.searcher import (
     WebRecorder,
     WebSearcher,
     make_key,
+    open_web_searcher,
     read_recording,
 )
 from tests.cases import each_case
@@ -241,7 +241,7 @@ def test_the_own_web_is_served_until_it_is_closed() -> None:
 
 def test_without_a_search_engine_a_search_is_not_scored() -> None:
     with pytest.raises(CallError, match="--fcbench-search=duckduckgo, serpapi or recorded:FILE") as told:
-        run_through(NoWebSearcher().complete(ENTRY, SEARCH))
+        run_through(open_web_searcher("none").complete(ENTRY, SEARCH))
     assert told.value.cause == "no_search"
     assert not told.value.transient
 
@@ -263,20 +263,6 @@ def test_what_was_recorded_is_given_again(tmp_path: Path) -> None:
     ) as told:
         run_through(again.complete(ENTRY, make_fetch_question("http://a.example/")))
     assert told.value.cause == "not_recorded"
-
-
-def test_a_recording_of_an_earlier_version_serves_official_pages_too(tmp_path: Path) -> None:
-    url = "http://a.example/"
-    path = tmp_path / "web.jsonl"
-    file = recording.Recording(path)
-    file.add("fetch_url_content", {"url": url, "mode": "raw"}, {"content": "old"})
-    again = RecordedWeb(path, recording.read_recording(path))
-    official = make_question("fetch_url_content", url=url, mode="raw", official=True)
-    assert json.loads(run_through(again.complete(ENTRY, official)).text or "") == {"content": "old"}
-    file.add("fetch_url_content", {"url": url, "mode": "raw", "official": True}, {"content": "new"})
-    file.close()
-    again = RecordedWeb(path, recording.read_recording(path))
-    assert json.loads(run_through(again.complete(ENTRY, official)).text or "") == {"content": "new"}
 
 
 def test_an_answer_that_cannot_be_recorded_is_none(tmp_path: Path) -> None:

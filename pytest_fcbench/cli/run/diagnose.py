@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, ask_judge, load_judge_settings, render_agreement
 from pytest_fcbench.cli.options import (
     SCORECARD_OR_LATEST,
     declare_run_options,
@@ -19,13 +18,18 @@ from pytest_fcbench.cli.options import (
     require_at_least,
 )
 from pytest_fcbench.cli.output import declare_output, print_lines
-from pytest_fcbench.cli.replay import load_entries_of, open_replay
+from pytest_fcbench.cli.sessions import (
+    JUDGE_OPTIONS,
+    ask_judge,
+    load_entries_of,
+    load_judge_settings,
+    open_replay,
+)
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.explanation import AnswerClass, FailedEntry, FailureClass
-from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.domain.explanation import AnswerClass, FailedEntry
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
+from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
@@ -34,18 +38,12 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit.fitting_functions import find_fitting_functions
+from pytest_fcbench.tools.diagnosis.findings_text import compare_diagnoses, render_findings
 from pytest_fcbench.tools.diagnosis.root_causes import (
-    Agreement,
     DiagnosedFailure,
-    Diagnosis,
-    Misunderstanding,
-    RootCause,
     build_document,
     build_question,
-    read_labels,
 )
-
-_NOT_DIAGNOSED = "not diagnosed"
 
 
 def declare_diagnose(parser: argparse.ArgumentParser) -> None:
@@ -63,13 +61,10 @@ def run_diagnose(arguments: argparse.Namespace) -> int:
     if arguments.scorecard and arguments.audit:
         raise UsageError("--audit compares two files of diagnoses; leave the scorecard out, or --audit")
     require_at_least(1, arguments, "limit")
-    lines = _compare_diagnoses(*arguments.audit) if arguments.audit else _diagnose(arguments)
+    lines = compare_diagnoses(*arguments.audit) if arguments.audit else _diagnose(arguments)
     # A judge can take minutes, so each line is shown at once.
     print_lines(lines, flush=True)
     return 0
-
-
-# A scorecard
 
 
 def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
@@ -113,7 +108,7 @@ def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
             asked_about, others = findings[: len(questions)], findings[len(questions) :]
             findings = [replace(f, diagnosis=each) for f, each in zip(asked_about, diagnoses, strict=True)]
             findings += others
-    yield from _render_findings(findings, settings.failures, with_causes=judge is not None)
+    yield from render_findings(findings, settings.failures, with_causes=judge is not None)
     yield from notes
     if arguments.to is not None:
         label = judge.label if judge else None
@@ -179,83 +174,3 @@ def _classify_failures(
                 reason = f"{function_name} was called, and the entry is doubtful: {doubt}"
                 verdict = replace(verdict, reason=reason)
         yield entry, transcript, DiagnosedFailure(record.item_id, record.category, verdict, divergence)
-
-
-def _render_findings(findings: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
-    """Render the first ``most`` findings, and the counts of classes and root causes in all of them."""
-    for finding in findings[:most]:
-        # Of a single answer the reason of the verdict already says all.
-        where = finding.verdict.reason if finding.divergence.turn is None else finding.divergence
-        yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {make_printable(str(where)):.320}"
-        match finding.diagnosis:
-            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
-                yield f"    {cause}, {subject}, turn {turn}: {' '.join(explanation.split())}"
-            case NotScored(cause=why, reason=reason):
-                yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
-    if len(findings) > most:
-        yield f"and {len(findings) - most} more; --to=FILE writes all, --failures=N shows N here"
-    conversations = [f for f in findings if not CATEGORIES[f.category].single_turn]
-    answers = [f for f in findings if CATEGORIES[f.category].single_turn]
-    for kind, members in (FailureClass, conversations), (AnswerClass, answers):
-        if members:
-            yield ""
-            yield from _render_counts(
-                "class", list(kind), [(f.divergence.failure, _name_column(f)) for f in members]
-            )
-    if with_causes and conversations:
-        diagnoses = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
-        columns = [_name_column(finding) for finding in conversations]
-        causes = [each.cause if each else _NOT_DIAGNOSED for each in diagnoses]
-        yield ""
-        yield from _render_counts(
-            "root cause", [*RootCause, _NOT_DIAGNOSED], list(zip(causes, columns, strict=True))
-        )
-        subjects = [each.misunderstood if each else _NOT_DIAGNOSED for each in diagnoses]
-        yield ""
-        yield from _render_counts(
-            "misunderstood", [*Misunderstanding, _NOT_DIAGNOSED], list(zip(subjects, columns, strict=True))
-        )
-
-
-def _name_column(finding: DiagnosedFailure) -> str:
-    """Name the column of a failure: the category of a conversation, the group of an answer."""
-    category = CATEGORIES[finding.category]
-    return category.group if category.single_turn else category.name.removeprefix("multi_turn_")
-
-
-def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Render the counts of classes by column, classes in the order given, without zero rows."""
-    counts = Counter(pairs)
-    columns = list(dict.fromkeys(column for _, column in pairs))
-    cells = {row: [counts[row, column] for column in columns] for row in rows}
-    cells = {row: numbers for row, numbers in cells.items() if any(numbers)}
-    cells["all"] = [sum(column) for column in zip(*cells.values(), strict=True)]
-    yield f"{head:<24}{''.join(f'{name:>14}' for name in columns)}{'all':>8}"
-    for row, numbers in cells.items():
-        yield f"{row:<24}{''.join(f'{number:>14}' for number in numbers)}{sum(numbers):>8}"
-
-
-# Two judges
-
-
-def _compare_diagnoses(one: Path, other: Path) -> Iterator[str]:
-    """Describe how far the root causes of two files of diagnoses agree."""
-    first, second = read_labels(one), read_labels(other)
-    if first.model and second.model and first.model != second.model:
-        raise UsageError(
-            f"{one} is about {first.model}, {other} about {second.model}; give two files about the same run"
-        )
-    agreement = Agreement(first.by_entry, second.by_entry)
-    if agreement.share is None:
-        raise UsageError(
-            f"{one} and {other} have no entry in common with a root cause in both files; give two "
-            f"files about the same entries"
-        )
-    both = agreement.both
-    yield f"{len(both)} conversations have a root cause in both files"
-    for labels in (first, second):
-        if alone := len(labels.by_entry) - len(both):
-            yield f"{alone} have one in {labels.path} only"
-    yield from render_agreement(agreement, str(one), str(other), list(RootCause))
-    for name in agreement.different:
-        yield f"  {name:<32}  {first.by_entry[name]} / {second.by_entry[name]}"

@@ -1,5 +1,7 @@
-"""``fcbench run export FORMAT``: write scorecards in the forms of other tools.
-``fcbench run export official``: write scorecards as the official result files, score files and tables."""
+"""``fcbench run export FORMAT``: scorecards in the forms of other tools.
+
+``official`` writes BFCL's result files, score files and tables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
-from pytest_fcbench.models.baselines.official_results import (
+from pytest_fcbench.models.baselines.replay import (
     find_result_path,
     read_turns,
     select_judged_text,
@@ -45,8 +47,7 @@ from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.export.charts import CHARTS
 from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, ExportFormat, ExportRequest
-from pytest_fcbench.tools.export.rows import ROWS
-from pytest_fcbench.tools.official_export.tables import (
+from pytest_fcbench.tools.export.official_tables import (
     EXECUTABLE,
     NA,
     TABLES,
@@ -56,9 +57,7 @@ from pytest_fcbench.tools.official_export.tables import (
     write_line,
     write_table,
 )
-
-# from commands/export
-
+from pytest_fcbench.tools.export.rows import ROWS
 
 _NAMES = {
     "model-index": "name of the model in the card (default: the model of the run)",
@@ -174,9 +173,6 @@ def _choose_ending(form: ExportFormat, to: Path | None) -> str:
             f"{' or '.join(known_endings)}"
         )
     return ending
-
-
-# from official_files
 
 
 _SUITE = bfcl.SOURCE.name

@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_fcbench.cli.options import declare_run_options, declare_scorecard
 from pytest_fcbench.cli.output import declare_output, find_width, print_lines, write_and_report
-from pytest_fcbench.cli.replay import load_entries_of, open_replay
+from pytest_fcbench.cli.sessions import load_entries_of, open_replay
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import read_json_text

@@ -316,22 +316,7 @@ def _report(arguments: argparse.Namespace, audit: Audit, suite_review: review.Re
         for table in report.tabulate_distributions(audit):
             print_long_lines(("", *tables.render_text(table, find_width())))
         if suite_review:
-            backlog = review.find_undecided(suite_review, audit.findings)
-            vanished_findings = review.find_vanished(suite_review, audit.findings)
-            # A check that was not run found nothing, which says nothing about decisions on its findings.
-            stale_decisions = [item for item in vanished_findings if item[0] in audit.checks]
-            aside = len(review.build_ledger(suite_review, audit.findings))
-            print_long_lines(
-                [
-                    "",
-                    f"review: {aside} entries set aside; {len(backlog)} certain findings without a decision",
-                    *(f"  no decision: {finding.check} {finding.entry}" for finding in backlog[:_SHOWN]),
-                    *(
-                        f"  decision without a finding: {check} {entry}"
-                        for check, entry in stale_decisions[:_SHOWN]
-                    ),
-                ]
-            )
+            print_long_lines(("", *review.describe_review(suite_review, audit.findings, audit.checks)))
     for file in arguments.to:
         write_file(file, f"{_RENDER[file.suffix](audit)}\n")
         if not arguments.json:

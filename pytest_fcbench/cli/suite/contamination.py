@@ -6,8 +6,7 @@ import argparse
 import asyncio
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from random import Random
@@ -34,13 +33,14 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.present import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
-from pytest_fcbench.tools.contamination import comparison as measures
-from pytest_fcbench.tools.contamination import comparison as report
-from pytest_fcbench.tools.contamination.comparison import Study, TextMeasure, compare_sets
+from pytest_fcbench.tools.contamination import comparison
+from pytest_fcbench.tools.contamination.comparison import (
+    Study,
+    TextMeasure,
+    compare_sets,
+    describe_unmeasured,
+)
 from pytest_fcbench.tools.contamination.probabilities import LogprobInterface, PromptModel, ask_for_logprobs
-
-_SHOWN = 3
-"""The most entries that are named for each cause of a missing measurement."""
 
 
 def declare_contamination(parser: argparse.ArgumentParser) -> None:
@@ -87,15 +87,15 @@ def run_contamination(arguments: argparse.Namespace) -> int:
             f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
         )
     require_at_least(1, arguments, "limit")
-    require_known_endings("--to", arguments.to, report.FORMATS)
+    require_known_endings("--to", arguments.to, comparison.FORMATS)
     if arguments.a == arguments.b:
         raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
     options = add_environment(collect_run_options(arguments))
     study = _make_study(arguments, build_project_settings(options, arguments.config))
-    lines = tables.render_text(report.tabulate_study(study), find_width())
-    print_lines((*lines, *_describe_unmeasured(study.unmeasured)))
+    lines = tables.render_text(comparison.tabulate_study(study), find_width())
+    print_lines((*lines, *describe_unmeasured(study.unmeasured)))
     for path in arguments.to:
-        write_and_report(path, report.render_study(study, path))
+        write_and_report(path, comparison.render_study(study, path))
     return 0
 
 
@@ -109,7 +109,7 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", arguments.a), ("--b", arguments.b)):
         entries = _load_set(option, name, settings.cache)
-        distinct = measures.collect_distinct_texts(entries, functions=arguments.functions)
+        distinct = comparison.collect_distinct_texts(entries, functions=arguments.functions)
         if not distinct:
             raise UsageError(
                 f"{option}={name}: no entry of this set has a message of the user; name another set"
@@ -131,11 +131,11 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
             try:
                 if isinstance(answer, NotScoredError):
                     raise answer
-                sets[name].append(measures.measure_text(entry, text, answer))
+                sets[name].append(comparison.measure_text(entry, text, answer))
             except NotScoredError as error:
                 errors[entry.key] = error
         if not sets[name]:
-            reasons = "".join(f"\n{line}" for line in _describe_unmeasured(errors))
+            reasons = "".join(f"\n{line}" for line in describe_unmeasured(errors))
             raise FcbenchError(f"no text of {name} could be measured{reasons}")
     what = "function docs and the user's words" if arguments.functions else "the user's words"
     return Study(settings.label, model.endpoint, what, sets, errors, compare_sets(*sets.values()))
@@ -205,11 +205,3 @@ def _ask_about(
             f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}"
         )
     return answers
-
-
-def _describe_unmeasured(errors: Mapping[str, NotScoredError]) -> Iterator[str]:
-    """Describe the texts that could not be measured, by cause."""
-    for cause, number in Counter(error.cause for error in errors.values()).items():
-        yield f"not measured ({cause}): {number}"
-        examples = [(entry, error) for entry, error in errors.items() if error.cause == cause][:_SHOWN]
-        yield from (f"  {entry}: {error.reason}" for entry, error in examples)

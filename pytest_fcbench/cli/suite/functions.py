@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
 from pytest_fcbench.cli.output import declare_output
-from pytest_fcbench.codecs.function_docs import openapi, python_code
-from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.registry import require_extra
-from pytest_fcbench.formats.fields import read_yaml
 from pytest_fcbench.mcp_servers.open_server import PREFIX, ToolListing, list_tools, read_source
 from pytest_fcbench.run.output_files import write_new_files
+from pytest_fcbench.tools.authoring.function_sources import describe_gaps, read_functions
 
 
 def declare_functions(parser: argparse.ArgumentParser) -> None:
@@ -84,17 +81,7 @@ def run_functions(arguments: argparse.Namespace) -> int:
         print(text, end="")
     # On stderr, because the docs themselves may go to stdout.
     for doc in docs.values():
-        gaps = [] if doc.description else ["has no description"]
-        for name, schema in doc.properties.items():
-            if not schema.get("description"):
-                gaps.append(f"{name} has no description")
-            if schema.get("type") == "any":
-                gaps.append(f"{name} has no type, or one of several")
-        gaps += (
-            f"the pattern {pattern!r} is sent unchanged, but not enforced: Python has no form for it"
-            for pattern in list_unapplied_patterns(doc.shown_schema)
-        )
-        for gap in gaps:
+        for gap in describe_gaps(doc):
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0
 
@@ -117,40 +104,6 @@ def _ask_servers(arguments: argparse.Namespace) -> Mapping[str, ToolListing]:
                 read_source(source, arguments.variable, headers, arguments.timeout), Path.cwd()
             )
     return listings
-
-
-def read_functions(
-    sources: Sequence[str], servers: Mapping[str, ToolListing] | None = None
-) -> Mapping[str, FunctionDoc]:
-    """Read the docs of all functions in the sources, by name. Raises ``FcbenchError``.
-
-    ``servers`` has the tools of those that are MCP servers.
-    """
-    docs: dict[str, FunctionDoc] = {}
-    for source in sources:
-        path, listing = Path(source), (servers or {}).get(source)
-        if path.suffix == ".py" and not listing:
-            raise UsageError(
-                f"{source}: this is a file; name the module: {path.stem} or {path.stem}:function"
-            )
-        doc_iterator: Iterable[FunctionDoc]
-        if listing:
-            doc_iterator = openapi.read_tools(list(listing.tools), source)
-        elif path.suffix in (".json", ".yaml", ".yml"):
-            doc_iterator = openapi.read_functions(read_yaml(path), source)
-        else:
-            doc_iterator = python_code.document_named(source, Path.cwd())
-        source_docs = list(doc_iterator)
-        if not source_docs:
-            raise UsageError(
-                f"{source}: there are 0 functions, because its list of tools or operations is empty; "
-                "name a source that has some"
-            )
-        for doc in source_docs:
-            if doc.name in docs:
-                raise UsageError(f"{source}: the function {doc.name!r} is given twice; leave one of them out")
-            docs[doc.name] = doc
-    return docs
 
 
 def _to_plain(value: object) -> object:

@@ -1,5 +1,4 @@
-"""``fcbench suite import``: make a suite of chat logs, of training data or of stored answers.
-The answers of a scorecard, or of the store of answers, as the lines of a chat log."""
+"""``fcbench suite import``: make a suite of chat logs, of training data or of stored answers."""
 
 from __future__ import annotations
 
@@ -8,41 +7,32 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, count
 from pathlib import Path
 
 from pytest_fcbench.cli.options import REQUEST_OPTIONS, declare_run_options, load_settings, resolve_scorecard
 from pytest_fcbench.cli.output import declare_output, print_lines
-from pytest_fcbench.cli.replay import load_entries, load_entries_of, open_replay
+from pytest_fcbench.cli.sessions import load_entries, load_entries_of, open_replay
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
-from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.verdict import Passed
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.tools.importing.counts_text import MOST_TOLD, describe_counts, describe_sample
 from pytest_fcbench.tools.importing.importing_log import (
     FreeTexts,
-    ImportCounts,
     LogSelection,
     find_obstacle,
     import_log,
     write_chat,
 )
 from pytest_fcbench.tools.importing.log_forms import read_rows
-
-# from commands/import_
-
-
-_MOST_TOLD = 20
-"""Lines that cannot be read and are told; the rest is counted."""
-_MOST_SHOWN, _LONGEST_SHOWN = 5, 200
-"""Entries and masks that --dry-run shows, and the longest text of them."""
 
 
 def declare_import(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +104,45 @@ def declare_import(parser: argparse.ArgumentParser) -> None:
 def run_import(arguments: argparse.Namespace) -> int:
     to: Path | None = arguments.to
     rest: Path | None = None if arguments.dry_run else arguments.rest
+    _require_free_files(arguments, to, rest)
+    choice = LogSelection(
+        functions=tuple(arguments.functions),
+        replies=arguments.replies,
+        most=arguments.most,
+        held_out=arguments.hold_out,
+        free_texts=FreeTexts(arguments.free_texts),
+        masked=arguments.masked,
+    )
+    unused_counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        spool = stack.enter_context(tempfile.TemporaryFile())
+        others = stack.enter_context(tempfile.NamedTemporaryFile()) if rest else None
+        keep_rest = others.write if others else None
+        log_rows = chain.from_iterable(
+            read_stored_answers(arguments, log, unused_counts)
+            if log.startswith((STORE, SCORECARD))
+            else read_rows([log])
+            for log in arguments.logs
+        )
+        lines, counts = import_log(log_rows, choice, spool, _make_telling(), keep_rest)
+        if not counts.kept:
+            print_lines((*describe_counts(counts), *_describe_unused(unused_counts)), flush=True)
+            raise FcbenchError(f"{', '.join(arguments.logs)}: no entries; the lines above say why")
+        if arguments.dry_run:
+            print_lines(describe_sample(lines, counts))
+        elif to:
+            write_file(to, lines)
+        if rest and others:
+            others.flush()
+            copy_file(Path(others.name), rest)
+    print_lines((*describe_counts(counts), *_describe_unused(unused_counts)))
+    destination_text = f"written to {to}{f' and {rest}' if rest else ''}"
+    print("nothing was written (--dry-run)" if arguments.dry_run else destination_text)
+    return 0
+
+
+def _require_free_files(arguments: argparse.Namespace, to: Path | None, rest: Path | None) -> None:
+    """Raise ``UsageError`` if what is written would replace something, or itself."""
     if to is None and not arguments.dry_run:
         raise UsageError("--output is missing; name a FILE.jsonl for the entries, or use --dry-run")
     if to and to.suffix != ".jsonl":
@@ -128,59 +157,17 @@ def run_import(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
     if arguments.most is not None and arguments.most < 1:
         raise UsageError(f"--most={arguments.most}: must be a whole number from 1 on")
-    choice = LogSelection(
-        functions=tuple(arguments.functions),
-        replies=arguments.replies,
-        most=arguments.most,
-        held_out=arguments.hold_out,
-        free_texts=FreeTexts(arguments.free_texts),
-        masked=arguments.masked,
-    )
-    unread = _UnreadLines()
-    unused_counts: Counter[str] = Counter()
-    with ExitStack() as stack:
-        spool = stack.enter_context(tempfile.TemporaryFile())
-        others = stack.enter_context(tempfile.NamedTemporaryFile()) if rest else None
-        keep_rest = others.write if others else None
-        log_rows = chain.from_iterable(
-            read_stored_answers(arguments, log, unused_counts)
-            if log.startswith((STORE, SCORECARD))
-            else read_rows([log])
-            for log in arguments.logs
-        )
-        lines, counts = import_log(log_rows, choice, spool, unread.tell_reason, keep_rest)
-        if not counts.kept:
-            print_lines((*_describe_counts(counts), *_describe_unused(unused_counts)), flush=True)
-            raise FcbenchError(f"{', '.join(arguments.logs)}: no entries; the lines above say why")
-        if arguments.dry_run:
-            print_lines(describe_sample(lines, counts))
-        elif to:
-            write_file(to, lines)
-        if rest and others:
-            others.flush()
-            copy_file(Path(others.name), rest)
-    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused_counts)))
-    destination_text = f"written to {to}{f' and {rest}' if rest else ''}"
-    print("nothing was written (--dry-run)" if arguments.dry_run else destination_text)
-    return 0
 
 
-class _UnreadLines:
-    """The lines that cannot be read; the first are told at once."""
+def _make_telling() -> Callable[[str], None]:
+    """Return what prints why a line cannot be read, for the first such lines."""
+    told = count()
 
-    def __init__(self) -> None:
-        self._count = 0
-
-    def tell_reason(self, text: str) -> None:
-        """Print why a line cannot be read."""
-        self._count += 1
-        if self._count <= _MOST_TOLD:
+    def tell(text: str) -> None:
+        if next(told) < MOST_TOLD:
             print(text[:500], file=sys.stderr)
 
-    def describe_others(self) -> Iterator[str]:
-        """Say how many more there were."""
-        if self._count > _MOST_TOLD:
-            yield f"{self._count - _MOST_TOLD} more lines could not be read"
+    return tell
 
 
 def read_percentage(text: str) -> float:
@@ -194,58 +181,11 @@ def read_percentage(text: str) -> float:
     return share
 
 
-def _describe_counts(counts: ImportCounts) -> Iterator[str]:
-    """Say what was read, kept and left out, and why."""
-    for (function, parameter), times in counts.free_texts.items():
-        yield f"free text: {parameter} of {function}, {times} values"
-    if counts.judged:
-        yield (
-            f"marked for a judge: {counts.judged} arguments (most values of such a parameter have five words "
-            "or more, differ from each other, and do not occur in the conversation)"
-        )
-    if counts.masked:
-        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
-        yield f"masked: {kinds}"
-    unread = f", {counts.unread} of them unreadable" if counts.unread else ""
-    unread += f", {counts.empty} without a conversation" if counts.empty else ""
-    if counts.first_empty:
-        yield f"without a conversation: {counts.first_empty}"
-    if counts.unanswered:
-        yield f"without an answer of the assistant: {counts.unanswered} conversations"
-    yield (
-        f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
-        f"{counts.answers} answers of the assistant"
-    )
-    categories = ", ".join(f"{category} {number}" for category, number in sorted(counts.kept.items()))
-    yield f"kept: {counts.kept.total()} entries{f' ({categories})' if categories else ''}"
-    yield f"left out: {counts.left_out.total()} answers{':' if counts.left_out else ''}"
-    for reason, number in counts.left_out.most_common():
-        first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
-        yield f"  {number}  {reason}{first}"
-
-
-def describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
-    """Show the first entries, and what was masked before and after."""
-    for line in islice(lines, _MOST_SHOWN):
-        entry = read_json_text(line)
-        *before, last = entry["messages"]
-        message_text = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
-        right = json.dumps(entry.get("expect", "no call"), ensure_ascii=False)
-        yield f"{entry['id']}, after {len(before)} earlier messages"
-        yield f"  {last['role']}: {message_text[:_LONGEST_SHOWN]}"
-        yield f"  right: {right[:_LONGEST_SHOWN]}"
-    for original, mask in islice(counts.writings.items(), _MOST_SHOWN):
-        yield f"mask: {original} -> {mask}"
-
-
 def _describe_unused(unused_counts: Counter[str]) -> Iterator[str]:
     """Say how many entries gave no conversation, and why."""
     if unused_counts.total():
         reasons = ", ".join(f"{reason} {number}" for reason, number in unused_counts.most_common() if number)
         yield f"entries without a conversation: {unused_counts.total()} ({reasons})"
-
-
-# from stored_answers
 
 
 STORE, SCORECARD = "store:", "scorecard:"

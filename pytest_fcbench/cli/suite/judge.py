@@ -12,16 +12,8 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
-from pytest_fcbench.cli.judge_options import (
-    JUDGE_ENDPOINT,
-    JUDGE_OPTIONS,
-    ask_judge,
-    load_judge_settings,
-    render_agreement,
-)
 from pytest_fcbench.cli.options import (
     declare_run_options,
     declare_scorecard,
@@ -30,16 +22,19 @@ from pytest_fcbench.cli.options import (
     require_at_least,
 )
 from pytest_fcbench.cli.output import declare_output, print_lines
-from pytest_fcbench.cli.replay import find_suites, load_entries_of
+from pytest_fcbench.cli.sessions import (
+    JUDGE_ENDPOINT,
+    JUDGE_OPTIONS,
+    ask_judge,
+    find_suites,
+    load_entries_of,
+    load_judge_settings,
+)
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import cut_text
 from pytest_fcbench.domain.transcript import BUILTIN
-from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
-from pytest_fcbench.judging.equivalence import builtin
-from pytest_fcbench.judging.opinions import Equivalence
+from pytest_fcbench.domain.verdict import CallVerdict
+from pytest_fcbench.judging.questions import Equivalence
 from pytest_fcbench.kinds.golden_path.questions import ask_equivalence
 from pytest_fcbench.kinds.golden_path.truth import list_steps
 from pytest_fcbench.run.context import RunContext
@@ -48,24 +43,15 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
+from pytest_fcbench.tools.diagnosis.judge_pairs import (
+    Answer,
+    JudgedPair,
+    apply_rules,
+    build_audit_document,
+    describe_answers,
+    name_label,
+)
 from pytest_fcbench.tools.diagnosis.root_causes import Agreement
-
-SCHEMA = "fcbench-judge-audit/1"
-_LONGEST = 160
-"""The longest call that the terminal shows, in characters."""
-_Answer: TypeAlias = Equivalence | NotScored
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A call, the expected call that a judge compared it with, and the dialogue before them."""
-
-    name: str
-    entry: Entry
-    """The entry under an id of its own, because a question is known by the id of its entry."""
-    verdict: CallVerdict
-    expected: Mapping[str, object]
-    history: Sequence[Mapping[str, object]]
 
 
 def declare_judge(parser: argparse.ArgumentParser) -> None:
@@ -120,28 +106,28 @@ def _audit_judges(arguments: argparse.Namespace) -> Iterator[str]:
     if not judged_calls:
         return
     pairs = _make_pairs(arguments, card, judged_calls[: arguments.limit])
-    answers: dict[str, Sequence[_Answer]] = {}
+    answers: dict[str, Sequence[Answer]] = {}
     notes: list[str] = []
     for label, judge in judges.items():
         if judge is None:
-            answers[label] = list(map(_apply_rules, pairs))
+            answers[label] = list(map(apply_rules, pairs))
         else:
             questions = [ask_equivalence(p.entry, p.verdict.made, p.expected, p.history) for p in pairs]
             answers[label], judge_notes = ask_judge(judge, questions)
             notes += judge_notes
     labels = (
         {
-            pair.name: _name_label(answer)
+            pair.name: name_label(answer)
             for pair, answer in zip(pairs, judge_answers, strict=True)
             if isinstance(answer, Equivalence)
         }
         for judge_answers in answers.values()
     )
     agreement = Agreement(*labels)
-    yield from _describe_answers(agreement, pairs, answers, settings.failures)
+    yield from describe_answers(agreement, pairs, answers, settings.failures)
     yield from notes
     if arguments.to is not None:
-        document = _make_document(card, profile, pairs, answers, agreement)
+        document = build_audit_document(card, profile, pairs, answers, agreement)
         write_file(arguments.to, json.dumps(document, indent=1))
         yield f"written to {arguments.to}"
     # The file with the reasons is written before the command fails.
@@ -167,20 +153,17 @@ def _load_judges(arguments: argparse.Namespace) -> Mapping[str, Settings | None]
     return settings_by_label
 
 
-# Pairs
-
-
 def _make_pairs(
     cli_arguments: argparse.Namespace,
     card: Scorecard,
     judged_calls: Sequence[tuple[Record, int, CallVerdict]],
-) -> list[_Pair]:
+) -> list[JudgedPair]:
     """Return each judged call with the golden path before it. Raises ``UsageError`` if a suite lacks it."""
     records = [record for record, _, _ in judged_calls]
     suites = find_suites(card, records, find_openers(cli_arguments))
     context = RunContext(replace(load_settings(cli_arguments, suites[0]), suites=tuple(suites)))
     entries = load_entries_of(context, records)
-    pairs: list[_Pair] = []
+    pairs: list[JudgedPair] = []
     for record, number, verdict in judged_calls:
         entry, expected_call = entries.get(record.entry), verdict.expected or {}
         lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
@@ -201,96 +184,5 @@ def _make_pairs(
             )
         own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
         name = f"{record.item_id}, step {verdict.step}, call {number}"
-        pairs.append(_Pair(name, own, verdict, expected_call, history))
+        pairs.append(JudgedPair(name, own, verdict, expected_call, history))
     return pairs
-
-
-# Answers
-
-
-def _apply_rules(pair: _Pair) -> Equivalence:
-    """Compare the calls of a pair as the judge ``builtin`` does."""
-    made_call, expected_call = pair.verdict.made, pair.expected
-    name = str(expected_call.get("name"))
-    if made_call.get("name") != name:
-        return Equivalence(False, f"the called function is {made_call.get('name')}, not {name}")
-    doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
-    comparison = builtin.compare_arguments(doc, _get_arguments(made_call), _get_arguments(expected_call))
-    return Equivalence(comparison.same, comparison.reason)
-
-
-def _get_arguments(call: Mapping[str, object]) -> Mapping[str, object]:
-    arguments = call.get("arguments")
-    return arguments if isinstance(arguments, Mapping) else {}
-
-
-def _name_label(answer: Equivalence) -> str:
-    return "same" if answer.same else "different"
-
-
-# Output
-
-
-def _describe_answers(
-    agreement: Agreement, pairs: Sequence[_Pair], answers: Mapping[str, Sequence[_Answer]], most: int
-) -> Iterator[str]:
-    """Describe missing answers, the agreement of the others, and the first ``most`` differences."""
-    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
-    for label, judge_answers in answers.items():
-        if failures := [answer for answer in judge_answers if isinstance(answer, NotScored)]:
-            counts = Counter(answer.cause for answer in failures)
-            causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
-            missing = f"{len(failures)} without an answer from {label} ({causes})"
-            yield f"left out: {missing}; first: {failures[0].reason}"
-    if agreement.share is None:
-        return
-    one, other = answers
-    yield from render_agreement(agreement, one, other, ("same", "different"))
-    different = set(agreement.different)
-    positions = [at for at, pair in enumerate(pairs) if pair.name in different]
-    for at in positions[:most]:
-        pair = pairs[at]
-        yield f"  {pair.name}"
-        yield f"    made      {_render_call(pair.verdict.made)}"
-        yield f"    expected  {_render_call(pair.expected)}"
-        for label, judge_answers in answers.items():
-            answer = judge_answers[at]
-            if isinstance(answer, Equivalence):
-                yield f"    {label}: {_name_label(answer)}: {' '.join(answer.reason.split())}"
-    if len(positions) > most:
-        yield f"and {len(positions) - most} more; --to=FILE writes all, --failures=N shows N here"
-
-
-def _render_call(call: Mapping[str, object]) -> str:
-    text = f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
-    return cut_text(text, _LONGEST)
-
-
-def _make_document(
-    card: Scorecard,
-    profile: Profile,
-    pairs: Sequence[_Pair],
-    answers: Mapping[str, Sequence[_Answer]],
-    agreement: Agreement,
-) -> dict[str, object]:
-    """Return all answers as JSON values."""
-    return {
-        "schema": SCHEMA,
-        "model": card.facts.model,
-        "profile": profile.value,
-        "judges": list(answers),
-        "pairs_with_both": len(agreement.both),
-        "agreement": agreement.share,
-        "kappa": agreement.kappa,
-        "pairs": [
-            {
-                "pair": pair.name,
-                "made": pair.verdict.made,
-                "expected": pair.expected,
-                "stage": pair.verdict.stage,
-                "right": pair.verdict.right,
-                "answers": {label: asdict(judge_answers[at]) for label, judge_answers in answers.items()},
-            }
-            for at, pair in enumerate(pairs)
-        ],
-    }

@@ -25,16 +25,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, refuse_faults
-from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
+from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders.syntax import (
+    Syntax,
+    TextReader,
+    Undecodable,
+    add_brackets,
+    refuse_faults,
+    strip_fence,
+)
 from pytest_fcbench.codecs.python_syntax import (
     explain_refusal,
     parse_expression,
     parse_statements,
     write_expression,
 )
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import shorten_text
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, drop_official_reasoning
 
 Binary: TypeAlias = Callable[[object, object], object]
 T = TypeVar("T", bound=ast.AST)
@@ -310,3 +319,78 @@ def measure_size(value: object) -> int:
     if isinstance(value, int):
         return 1 + value.bit_length() // 64
     return len(value) if isinstance(value, (str, bytes)) else 1
+
+
+def evaluate_text(text: str) -> object:
+    """Evaluate a literal; nothing of it is ever run. Raises ``Undecodable`` for what is none."""
+    # eval skips these, and only these, at the beginning.
+    return _evaluate(parse_answer(text.lstrip(" \t"), "a Python literal", parse_expression))
+
+
+def _evaluate(node: ast.expr) -> object:
+    match node:
+        case ast.Constant(value=constant) if constant is ...:
+            return "..."
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            return build_dict([_evaluate(key) for key in keys if key is not None], [*map(_evaluate, values)])
+        case ast.List(elts=elements):
+            return [_evaluate(element) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(_evaluate(element) for element in elements)
+        case ast.Set(elts=elements):
+            members = [_evaluate(element) for element in elements]
+            return set(build_dict(members, members))
+        # Models join calls so.
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            first, second = _evaluate(left), _evaluate(right)
+            if isinstance(first, dict) and isinstance(second, dict):
+                return first | second
+    return fold_constants(node)
+
+
+PYTHON = Syntax(
+    Mode.PROMPT,
+    {
+        Language.PYTHON: parse_official,
+        Language.JAVA: java.parse_official,
+        Language.JAVASCRIPT: javascript.parse_official,
+    },
+    {
+        Language.PYTHON: parse_corrected,
+        Language.JAVA: java.parse_corrected,
+        Language.JAVASCRIPT: javascript.parse_corrected,
+    },
+    looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
+)
+
+
+def read_unwrapped(
+    unwrap: Callable[[str], str | None],
+    mode: Mode = Mode.PROMPT,
+    looks_so: Callable[[str], bool] | None = None,
+) -> Syntax:
+    """Return the syntax of calls that ``unwrap`` finds in a text; where it returns None, there is none."""
+    return replace(
+        PYTHON,
+        mode=mode,
+        official=_unwrap_first(PYTHON.official, unwrap),
+        corrected=_unwrap_first(PYTHON.corrected, unwrap),
+        looks_so=looks_so,
+    )
+
+
+def _unwrap_first(
+    readers: Mapping[Language, TextReader], unwrap: Callable[[str], str | None]
+) -> dict[Language, TextReader]:
+    def make_reader(read: TextReader) -> TextReader:
+        def read_inside(text: str) -> tuple[Call, ...]:
+            inside = unwrap(text)
+            return () if inside is None else read(inside)
+
+        return read_inside
+
+    return {language: make_reader(read) for language, read in readers.items()}
+
+
+PYTHON_BEHIND_REASONING = read_unwrapped(drop_official_reasoning)
+"""Official: ``QwenHandler`` and ``DeepseekReasoningHandler``."""

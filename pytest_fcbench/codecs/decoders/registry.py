@@ -8,51 +8,36 @@ The official reading knows only *decoded* or *failed*. The corrected reading dis
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from keyword import iskeyword
+from unicodedata import normalize
 
-from pytest_fcbench.codecs.decoders import json_calls, python, tagged, xml_calls
-from pytest_fcbench.codecs.decoders.families.arch import ARCH
-from pytest_fcbench.codecs.decoders.families.bitagent import BITAGENT
-from pytest_fcbench.codecs.decoders.families.cohere import COHERE
-from pytest_fcbench.codecs.decoders.families.falcon import FALCON
-from pytest_fcbench.codecs.decoders.families.functiongemma import FUNCTIONGEMMA
-from pytest_fcbench.codecs.decoders.families.gemini import GEMINI, GEMINI_PYTHON
-from pytest_fcbench.codecs.decoders.families.glm import GLM
-from pytest_fcbench.codecs.decoders.families.gorilla import GORILLA
-from pytest_fcbench.codecs.decoders.families.granite import GRANITE_3, GRANITE_20B
-from pytest_fcbench.codecs.decoders.families.hammer import HAMMER
-from pytest_fcbench.codecs.decoders.families.hermes import HERMES
-from pytest_fcbench.codecs.decoders.families.llama_3_1 import LLAMA_3_1
-from pytest_fcbench.codecs.decoders.families.minicpm import MINICPM
-from pytest_fcbench.codecs.decoders.families.mining import MINING
-from pytest_fcbench.codecs.decoders.families.mistral import MISTRAL
-from pytest_fcbench.codecs.decoders.families.nemotron import NEMOTRON
-from pytest_fcbench.codecs.decoders.families.nova import NOVA
-from pytest_fcbench.codecs.decoders.families.phi import PHI, PHI_PYTHON
-from pytest_fcbench.codecs.decoders.families.tagged_json import GRANITE_4, QWEN
-from pytest_fcbench.codecs.decoders.families.think_agent import THINK_AGENT
-from pytest_fcbench.codecs.decoders.families.xlam import XLAM, XLAM_2
-from pytest_fcbench.codecs.decoders.json_text import find_named_calls, from_json
-from pytest_fcbench.codecs.decoders.odd_names import OddNames
-from pytest_fcbench.codecs.decoders.outcome import (
+from pytest_fcbench.codecs.decoders.families import FAMILY_SYNTAXES
+from pytest_fcbench.codecs.decoders.prompt_formats import PROMPT_FORMATS
+from pytest_fcbench.codecs.decoders.python import PYTHON, PYTHON_BEHIND_REASONING
+from pytest_fcbench.codecs.decoders.syntax import (
+    OPENING,
     WRONG_FORMAT,
     Calls,
     Prose,
     Reading,
+    Syntax,
+    TextReader,
     Undecodable,
     Unreadable,
     WrongFormat,
     as_call,
+    find_named_calls,
+    from_json,
     refuse_faults,
+    strip_fence,
+    write_joined,
 )
-from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_REASONING
-from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
-from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompting import AnswerNotation, Mode, Names, PromptFormat
+from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import (
@@ -64,27 +49,6 @@ from pytest_fcbench.domain.transcript import (
     drop_reasoning,
 )
 
-_INSIDE: Mapping[AnswerNotation, tuple[TextReader, TextReader]] = {
-    AnswerNotation.PYTHON: (python.parse_official_between_tags, python.parse_corrected),
-    AnswerNotation.JSON: (json_calls.parse_official_between_tags, json_calls.parse_corrected),
-    AnswerNotation.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
-    AnswerNotation.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
-}
-"""The official and the corrected reader of each return format, for text between tags."""
-
-_FORMATS: Mapping[str, Syntax] = {
-    "json": read_every_language(Mode.PROMPT, json_calls.parse_official, json_calls.parse_corrected),
-    "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.VERBOSE_XML]),
-    "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.CONCISE_XML]),
-    **{
-        PromptFormat(notation, tagged=True).syntax: read_every_language(
-            Mode.PROMPT, tagged.make_official_reader(official), tagged.make_corrected_reader(corrected)
-        )
-        for notation, (official, corrected) in _INSIDE.items()
-    },
-}
-"""The syntaxes of the prompt formats other than ``python``; their entries are all Python's."""
-
 SYNTAXES: Registry[Syntax | None] = Registry(
     "syntax",
     "fcbench.decoders",
@@ -92,33 +56,8 @@ SYNTAXES: Registry[Syntax | None] = Registry(
         "tool_calls": None,
         "python": PYTHON,
         "python_behind_reasoning": PYTHON_BEHIND_REASONING,
-        "arch": ARCH,
-        "bitagent": BITAGENT,
-        "cohere": COHERE,
-        "falcon": FALCON,
-        "functiongemma": FUNCTIONGEMMA,
-        "gemini": GEMINI,
-        "gemini_python": GEMINI_PYTHON,
-        "glm": GLM,
-        "gorilla": GORILLA,
-        "granite_20b": GRANITE_20B,
-        "granite_3": GRANITE_3,
-        "granite_4": GRANITE_4,
-        "hammer": HAMMER,
-        "hermes": HERMES,
-        "llama_3_1": LLAMA_3_1,
-        "minicpm": MINICPM,
-        "mining": MINING,
-        "mistral": MISTRAL,
-        "nemotron": NEMOTRON,
-        "nova": NOVA,
-        "phi": PHI,
-        "phi_python": PHI_PYTHON,
-        "qwen": QWEN,
-        "think_agent": THINK_AGENT,
-        "xlam": XLAM,
-        "xlam_2": XLAM_2,
-        **_FORMATS,
+        **FAMILY_SYNTAXES,
+        **PROMPT_FORMATS,
     },
 )
 """The syntaxes in which calls can be written. ``tool_calls`` (None) is the interface's own field; ``python``
@@ -128,7 +67,7 @@ A distribution adds a ``Syntax`` by an entry point of the group ``fcbench.decode
 
 def list_run_syntaxes() -> tuple[str, ...]:
     """Return the syntaxes in which a run can be answered; the others belong to single entries."""
-    return tuple(name for name in SYNTAXES if name not in _FORMATS)
+    return tuple(name for name in SYNTAXES if name not in PROMPT_FORMATS)
 
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
@@ -202,6 +141,92 @@ def _read_tool_call(call: ToolCall) -> Call:
         # Some endpoints send no text at all for a call without arguments.
         return Call(call.name, {})
     return as_call(*_decode_arguments(call))
+
+
+# Names that a language has no form for, in calls that are written in it: ``read-file(from='a')``. Models
+# write a function or a parameter as its doc names it, and many tools have names with a hyphen or a word such
+# as ``from``. Official readers refuse such a text. Here such names of the functions that are offered are
+# masked before the text is read, and written back into the calls.
+
+# One without an end reaches to that of the text, so that none is looked through twice.
+_STRING = r"(?P<quotes>\"\"\"|'''|[\"']|(?<!`)`(?!`))(?:\\.|(?!(?P=quotes)).)*+(?:(?P=quotes)|\Z)"
+_COMMENT = r"(?:#|//)[^\n]*+|/\*.*?(?:\*/|\Z)"
+_RESERVED = re.compile(
+    "abstract|boolean|break|byte|case|catch|char|class|const|continue|debugger|default|delete|do|"
+    "double|else|enum|export|extends|false|final|finally|float|for|function|goto|if|implements|import|"
+    "in|instanceof|int|interface|let|long|native|new|null|package|private|protected|public|return|"
+    "short|static|strictfp|super|switch|synchronized|this|throw|throws|transient|true|try|typeof|var|"
+    "void|volatile|while|with"
+)
+"""Words that Java or JavaScript reserves."""
+
+
+def _is_odd(name: str, language: Language) -> bool:
+    # Python reads letters of other forms as the usual ones.
+    is_plain = name.isidentifier() and normalize("NFKC", name) == name
+    is_python = language is Language.PYTHON
+    return not is_plain or bool(iskeyword(name) if is_python else _RESERVED.fullmatch(name))
+
+
+@dataclass(frozen=True, slots=True)
+class OddNames:
+    """The names of functions and of their parameters that a language has no form for."""
+
+    functions: frozenset[str]
+    parameters: frozenset[str]
+
+    @classmethod
+    def find(
+        cls, docs: Iterable[FunctionDoc], shown: Iterable[str], language: Language = Language.PYTHON
+    ) -> OddNames:
+        """Find the odd names of docs, whose functions have the names ``shown``."""
+        parameters = frozenset(name for doc in docs for name in doc.properties if _is_odd(name, language))
+        parts = {name: name.split(".") for name in shown}
+        functions = (name for name in parts if any(_is_odd(part, language) for part in parts[name]))
+        return cls(frozenset(functions), parameters)
+
+    def read_calls(self, text: str, read: TextReader) -> tuple[Call, ...]:
+        """Read the calls of a text that may have these names. Raises what ``read`` raises."""
+        if not (self.functions or self.parameters):
+            return read(text)
+        # The longest first, because one name can begin like another.
+        function, parameter = (
+            "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)"
+            for names in (self.functions, self.parameters)
+        )
+        name = rf"(?<![\w.-])(?:(?:{function})(?=\s*\()|(?:{parameter})(?=\s*=(?!=)))"
+        stem = "name"
+        while stem in text:
+            stem += "_"
+        masks: dict[str, str] = {}
+
+        def mask_name(match: re.Match[str]) -> str:
+            odd_name = match["name"]
+            return masks.setdefault(odd_name, f"{stem}{len(masks)}n") if odd_name else match[0]
+
+        masked_text = re.sub(f"(?P<name>{name})|{_STRING}|{_COMMENT}", mask_name, text, flags=re.DOTALL)
+        names = {mask: name for name, mask in masks.items()}
+
+        def restore_names(value: object) -> object:
+            if isinstance(value, str):
+                return re.sub(rf"{stem}\d+n", lambda match: names.get(match[0], match[0]), value)
+            if isinstance(value, dict):
+                return {restore_names(key): restore_names(member) for key, member in value.items()}
+            if isinstance(value, (list, tuple)):
+                return type(value)(map(restore_names, value))
+            return value
+
+        return tuple(
+            replace(
+                call,
+                name=str(restore_names(call.name)),
+                arguments={
+                    str(restore_names(name)): restore_names(value) for name, value in call.arguments.items()
+                },
+                positional=tuple(map(restore_names, call.positional)),
+            )
+            for call in read(masked_text)
+        )
 
 
 _QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
@@ -298,3 +323,28 @@ def read_corrected(
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in calls):
         return abstention
     return Calls(tuple(offer.normalise_call(call) for call in calls))
+
+
+def list_calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
+    """Return the calls of an answer as texts; none for an answer without readable calls."""
+    try:
+        return read_call_texts(completion, syntax)
+    except Undecodable:
+        return ()
+
+
+def read_call_texts(completion: Completion, syntax: str) -> tuple[str, ...]:
+    """Read the calls of an answer as texts, as the official handler does. Raises ``Undecodable``."""
+    reader = SYNTAXES[syntax]
+    try:
+        with refuse_faults():
+            if reader and reader.carried_out and completion.text is not None and not completion.in_parts:
+                return reader.carried_out(completion.text)
+            if reader and reader.carried_out_parts and completion.tool_calls:
+                return reader.carried_out_parts(completion.tool_calls)
+            reading = read_official(completion, syntax, Language.PYTHON, is_executed=True)
+            if isinstance(reading, Unreadable):
+                raise Undecodable(reading.reason)
+            return (reader.write if reader else write_joined)(reading.calls)
+    except WrongFormat as error:
+        raise Undecodable(str(error)) from None

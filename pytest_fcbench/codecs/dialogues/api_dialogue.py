@@ -1,40 +1,41 @@
 """Dialogues at an API with messages, as each family holds them.
 
-Official: the classes of ``api_inference``. A row of ``API_FAMILIES`` says what is sent and what goes back.
+Official: the classes of ``api_inference``. A row of ``api_families.toml`` says what is sent and what goes
+back.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening
-from pytest_fcbench.codecs.dialogues.forms.form import Form, Item, Situation, Spoken
-from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
+from pytest_fcbench.codecs.dialogues import tools
+from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening, PlainLog
+from pytest_fcbench.codecs.dialogues.openai_forms import (
+    ChatForm,
+    Form,
+    Item,
+    Situation,
+    Spoken,
+)
 from pytest_fcbench.codecs.dialogues.tools import WriteTool, write_nested_tool
+from pytest_fcbench.codecs.dialogues.vendor_forms import FORMS
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import FamilyMember, Mode, Names, WireRequest
+from pytest_fcbench.domain.prompting import Api, FamilyMember, Mode, Names, WireRequest
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 Parameters: TypeAlias = Mapping[str, object]
 
 
-def send_temperature(member: FamilyMember, mode: Mode) -> Parameters:
-    """Return the temperature alone."""
-    return {"temperature": TEMPERATURE}
-
-
 Begin: TypeAlias = Callable[[Opening, Sequence[WireDoc], Sequence[Item]], Sequence[Item]]
 """Makes the first messages from the docs and the messages of the first turn, system text included."""
-
-
-def begin_as_usual(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
-    """Leave the first messages as they are."""
-    return messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,14 @@ class ApiFamily:
     """How a family is asked at its API."""
 
     form: Form
-    parameters: Callable[[FamilyMember, Mode], Parameters] = send_temperature
+    parameters: Callable[[FamilyMember, Mode], Parameters] = lambda *_: {"temperature": TEMPERATURE}
     write_tool: WriteTool = write_nested_tool
     joins_users_in: frozenset[Mode] = field(default_factory=frozenset)
     """The modes in which consecutive messages of the user are one."""
     sends_no_tools_as_list: bool = False
     """True where the member for tools is there without any."""
     sends_tools: bool = True
-    begin: Begin = begin_as_usual
+    begin: Begin | None = None
     prompts: bool = True
     """True where prompting opens with BFCL's system text."""
     makes_system_user: bool = False
@@ -75,7 +76,9 @@ class ApiDialogue:
         first_prompting = prompting if family.prompts else replace(prompting, mode=Mode.FC)
         first = presenting.build_first_request(entry, wording, first_prompting, opening.preamble)
         self._tools = [family.write_tool(doc, wording) for doc in docs]
-        messages = family.begin(opening, docs, self._settle_messages(first.messages))
+        messages = self._settle_messages(first.messages)
+        if family.begin:
+            messages = family.begin(opening, docs, messages)
         self._system: str | None = None
         if self._form.system_role is None:
             other_messages = [each for each in messages if each["role"] != "system"]
@@ -168,3 +171,88 @@ def join_user_messages(messages: Sequence[Item]) -> list[Item]:
         else:
             items.append(each)
     return items
+
+
+_NEMOTRON_TEXT = 0
+
+
+def begin_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+    """Put the docs and the first message of the user into one system text (official, a fault)."""
+    first = next((place for place, each in enumerate(messages) if each["role"] == "user"), None)
+    user_text = "" if first is None else str(messages[first]["content"])
+    text = opening.texts[_NEMOTRON_TEXT].replace("{functions}", repr(list(docs)))
+    others = [each for place, each in enumerate(messages) if place != first or opening.member.repaired]
+    user_prompt = "" if opening.member.repaired else user_text
+    return [{"role": "system", "content": text.replace("{user_prompt}", user_prompt)}, *others]
+
+
+def begin_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+    """Put the docs between two texts ahead of everything else."""
+    before, after = opening.texts
+    system = f"{before.replace('{}', repr(list(docs)), 1)}{after}"
+    if messages and messages[0]["role"] == "system":
+        return [{"role": "system", "content": f"{system}\n\n{messages[0]['content']}"}, *messages[1:]]
+    return [{"role": "system", "content": system}, *messages]
+
+
+_BEGINNINGS: Mapping[str, Begin] = {
+    "nemotron": begin_for_nemotron,
+    "dm_cito": begin_for_dm_cito,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _ParameterRow:
+    values: Parameters
+    model: str = ""
+    name: str = ""
+    mode: Mode | None = None
+
+    def fits(self, member: FamilyMember, mode: Mode) -> bool:
+        """Tell whether a model is sent these values."""
+        is_named = re.search(self.model, member.model) and re.search(self.name, member.name)
+        return is_named is not None and self.mode in (None, mode)
+
+
+@dataclass(frozen=True, slots=True)
+class _FamilyRow:
+    """A row of ``api_families.toml``, which explains it."""
+
+    handlers: Sequence[str]
+    api: Api = Api.CHAT
+    chat: ChatForm = field(default_factory=ChatForm)
+    tool: str = "write_nested_tool"
+    parameters: Sequence[_ParameterRow] = (_ParameterRow({"temperature": TEMPERATURE}),)
+    begin: str | None = None
+    joins_users_in: frozenset[Mode] = frozenset()
+    sends_no_tools_as_list: bool = False
+    sends_tools: bool = True
+    prompts: bool = True
+    makes_system_user: bool = False
+    is_silent_on_results: bool = False
+    mode: Mode | None = None
+
+    def choose_parameters(self, member: FamilyMember, mode: Mode) -> Parameters:
+        """Return the parameters of the first row that fits."""
+        return next(row.values for row in self.parameters if row.fits(member, mode))
+
+    def make_family(self) -> ApiFamily:
+        """Make the family that the row describes."""
+        same = [each.name for each in fields(ApiFamily) if each.name not in _MADE]
+        return ApiFamily(
+            form=self.chat if self.api is Api.CHAT else FORMS[self.api],
+            parameters=self.choose_parameters,
+            write_tool=getattr(tools, self.tool),
+            begin=_BEGINNINGS[self.begin] if self.begin else None,
+            **{name: getattr(self, name) for name in same},
+        )
+
+
+_MADE = ("form", "parameters", "write_tool", "begin")
+
+
+@cache
+def read_api_families() -> Mapping[str, ApiFamily]:
+    """Return how each official class with an API asks."""
+    rows = read_table(dict[str, Sequence[_FamilyRow]], __file__, "api_families.toml")["families"]
+    return {handler: row.make_family() for row in rows for handler in row.handlers}

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
-from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily
-from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES, REPAIRED_FAMILIES
-from pytest_fcbench.codecs.dialogues.chat import ChatDialogue
-from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
-from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
-from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue, WrittenPrompt
+from pytest_fcbench.codecs.dialogues.api_dialogue import (
+    ApiDialogue,
+    ApiFamily,
+    read_api_families,
+)
+from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, Opening
+from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES, WrittenDialogue, WrittenPrompt
 from pytest_fcbench.domain.prompting import Api, Names
 from pytest_fcbench.domain.registry import Registry
 
-ASKED: Mapping[str, WrittenPrompt | ApiFamily] = {
-    **WRITTEN_FAMILIES,
-    **API_FAMILIES,
-    **REPAIRED_FAMILIES,
-}
-"""How each official class asks."""
+
+@cache
+def list_asked() -> Mapping[str, WrittenPrompt | ApiFamily]:
+    """List how each official class asks."""
+    return {**WRITTEN_FAMILIES, **read_api_families()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ FAULTS: Mapping[str, str] = {
 
 def find_row(handler: str) -> WrittenPrompt | ApiFamily | None:
     """Return how an official class or an own family asks; None for one without a dialogue."""
-    if handler in ASKED:
-        return ASKED[handler]
+    if handler in list_asked():
+        return list_asked()[handler]
     return None if handler in UNASKED else OWN_FAMILIES.find(handler).asked
 
 

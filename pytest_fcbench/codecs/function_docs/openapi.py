@@ -13,9 +13,9 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
     resolve_reference,
     resolve_schema,
 )
-from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_values import as_mapping
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")

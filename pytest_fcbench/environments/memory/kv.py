@@ -6,13 +6,14 @@ Official: ``MemoryAPI_kv``. Its limits are checked only when a text is added.
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.memory.ranking import rank_texts
 from pytest_fcbench.environments.world import World
 
 CORE_SIZE, CORE_LENGTH = 7, 300
@@ -242,3 +243,27 @@ class MemoryKv(Environment):
         ours = f"a text of this memory has {length} characters at the most"
         limits = {"MAX_CORE_MEMORY_ENTRY_LENGTH": length, "MAX_ARCHIVAL_MEMORY_ENTRY_LENGTH": length}
         return self._make_error(ours, function, 1, **limits)
+
+
+_K1, _B, _DELTA = 1.5, 0.75, 1
+
+
+def rank_texts(query: str, texts: Sequence[str]) -> list[tuple[float, str]]:
+    """Return score and text, the best first; ``_`` parts words. Raises ZeroDivisionError without texts."""
+    words = [_split_words(text) for text in texts]
+    mean = sum(map(len, words)) / len(words)
+    counts = [Counter(text_words) for text_words in words]
+    holding = Counter(word for text_words in words for word in set(text_words))
+    scores = [0.0] * len(texts)
+    for word in _split_words(query):
+        if not holding[word]:
+            continue
+        weight = math.log((len(texts) + 1) / holding[word])
+        for place, count in enumerate(counts):
+            length = _K1 * (1 - _B + _B * len(words[place]) / mean)
+            scores[place] += weight * (_DELTA + count[word] * (_K1 + 1) / (length + count[word]))
+    return sorted(zip(scores, texts, strict=True), key=lambda scored: scored[0], reverse=True)
+
+
+def _split_words(text: str) -> list[str]:
+    return text.replace("_", " ").lower().split()

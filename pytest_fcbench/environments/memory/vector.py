@@ -12,9 +12,14 @@ from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.memory.kv import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
-from pytest_fcbench.environments.sentences import Sentences, write_sentence
-from pytest_fcbench.environments.vectors import Embed, Vector, measure_likeness
-from pytest_fcbench.environments.world import World
+from pytest_fcbench.environments.world import (
+    Embed,
+    Sentences,
+    Vector,
+    World,
+    measure_likeness,
+    write_sentence,
+)
 
 
 class MemoryVector(Environment):

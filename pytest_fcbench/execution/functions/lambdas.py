@@ -11,8 +11,8 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import OPERATORS, apply_operator
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 # Characters of a text; what models write has fifty.

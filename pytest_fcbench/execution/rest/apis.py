@@ -4,6 +4,12 @@ Hosts and the places of their keys are those of BFCL's ``rest`` entries. Request
 of parameters and the notation of numbers, whether a parameter is left out or given as its documented default,
 and whether a list is written with commas or as several parameters. Keys, other headers and the scheme do not
 count.
+
+A call is read as a request here, ``requests.get(url=..., params=...)`` as a model writes it. Nothing is sent,
+and nothing is evaluated. Arguments have the meaning that they have to that function, but those that would
+read a file of this machine (``cert``, a path as ``verify``), lead elsewhere (``proxies``), run code
+(``hooks``) or send a body are refused. Certificates are always verified, and the time limit of a call is
+ours.
 """
 
 from __future__ import annotations

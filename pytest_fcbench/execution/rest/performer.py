@@ -4,6 +4,9 @@ Where answers are recorded, a server on loopback takes the place of every host; 
 themselves are asked, and the server replaces only the services of ``core``. It is asked by real HTTP, by each
 host's name. A request without a recorded answer gets a reply that says so (``NOT_RECORDED``), and one without
 the key that an API wants is refused (401), as by the API.
+
+A key from the environment replaces any text in the place where an API wants its key. It goes to that host
+only, and is removed from its answer.
 """
 
 from __future__ import annotations

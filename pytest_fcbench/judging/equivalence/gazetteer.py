@@ -15,7 +15,7 @@ from functools import cache
 
 import airportsdata
 
-from pytest_fcbench.judging.equivalence.tables import read_rows
+from pytest_fcbench.judging.equivalence.named_codes import read_rows
 from pytest_fcbench.judging.equivalence.words import Words, split_words
 
 _SILENT_IN_AIRPORTS = frozenset(("airport", "international"))

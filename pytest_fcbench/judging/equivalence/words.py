@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from pytest_fcbench.domain.tables import read_table
+from pytest_fcbench.domain.tables import WordSet, read_table
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -87,7 +87,7 @@ class _British:
 class _WordTable:
     """The contents of ``words.toml``, which explains them."""
 
-    behind_names: str
+    behind_names: WordSet
     spellings: Mapping[str, str]
     british: Sequence[_British]
     compounds: Mapping[str, str]
@@ -110,11 +110,6 @@ def _read_british_endings() -> Sequence[tuple[re.Pattern[str], str]]:
         (re.compile(rf"\b({row.stems.replace(' ', '|')}){row.ending}{row.behind}"), rf"\1{row.american}")
         for row in _read_words().british
     ]
-
-
-@cache
-def _read_behind_names() -> frozenset[str]:
-    return frozenset(_read_words().behind_names.split())
 
 
 def _spell_word(word: str) -> str:
@@ -164,7 +159,7 @@ def turn_name(text: str) -> Words:
     """Return the words of a person's name with the first name in front (Smith, Jane)."""
     last, comma, first = text.partition(",")
     has_first_name = (
-        first.strip() and not _read_behind_names().issuperset(split_words(first)) and "," not in first
+        first.strip() and not _read_words().behind_names.issuperset(split_words(first)) and "," not in first
     )
     return split_words(f"{first} {last}" if comma and has_first_name else text)
 

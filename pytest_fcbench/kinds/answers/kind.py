@@ -12,7 +12,7 @@ from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Conversation, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, parse_calls
-from pytest_fcbench.kinds.answers import memory_conversation, verdict, web_conversation
+from pytest_fcbench.kinds.answers import conversations, verdict
 from pytest_fcbench.kinds.answers.verdict import Answers, Facts
 from pytest_fcbench.kinds.kind import DONE, ConversationContext, Kind, Resources, RightAnswer, RightCalls
 
@@ -78,21 +78,21 @@ class AnswersKind(Kind):
 class MemoryKind(AnswersKind):
     """Calls find in a memory what earlier conversations left there; words are compared with right answers."""
 
-    file_format = "answers.memory_entries:ScenarioFile"
+    file_format = "answers.entries:ScenarioFile"
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model that is shown its memory."""
-        return memory_conversation.converse(entry, context)
+        return conversations.converse_with_memory(entry, context)
 
 
 class WebSearchKind(AnswersKind):
     """Calls search the web; words are compared with right answers."""
 
-    file_format = "answers.web_entries:QuestionFile"
+    file_format = "answers.entries:QuestionFile"
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put an entry to a model whose calls search the web."""
-        return web_conversation.converse(entry, context)
+        return conversations.converse_about_web(entry, context)
 
 
 MEMORY = MemoryKind()

@@ -31,16 +31,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.text import read_json_at
 from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json, drop_reasoning
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.stated_values import find_rival, has_right_value
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_forms
+from pytest_fcbench.kinds.kind import find_early_verdict, read_last_answer
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -131,10 +130,8 @@ def _standardize(text: str) -> str:
 
 
 def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
-    if unscored_cause := find_unscored_cause(entry, transcript):
-        return unscored_cause
-    if failure := judge_fault(transcript.last):
-        return failure
+    if early_verdict := find_early_verdict(entry, transcript):
+        return early_verdict
     last = transcript.turns[-1][-1]
     text = drop_reasoning(last.completion.text or "")
     # Carried-out calls in the last step mean that the conversation was ended before an answer.
@@ -143,8 +140,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         return Failed(NO_LAST_MESSAGE, why)
     answer_text = read_stated_answer(text)
     if answer_text is None:
-        offer = OfferedFunctions(entry.functions, transcript.prompting.names)
-        reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
+        reading = read_last_answer(entry, transcript)
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
         answer_text = text

@@ -6,8 +6,8 @@ import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.explanation import (
@@ -31,7 +31,7 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, clas
 from pytest_fcbench.kinds.calls import official, truth, verdict
 from pytest_fcbench.kinds.calls.official import show_value
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls
-from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, RightCalls
+from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, RightCalls, read_last_answer
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,7 @@ class CallsKind(Kind):
         if profile is Profile.OFFICIAL:
             reading: object = read_official(answer, prompting.syntax, language)
         else:
-            offer = OfferedFunctions(entry.functions, prompting.names)
-            reading = read_corrected(answer, prompting.syntax, language, offer)
+            reading = read_last_answer(entry, transcript)
         # A model that repeats itself can write thousands of calls, which nobody compares one by one.
         if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:
             return ()

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
+from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
 from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, find_element_type

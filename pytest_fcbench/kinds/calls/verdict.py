@@ -29,19 +29,22 @@ from functools import partial
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema, find_element_type
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
-from pytest_fcbench.judging.opinions import Equivalence, read_equivalence
-from pytest_fcbench.judging.prompts import read_prompt
-from pytest_fcbench.judging.questions import JudgeQuestion, recall_answer
-from pytest_fcbench.judging.ratings import LONGEST
+from pytest_fcbench.judging.questions import (
+    LONGEST,
+    Equivalence,
+    JudgeQuestion,
+    read_equivalence,
+    read_prompt,
+    recall_answer,
+)
 from pytest_fcbench.kinds.calls import official
 from pytest_fcbench.kinds.calls.official import (
     CallPairing,
@@ -62,31 +65,23 @@ from pytest_fcbench.kinds.calls.truth import (
     means_same,
     name_kind,
 )
+from pytest_fcbench.kinds.kind import find_early_verdict, read_last_answer
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the calls of the last answer as written. ``entry`` must expect calls."""
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
-    unscored_cause = find_unscored_cause(entry, transcript)
     syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
     official_verdict = official.match_calls(entry, read_official(transcript.last, syntax, language), names)
-    if unscored_cause:
-        return Judgement(official_verdict, unscored_cause)
-    if failure := judge_fault(transcript.last):
-        return Judgement(official_verdict, failure)
+    if early_verdict := find_early_verdict(entry, transcript):
+        return Judgement(official_verdict, early_verdict)
     recall = partial(recall_opinion, entry, transcript)
     try:
-        corrected_verdict = match_calls(entry, _read_answer(entry, transcript), recall)
+        corrected_verdict = match_calls(entry, read_last_answer(entry, transcript), recall)
     except NotScoredError as error:
         return Judgement(official_verdict, NotScored(error.cause, error.reason))
     return Judgement(official_verdict, corrected_verdict)
-
-
-def _read_answer(entry: Entry, transcript: Transcript) -> Reading:
-    prompting = transcript.prompting
-    offer = OfferedFunctions(entry.functions, prompting.names)
-    return read_corrected(transcript.last, prompting.syntax, entry.category.language, offer)
 
 
 UNREADABLE = "unreadable"
@@ -304,9 +299,9 @@ def ask_same_text(
 
 def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:
     """Return the questions that the corrected verdict depends on; none where rules decide it."""
-    if find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
+    if find_early_verdict(entry, transcript):
         return []
-    reading = _read_answer(entry, transcript)
+    reading = read_last_answer(entry, transcript)
     # A judge costs time and money, and an accepted text needs none.
     if isinstance(match_calls(entry, reading), Passed):
         return []

@@ -69,7 +69,7 @@ class ExecutionKind(Kind):
 class RestKind(Kind):
     """Exactly one call, which asks a web API; the reply is compared in shape."""
 
-    file_format = "execution.rest_entries:RestFile"
+    file_format = "execution.entries:RestFile"
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the last answer by the web API's reply."""

@@ -37,19 +37,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
-from pytest_fcbench.codecs.execution_text import read_call_texts
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_call_texts, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.text_normalization import unify_texts
 from pytest_fcbench.kinds.calls.verdict import fail_without_calls
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY, ExpectedResponse, is_number, write_call
+from pytest_fcbench.kinds.kind import find_unscored_cause, judge_fault
 
 _CHECKER = "executable_checker_rest"
 _DECODER = "executable_decoder"

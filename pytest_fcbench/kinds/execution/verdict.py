@@ -40,20 +40,19 @@ from enum import StrEnum
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
-from pytest_fcbench.codecs.execution_text import read_call_texts
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_call_texts, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable
 from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES, Entry, Expectation
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call, RecordedCall, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_texts
 from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
 from pytest_fcbench.kinds.calls.verdict import fail_without_calls, find_unmatched_row
+from pytest_fcbench.kinds.kind import find_unscored_cause, judge_fault
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows the result of a call."""

@@ -14,9 +14,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
-from pytest_fcbench.domain.verdict import NotScored
 
 Matrix: TypeAlias = Sequence[Sequence[float]]
 """Similarities, a row for each call that was made, a column for each that is expected."""
@@ -28,14 +28,6 @@ _DIGITS = 6
 
 _TIE = 1e-9
 """The weight of the places of calls, which decides between assignments that are alike."""
-
-
-class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no fault of ours
-    """The party that decides could not be asked, so there is no verdict."""
-
-    def __init__(self, verdict: NotScored) -> None:
-        super().__init__(verdict.reason)
-        self.verdict = verdict
 
 
 def rate_by_structure(made_call: Call, expected_call: Call) -> float:
@@ -94,8 +86,8 @@ def pair_calls(
 ) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
     """Pair calls with expected ones, by index, as many as there are on either side.
 
-    One call and one expected call need no measure. Raises ``Undecided`` where the party that embeds texts
-    does not answer.
+    One call and one expected call need no measure. Raises ``NotScoredError`` where the party that embeds
+    texts does not answer.
     """
     if min(len(made_calls), len(expected_calls)) == 0:
         return []
@@ -109,14 +101,14 @@ def pair_calls(
     messages += [{"role": "expected", "content": write_call(call)} for call in expected_calls]
     completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
     if completion.fault:
-        raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
+        raise NotScoredError("similarity", f"calls could not be paired: {completion.text}")
     try:
         matrix: Matrix = [[float(value) for value in row] for row in read_json_text(completion.text or "")]
     except (ValueError, TypeError, RecursionError) as error:
-        raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
+        raise NotScoredError("similarity", f"similarities cannot be read: {error}") from None
     rows, columns = len(made_calls), len(expected_calls)
     if [len(row) for row in matrix] != [columns] * rows or not all(map(math.isfinite, chain(*matrix))):
-        raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
+        raise NotScoredError("similarity", f"needs {rows} x {columns} similarities")
     return assign_pairs(matrix)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import (
@@ -32,8 +33,6 @@ from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.questions import interpret_transcript, put_question
 from pytest_fcbench.judging.text_normalization import unify_texts
 from pytest_fcbench.kinds.golden_path import questions
-from pytest_fcbench.kinds.golden_path import questions as official_questions
-from pytest_fcbench.kinds.golden_path.assignment import Undecided
 from pytest_fcbench.kinds.golden_path.script import OWN, Script
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.golden_path.walk import Crash, call_to_json, is_same_call
@@ -56,7 +55,7 @@ class Comparer:
     def compare(
         self, step: int, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, CallVerdict]:
-        """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``Undecided``."""
+        """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``NotScoredError``."""
 
         def make_verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
             differences = () if code is None else self._list_differences(made_call, expected_call)
@@ -132,24 +131,22 @@ class Comparer:
     ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
         """Ask the judge; return the stage, whether both calls mean the same, and why.
 
-        Raises ``Undecided``, and ``Crash`` where the official runner does not survive the answer.
+        Raises ``NotScoredError``, and ``Crash`` where the official runner does not survive the answer.
         """
         if self.driven.judge == BUILTIN:
             doc = self.docs.get(expected_call.name, FunctionDoc(expected_call.name, "", {}))
             comparison = builtin.compare_arguments(doc, made_call.arguments, expected_call.arguments)
             return BUILTIN, comparison.same, comparison.reason
         if wording := self.script.wording:
-            question = official_questions.compare_calls(
-                self.entry, wording, made_call, expected_call, history
-            )
+            question = questions.compare_calls(self.entry, wording, made_call, expected_call, history)
             try:
                 completion, same, reason = yield from question
-            except official_questions.UnexpectedJudgementError as error:
+            except questions.UnexpectedJudgementError as error:
                 if self.profile is Profile.OFFICIAL:
                     raise Crash(str(error)) from None
-                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {error}")) from None
+                raise self._make_refusal(str(error)) from None
             if completion.fault:
-                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
+                raise self._make_refusal(completion.text)
             return self._count_unreadable(reason) if same is None else ("judge", same, reason)
         pair = call_to_json(made_call), call_to_json(expected_call)
         own_question = questions.ask_equivalence(self.entry, *pair, history)
@@ -158,17 +155,20 @@ class Comparer:
         if isinstance(answer, NotScored):
             if answer.cause == "judge_reply" and self.script.runner is not OWN:
                 return self._count_unreadable(answer.reason)
-            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
+            raise self._make_refusal(answer.reason)
         return "judge", answer.same, answer.reason
 
+    def _make_refusal(self, reason: str | None) -> NotScoredError:
+        return NotScoredError("judge", f"{self.driven.judge} did not judge: {reason}")
+
     def _count_unreadable(self, reason: str) -> tuple[str, bool, str]:
-        """Return the outcome of a judgement that cannot be read. Raises ``Undecided``.
+        """Return the outcome of a judgement that cannot be read. Raises ``NotScoredError``.
 
         Officially it counts as a judgement that the calls differ.
         """
         if self.profile is Profile.OFFICIAL:
             return "judge", False, f"its judgement cannot be read: {reason}"
-        raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {reason}"))
+        raise self._make_refusal(reason)
 
     def _list_differences(self, made_call: Call, expected_call: RecordedCall) -> tuple[Difference, ...]:
         if made_call.name != expected_call.name:

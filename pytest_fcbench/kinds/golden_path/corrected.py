@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
-from pytest_fcbench.judging.known_bad import judge_fault
 from pytest_fcbench.judging.text_normalization import unify_texts
-from pytest_fcbench.kinds.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.kinds.golden_path.assignment import pair_calls
 from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
 from pytest_fcbench.kinds.golden_path.script import find_format_error, find_script, write_refusal
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
@@ -45,6 +45,7 @@ from pytest_fcbench.kinds.golden_path.walk import (
     note_words,
     open_dialogue,
 )
+from pytest_fcbench.kinds.kind import judge_fault
 
 MOST_STEPS = 30
 """Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
@@ -150,8 +151,8 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
             continue
         try:
             replies = yield from _answer_turn(state, answer.calls, comparer, dialogue)
-        except Undecided as undecided:
-            return WalkOutcome(undecided.verdict, None)
+        except NotScoredError as error:
+            return WalkOutcome(NotScored(error.cause, error.reason), None)
         # Once all is done a repeated call is fine, and a new one ends the conversation.
         last = state.verdicts[-1]
         if state.is_complete and last.step == state.step and last.code == "func_hallucination":
@@ -168,7 +169,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
 def _answer_turn(
     state: _CorrectedState, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, list[str]]:
-    """Reply to the calls of an answer. Raises ``Undecided``."""
+    """Reply to the calls of an answer. Raises ``NotScoredError``."""
     replies: dict[int, str] = {}
     rest: list[tuple[int, Call]] = []
     for index, call in enumerate(calls):

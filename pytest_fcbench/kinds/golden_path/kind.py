@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.explanation import CERTAIN, CallPair, FailedEntry, Flaw, ShownTruth
@@ -39,7 +39,6 @@ from pytest_fcbench.domain.transcript import (
     to_wire_message,
 )
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, PathScore, Profile
-from pytest_fcbench.judging.known_bad import find_unscored_cause
 from pytest_fcbench.kinds.calls.kind import pair_arguments
 from pytest_fcbench.kinds.calls.official import show_value
 from pytest_fcbench.kinds.golden_path import corrected, official
@@ -52,7 +51,14 @@ from pytest_fcbench.kinds.golden_path.script import (
 )
 from pytest_fcbench.kinds.golden_path.truth import list_steps
 from pytest_fcbench.kinds.golden_path.walk import Reader, ShownTexts, Walk, WalkOutcome, get_golden_path
-from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, RightCalls
+from pytest_fcbench.kinds.kind import (
+    ConversationContext,
+    Kind,
+    Resources,
+    RightCalls,
+    ask_once,
+    find_unscored_cause,
+)
 
 
 class GoldenPathKind(Kind):
@@ -74,7 +80,11 @@ class GoldenPathKind(Kind):
 
     def describe_truth(self, entry: Entry) -> ShownTruth:
         """Describe the steps of the path."""
-        return describe_truth(entry)
+        steps = (
+            (f"{call.name} {write_value(dict(call.arguments))}" for call in step)
+            for step in list_steps(entry)
+        )
+        return ShownTruth(steps=tuple(map(tuple, steps)))
 
     def pair_calls(self, failure: FailedEntry, path: PathScore | None) -> tuple[CallPair, ...]:
         """Pair each wrong call along the path."""
@@ -149,10 +159,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings, profile: P
 
 
 def converse(entry: Entry, context: ConversationContext) -> Conversation:
-    """Hold the conversation by the rules of the profile that walks the path.
-
-    Another party is asked each question only once: judged again, its answer must lead to the same verdict.
-    """
+    """Hold the conversation by the rules of the profile that walks the path."""
     manner, path_settings = context.manner, context.driven
     runner = find_runner_of(get_golden_path(entry), path_settings)
     opening = _open_conversation(entry, context.suite.wording, manner.prompting.mode, runner)
@@ -164,9 +171,7 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
 
     def respond(demand: ShownTexts | AskModel) -> Generator[AskModel, Completion, Completion]:
         if isinstance(demand, AskModel):
-            if demand.digest not in asides:
-                asides[demand.digest] = AuxiliaryCall(demand.party, demand.digest, (yield demand))
-            return asides[demand.digest].completion
+            return (yield from ask_once(demand, asides))
         if steps:
             steps[-1] = replace(steps[-1], results=demand.texts)
             calls = presenting.select_tool_calls(steps[-1].completion) if syntax == "tool_calls" else ()
@@ -234,14 +239,6 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode, runner: PathR
     parameters.pop("tool_choice", None)
     prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
     return AskModel(({"role": "system", "content": prompt}, *messages), defaults=parameters)
-
-
-def describe_truth(entry: Entry) -> ShownTruth:
-    """Describe the steps of the golden path of an entry."""
-    steps = (
-        (f"{call.name} {write_value(dict(call.arguments))}" for call in step) for step in list_steps(entry)
-    )
-    return ShownTruth(steps=tuple(map(tuple, steps)))
 
 
 def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair]:

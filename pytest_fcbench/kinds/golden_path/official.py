@@ -24,11 +24,12 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSettings, RecordedCall
-from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
-from pytest_fcbench.kinds.golden_path.assignment import Undecided, pair_calls
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
+from pytest_fcbench.kinds.golden_path.assignment import pair_calls
 from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
 from pytest_fcbench.kinds.golden_path.script import find_format_error, find_script
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
@@ -193,8 +194,8 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
             turn = yield from _answer_turn(state, calls, comparer, dialogue)
         except Crash as crash:
             return WalkOutcome(Failed("crash", str(crash)), None)
-        except Undecided as undecided:
-            return WalkOutcome(undecided.verdict, None)
+        except NotScoredError as error:
+            return WalkOutcome(NotScored(error.cause, error.reason), None)
         state.verdicts += turn.verdicts
         mistakes = [
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
@@ -228,7 +229,10 @@ class _TurnOutcomes:
 def _answer_turn(
     state: _OfficialState, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, _TurnOutcomes]:
-    """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``Crash``."""
+    """Pair the calls of an answer with expected ones and compare them.
+
+    Raises ``NotScoredError``, ``Crash``.
+    """
     state.drop_made_lookups()
     # Officially a NotImplementedError that nothing catches.
     if not state.pool:

@@ -17,10 +17,15 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting, escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party, RecordedCall
 from pytest_fcbench.domain.verdict import JudgeRating
-from pytest_fcbench.judging.opinions import Equivalence, read_equivalence
-from pytest_fcbench.judging.prompts import read_prompt
-from pytest_fcbench.judging.questions import JudgeQuestion
-from pytest_fcbench.judging.ratings import LONGEST, join_requests, read_rating
+from pytest_fcbench.judging.questions import (
+    LONGEST,
+    Equivalence,
+    JudgeQuestion,
+    join_requests,
+    read_equivalence,
+    read_prompt,
+    read_rating,
+)
 from pytest_fcbench.kinds.golden_path.truth import JudgePrompt, PathWording
 
 CONTEXT = 40_000

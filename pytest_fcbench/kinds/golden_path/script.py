@@ -22,6 +22,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema, describe_misfit, has_type, name_json_type
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call, PathSettings, write_reply
 from pytest_fcbench.domain.verdict import Profile
@@ -95,7 +96,6 @@ class Words(StrEnum):
 class PathRunner:
     """The habits of a runner. The defaults are those of conversations that no official runner holds."""
 
-    name: str
     families: tuple[str, ...] = ()
     """The beginnings of words in names of models that this runner asks."""
     parameters: Mapping[str, object] | None = None
@@ -108,8 +108,8 @@ class PathRunner:
     """The code of the failure when arguments are not JSON."""
     no_reply: str = "unknown_error"
     """The code of the failure when no answer came."""
-    no_text: str | None = "unknown_error"
-    """The code of the failure when an answer has neither calls nor text; None where it counts as a response
+    no_text: str = "unknown_error"
+    """The code of the failure when an answer has neither calls nor text; empty where it counts as a response
     without words."""
     needs_words: bool = False
     """True where an empty text counts as no text."""
@@ -130,84 +130,21 @@ class PathRunner:
     """True where the message with a result has the id of the call."""
 
 
-def _make_parameters(max_tokens: int = 2048) -> Mapping[str, object]:
-    return {"temperature": 0.0, "max_tokens": max_tokens, "tool_choice": "auto"}
-
-
-OWN = PathRunner("own")
+OWN = PathRunner()
 """The habits of conversations that no official runner holds."""
 
-RUNNERS: Mapping[str, PathRunner] = {
-    runner.name: runner
-    for runner in (
-        PathRunner("gpt", ("gpt",), _make_parameters(), words=Words.DROPPED, names_results=True),
-        PathRunner(
-            "claude",
-            ("claude",),
-            _make_parameters(),
-            unknown_function="name_error",
-            no_text="crash",
-            needs_words=True,
-            explains_form=False,
-            counts_last_mistakes=False,
-            shows_words=True,
-        ),
-        PathRunner(
-            "mistral",
-            ("mistral", "mixtral", "ministral", "codestral", "magistral", "devstral"),
-            _make_parameters(),
-            unknown_function="name_error",
-            broken_json="crash",
-            names_results=True,
-        ),
-        PathRunner(
-            "qwen",
-            ("qwen", "qwq"),
-            _make_parameters(),
-            sanitises_names=False,
-            unknown_function="",
-            no_reply="crash",
-            no_text="crash",
-            reads_null=False,
-            reads_empty_list=True,
-            counts_last_mistakes=False,
-            words=Words.EMPTY,
-            names_results=True,
-            identifies_results=False,
-        ),
-        PathRunner(
-            "glm",
-            ("glm", "chatglm"),
-            _make_parameters(),
-            sanitises_names=False,
-            unknown_function="",
-            no_text=None,
-            reads_null=False,
-            counts_last_mistakes=False,
-        ),
-        PathRunner(
-            "llama",
-            ("llama",),
-            _make_parameters(4096),
-            sanitises_names=False,
-            unknown_function="",
-            no_text=None,
-            reads_null=False,
-            counts_last_mistakes=False,
-        ),
-    )
-}
+RUNNERS: Mapping[str, PathRunner] = read_table(dict[str, PathRunner], __file__, "runners.toml")
 """The official runners by name; the first one asks all models that no other is made for."""
 
 
-def find_runner(model: str) -> PathRunner:
-    """Return the runner for a model by its id. The last part of the id that names a family decides."""
+def name_runner(model: str) -> str:
+    """Name the runner for a model by its id. The last part of the id that names a family decides."""
     for part in reversed(model.lower().split("/")):
-        for runner in RUNNERS.values():
+        for name, runner in RUNNERS.items():
             # Not within a word: ``ollama`` is no Llama.
             if re.search(rf"(?<![a-z])({'|'.join(runner.families)})", part):
-                return runner
-    return next(iter(RUNNERS.values()))
+                return name
+    return next(iter(RUNNERS))
 
 
 def show_name(name: str, mode: Mode, runner: PathRunner) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -27,7 +27,6 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, PathScore, Profile, Verdict
 from pytest_fcbench.judging.questions import interpret_transcript, put_question
 from pytest_fcbench.kinds.golden_path import questions
-from pytest_fcbench.kinds.golden_path import questions as official_questions
 from pytest_fcbench.kinds.golden_path.script import OWN, PathRunner, find_form_fault, show_name
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup, PathWording
 
@@ -91,9 +90,7 @@ def judge_response(
     if path_settings.judge == BUILTIN:
         return score
     if wording:
-        ratings = yield from official_questions.rate_response(
-            entry, wording, response, build_golden_dialogue(entry)
-        )
+        ratings = yield from questions.rate_response(entry, wording, response, build_golden_dialogue(entry))
         return replace(score, completeness=ratings[0], correctness=ratings[1])
     if not response.strip():
         return score

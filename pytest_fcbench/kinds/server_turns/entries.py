@@ -33,7 +33,7 @@ from typing import Annotated
 import pydantic
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, ServerProgram, ServerState
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc

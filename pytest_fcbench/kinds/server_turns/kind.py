@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.codecs.decoders.python import parse_tool_call
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
@@ -42,15 +42,29 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     relay_conversation,
 )
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
-from pytest_fcbench.judging.text_normalization import unify_texts
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored
+from pytest_fcbench.judging.text_normalization import find_differences, unify_texts
 from pytest_fcbench.kinds.answered_entry import parse_calls
-from pytest_fcbench.kinds.kind import ConversationContext, Resources, RightCalls, put_turns
+from pytest_fcbench.kinds.kind import (
+    ConversationContext,
+    Resources,
+    RightCalls,
+    ask_once,
+    find_unscored_cause,
+    judge_fault,
+    put_turns,
+)
 from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
-from pytest_fcbench.kinds.state.state_difference import find_differences
-from pytest_fcbench.kinds.state.verdict import Trajectory, TurnCalls, count_right_turns, list_expected_turns
+from pytest_fcbench.kinds.state.verdict import (
+    Trajectory,
+    TurnCalls,
+    choose_first_failure,
+    count_right_turns,
+    fail_differences,
+    list_calls,
+    list_expected_turns,
+)
 from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_request, read_results, write_results
 
 
@@ -132,10 +146,6 @@ def recall_calls(failure: FailedEntry) -> Sides:
     return list(zip(model, truth, strict=False))
 
 
-_SHOWN = 3
-"""Differences that a verdict names; the number of the others follows."""
-
-
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge a conversation by what its calls changed and returned. ``entry`` must have a trajectory."""
     if not isinstance(entry.expectation, Trajectory) or not (entry.scene and entry.scene.server):
@@ -148,17 +158,13 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         error_verdict = count_right_turns(error_verdict, 0, turn_count)
         return Judgement(error_verdict, unscored_cause or error_verdict)
     model, right = open_sides(entry, entry.scene.server, transcript)
-    calls_by_turn = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
+    calls_by_turn = list_calls(transcript)
     try:
         failures = list(_find_failures(calls_by_turn, truth, model, right))
     except KeyError:
         missing = NotScored("mcp_server", "the answers of the server were not kept; run the entry again")
         return Judgement(missing, missing)
-    right_count = min(len(calls_by_turn), turn_count) - len({failure.details["turn"] for failure in failures})
-    if len(calls_by_turn) != turn_count:
-        reason = f"the conversation has {len(calls_by_turn)} turns of {turn_count}, so it was ended by force"
-        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(calls_by_turn)})]
-    verdict = count_right_turns(failures[0], right_count, turn_count) if failures else Passed()
+    verdict = choose_first_failure(failures, len(calls_by_turn), turn_count)
     return Judgement(verdict, unscored_cause or verdict)
 
 
@@ -214,10 +220,7 @@ def _find_failures(
             yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
         elif model_state != after:
             differences = list(find_differences(after, model_state))
-            more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
-            summary = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
-            details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
-            yield Failed("multi_turn:instance_state_mismatch", f"turn {number}: {summary}{more}", details)
+            yield fail_differences("multi_turn:instance_state_mismatch", number, differences)
         elif after == before:
             pairs = zip(expected_calls, expected_results, strict=True)
             missing_calls = (call for call, result in pairs if result not in model.results)
@@ -266,13 +269,11 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
     turn = 0
 
     def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
-        if request.digest not in asides:
-            completion = yield request
-            if completion.fault:
-                cause, _, reason = (completion.text or "").partition(": ")
-                raise NotScoredError(cause, reason)
-            asides[request.digest] = AuxiliaryCall(request.party, request.digest, completion)
-        return asides[request.digest].completion
+        completion = yield from ask_once(request, asides)
+        if completion.fault:
+            cause, _, reason = (completion.text or "").partition(": ")
+            raise NotScoredError(cause, reason)
+        return completion
 
     def respond(
         demand: AskModel | CallFunctions,

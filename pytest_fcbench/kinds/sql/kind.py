@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders.outcome import Calls
-from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CallPair, Divergence, FailedEntry
 from pytest_fcbench.domain.transcript import Call, Transcript
@@ -24,7 +23,7 @@ from pytest_fcbench.kinds.answered_entry import classify_answer
 from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.kind import CallsKind
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
-from pytest_fcbench.kinds.kind import Resources
+from pytest_fcbench.kinds.kind import Resources, read_last_answer
 
 
 class SqlKind(CallsKind):
@@ -74,8 +73,7 @@ def find_call(entry: Entry, transcript: Transcript) -> Call | None:
     """Return the last answer's call of the expected function, if it makes that and no other."""
     if transcript.last.fault:
         return None
-    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
-    match read_corrected(transcript.last, transcript.prompting.syntax, entry.category.language, offer):
+    match read_last_answer(entry, transcript):
         case Calls(calls=(call,)) if call.name == get_expected_call(entry).name and not call.positional:
             return call
     return None

@@ -28,17 +28,16 @@ from typing import Annotated
 import pydantic
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Entry, Message, Scene
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.custom import adapt_class
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import adapt_class, document_domain
+from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.formats.fields import Field, ListPart, read_each
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, read_function_docs
 from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some

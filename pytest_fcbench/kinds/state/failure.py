@@ -26,8 +26,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable, Unreadable
 from pytest_fcbench.domain.explanation import Divergence, FailedEntry, FailureClass
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import read_json_text

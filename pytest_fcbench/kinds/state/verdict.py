@@ -57,10 +57,11 @@ from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, Unreadable
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.entry import Entry, Expectation
+from pytest_fcbench.domain.explanation import StateDifference
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Fault, Transcript
@@ -68,9 +69,8 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Ve
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.equivalence.words import NUMBERS
-from pytest_fcbench.judging.known_bad import find_unscored_cause, judge_fault
-from pytest_fcbench.judging.text_normalization import unify_forms, unify_texts
-from pytest_fcbench.kinds.state.state_difference import find_differences
+from pytest_fcbench.judging.text_normalization import find_differences, unify_forms, unify_texts
+from pytest_fcbench.kinds.kind import find_unscored_cause, judge_fault
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""
@@ -127,11 +127,16 @@ def match_calls(
     assert isinstance(entry.expectation, Trajectory)
     turns = len(entry.expectation.turns)
     failures = list(_find_failures(entry, entry.expectation, made_calls, fresh, profile))
-    right_count = min(len(made_calls), turns) - len({failure.details["turn"] for failure in failures})
-    if len(made_calls) != turns:
+    return choose_first_failure(failures, len(made_calls), turns)
+
+
+def choose_first_failure(failures: Sequence[Failed], played: int, turns: int) -> Passed | Failed:
+    """Return the verdict on a conversation of so many turns that were played, given all failures in them."""
+    right_count = min(played, turns) - len({failure.details["turn"] for failure in failures})
+    if played != turns:
         # Officially all turns after the 21st step of one are dropped.
-        reason = f"the conversation has {len(made_calls)} turns of {turns}, so it was ended by force"
-        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made_calls)})]
+        reason = f"the conversation has {played} turns of {turns}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": played})]
     return count_right_turns(failures[0], right_count, turns) if failures else Passed()
 
 
@@ -269,6 +274,11 @@ def _find_difference(
         differences = list(find_differences(unify_texts(states[0]), unify_texts(states[1])))
         if not differences:
             return None
+    return fail_differences(code, number, differences)
+
+
+def fail_differences(code: str, number: int, differences: Sequence[StateDifference]) -> Failed:
+    """Fail a turn after which states differ; the first differences are named."""
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
     summary = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}

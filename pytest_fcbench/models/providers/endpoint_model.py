@@ -1,4 +1,9 @@
-"""The part of a model behind an endpoint that does not depend on the client library that asks it."""
+"""The part of a model behind an endpoint that does not depend on the client library that asks it.
+
+Calls of the model in the history of a request may have arguments that are no JSON object. Officially the
+model's message is repeated as it came, and servers that read the arguments of past calls refuse it, each
+time: vLLM with status 400, llama.cpp with 500. That is the model's own failure.
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
-from pytest_fcbench.codecs.dialogues.families import ASKED, UNASKED, find_api
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api, list_asked
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
 from pytest_fcbench.config.options import BY_KEY, Settings
 from pytest_fcbench.domain.entry import Entry
@@ -32,18 +32,24 @@ from pytest_fcbench.models.official_models import (
 )
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
-from pytest_fcbench.models.providers.aws_signature import RequestSigner, needs_signature
 from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
 from pytest_fcbench.models.providers.event_stream import JoinedStream
 from pytest_fcbench.models.providers.http import ConnectionPool, check_address
-from pytest_fcbench.models.providers.key_variables import describe_key
 from pytest_fcbench.models.providers.openai_compatible import (
     CONTROLS,
     OpenAICompatibleModel,
     find_endpoint,
 )
 from pytest_fcbench.models.providers.reply_bodies import MIB
-from pytest_fcbench.models.providers.vendors import add_to_path, build_key_header, build_url, find_vendor
+from pytest_fcbench.models.providers.vendors import (
+    RequestSigner,
+    add_to_path,
+    build_key_header,
+    build_url,
+    describe_key,
+    find_vendor,
+    needs_signature,
+)
 
 _REFUSED_LIMIT = 1000
 """The official limit where the prompt alone is too long; the server refuses the request then."""
@@ -93,7 +99,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     # What only the form for every server knows is a wish for that form.
     if other and requested_id is None:
         return None
-    if family.handler in UNASKED and not (settings.repair and family.handler in ASKED):
+    if family.handler in UNASKED and not (settings.repair and family.handler in list_asked()):
         if requested_id is None:
             return None
         reason = UNASKED[family.handler]

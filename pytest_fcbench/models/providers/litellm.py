@@ -1,4 +1,7 @@
-"""Any model that litellm reaches. The only module that imports litellm, and only on the first call."""
+"""Any model that litellm reaches, for answers and for vectors.
+
+The only module that imports litellm, and only on the first call.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.chat_reply import read_choice
-from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
+from pytest_fcbench.codecs.chat_reply import CHAT, read_choice, read_tokens
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -37,9 +39,9 @@ from pytest_fcbench.models.providers.failures import (
     parse_retry_after,
     write_in_one_line,
 )
-from pytest_fcbench.models.providers.key_variables import describe_key, find_variable, read_key_variables
-from pytest_fcbench.models.providers.openai_compatible import CONTROLS, PARAMETERS, read_answer
+from pytest_fcbench.models.providers.openai_compatible import CONTROLS, read_answer, read_known_parameters
 from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY, MIB, bound_replies
+from pytest_fcbench.models.providers.vendors import describe_key, find_variable, read_key_variables
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -361,7 +363,7 @@ def require_key(
     sends that of OpenAI.
     """
     # Where it asks another address or with parameters of its own, only litellm knows what is needed.
-    if api_key or api_base or not parameters.keys() <= PARAMETERS - CONTROLS:
+    if api_key or api_base or not parameters.keys() <= read_known_parameters() - CONTROLS:
         return
     variables, provider = find_key_variables(model), find_provider_name(model) or ""
     if not variables or find_variable(variables) or _read_variables(provider, [_ADDRESS]):

@@ -12,8 +12,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -22,6 +21,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import merge_notes
+from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
@@ -52,8 +52,12 @@ PREFIXES: Mapping[str, Prefix] = {
 CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
 """Parameters that are no members of the request's body."""
 
-PARAMETERS = CONTROLS | {*Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8").split()}
-"""Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
+
+@cache
+def read_known_parameters() -> frozenset[str]:
+    """Return the parameters that are known to be the server's; the others may be litellm's own."""
+    return CONTROLS | read_table(dict[str, WordSet], __file__, "request_parameters.toml")["names"]
+
 
 _MOST_NAMES = 5
 """The most names of models that a message lists."""
@@ -81,7 +85,7 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     that may be meant for litellm, are left to it. A slash alone makes no prefix: servers name models by
     repository (``Qwen/Qwen3-8B``) or by folder (``/models/mine``).
     """
-    if not settings.parameters.keys() <= PARAMETERS:
+    if not settings.parameters.keys() <= read_known_parameters():
         return None
     name, slash, rest = settings.model.partition("/")
     if slash and name in PREFIXES:

@@ -1,7 +1,9 @@
 """Bodies of replies within limits: in bytes on the wire and decompressed, and as JSON values.
 
 A server that is broken or hostile can send without end, and a few kilobytes that are compressed, or that are
-brackets of JSON, can take gigabytes of memory.
+brackets of JSON, can take gigabytes of memory. httpx, litellm's client library, has no such limit, and sends
+a request with its headers again wherever a reply says. litellm makes a client for each of its providers, so
+the limits are put where all of them send.
 """
 
 from __future__ import annotations

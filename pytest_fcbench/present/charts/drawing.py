@@ -213,7 +213,8 @@ class Scale:
 def find_round_step(reach: float) -> float:
     """Return 1, 2 or 5 times a power of ten that divides a reach into four to ten steps."""
     power = 10.0 ** floor(log10(reach / 4))
-    return next(step * power for step in (5, 2, 1) if step * power * 4 <= reach)
+    # Where the logarithm was rounded up, not even the smallest step fits.
+    return next((step * power for step in (5, 2) if step * power * 4 <= reach), power)
 
 
 def fit_scale(values: Sequence[float], start: float, end: float) -> Scale:

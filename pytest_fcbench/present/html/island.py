@@ -328,8 +328,8 @@ def _describe_answer(
         judged_by, explanation = suite_info.explanations[key]
         pairs = list(list_pairs(explanation.calls))
         if not pairs:
-            sides = (explanation.found or ("no answer",), explanation.expected)
-            pairs = [ComparisonRow("", "", *map("\n".join, sides), wrong=True)]
+            found, expected = "\n".join(explanation.found or ("no answer",)), "\n".join(explanation.expected)
+            pairs = [ComparisonRow("", "", found, expected, wrong=True)]
         differences = list(list_differences(explanation))
         why = {"profile": judged_by.value, "turn": explanation.turn, "rows": pairs, "state": differences}
     optional = {

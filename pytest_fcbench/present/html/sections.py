@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from statistics import stdev
 
@@ -15,17 +15,16 @@ from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.charts import marks, plots
 from pytest_fcbench.present.failure_codes import find_failure_code
 from pytest_fcbench.present.tables import Table
-from pytest_fcbench.present.wording import describe_bill, describe_path_settings, format_time
+from pytest_fcbench.present.wording import describe_path_settings, format_limits, format_number, format_time
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     CostLatency,
-    measure_beside_records,
     measure_bill,
     measure_usage,
 )
 from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score
-from pytest_fcbench.scorecard.aggregate.secondary_scores import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.compare.comparison import name_suite
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
+from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suite
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -72,31 +71,15 @@ def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[ReportedModel, ...]
     )
 
 
-_MORE: tuple[Callable[[int, Scorecard], str], ...] = (
-    lambda number, card: card.facts.mode,
-    lambda number, card: card.path.stem,
-    lambda number, card: f"#{number + 1}",
-)
-"""Distinctions between scorecards of the same model, in order of use."""
-
-
-def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
-    """Shorten the name of each: the model's, with the mode or the file where that is not enough."""
-    names = []
+def name_models(scorecards: Sequence[Scorecard]) -> list[str]:
+    """Name each scorecard; models made of stored answers by the end of the path that is their name."""
+    short_cards = []
     for card in scorecards:
         kind, _, path = card.facts.model.partition(":")
-        # Models made of stored answers are named by a path, of which the page needs the end only.
         is_file = kind in ("replay", "scripted") and path
-        names.append(make_printable(f"{kind}:{PurePath(path).name}" if is_file else card.facts.model))
-    for more in _MORE:
-        name_words = [
-            (name, make_printable(more(n, card)))
-            for n, (name, card) in enumerate(zip(names, scorecards, strict=True))
-        ]
-        # As a set: a word that all cards of a name share tells nothing apart.
-        kinds = Counter(name for name, _ in set(name_words))
-        names = [f"{name} ({word})" if kinds[name] > 1 else name for name, word in name_words]
-    return tuple(names)
+        model = f"{kind}:{PurePath(path).name}" if is_file else card.facts.model
+        short_cards.append(replace(card, facts=replace(card.facts, model=model)))
+    return [make_printable(name) for name in name_scorecards(short_cards)]
 
 
 def summarise_run(model: ReportedModel) -> str:
@@ -163,23 +146,12 @@ def list_facts(model: ReportedModel) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """A score in both profiles."""
-
-    official: Score
-    corrected: Score
-
-    def under(self, profile: Profile) -> Score:
-        """Return the score of one profile."""
-        return self.official if profile is Profile.OFFICIAL else self.corrected
-
-
-@dataclass(frozen=True, slots=True)
 class SectionRow:
     """A category, a group, overall or all with the score of each model, None where nothing of it was run."""
 
     name: str
-    scores: tuple[Both | None, ...]
+    scores: tuple[Mapping[Profile, Score] | None, ...]
+    """By profile."""
 
 
 def make_category_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
@@ -204,66 +176,67 @@ def choose_main_score(models: Sequence[ReportedModel], profile: Profile) -> str:
 
 def make_row(name: str, models: Sequence[ReportedModel]) -> SectionRow:
     """Make a row of a score."""
-    score_pairs = [[model.scores[profile].find_score(name) for profile in Profile] for model in models]
-    return SectionRow(name, tuple(Both(*both) if all(both) else None for both in score_pairs))  # type: ignore[arg-type]
+    both = [{each: of.find_score(name) for each, of in model.scores.items()} for model in models]
+    found = [{each: score for each, score in scores.items() if score} for scores in both]
+    return SectionRow(name, tuple(scores if len(scores) == len(Profile) else None for scores in found))
 
 
-def pair_executed(rows: Sequence[SectionRow]) -> list[tuple[SectionRow, SectionRow]]:
-    """Pair the categories judged as written with their executed counterparts, where both were run."""
+def tabulate_executed(
+    models: Sequence[ReportedModel], rows: Sequence[SectionRow], profile: Profile
+) -> Table | None:
+    """Tabulate categories judged as written beside their executed counterparts, where both were run."""
     by_name = {row.name: row for row in rows}
-    return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
+    pairs = [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
 
+    def describe_score(both: Mapping[Profile, Score] | None) -> str:
+        score = both[profile] if both else None
+        accuracy = format_number(score.accuracy if score else None, ".2%")
+        return f"{accuracy} ({format_limits(score.interval)})" if score and score.interval else accuracy
 
-@dataclass(frozen=True, slots=True)
-class Formats:
-    """A model asked in several manners: the effect of the format of questions on its score."""
-
-    model: str
-    metrics: tuple[str, ...]
-    """Groups and overall, as far as all manners have a score of the same parts there."""
-    rows: tuple[tuple[str, tuple[float, ...]], ...]
-    """Each manner with its accuracies."""
-
-    @property
-    def delta(self) -> tuple[float, ...]:
-        """The largest difference of each metric, in points (BFCL: format sensitivity max delta)."""
-        return tuple(100 * (max(column) - min(column)) for column in self._columns)
-
-    @property
-    def deviation(self) -> tuple[float, ...]:
-        """The sample standard deviation of each metric, in points (BFCL: format sensitivity)."""
-        return tuple(100 * stdev(column) for column in self._columns)
-
-    @property
-    def _columns(self) -> Iterator[tuple[float, ...]]:
-        return zip(*(accuracies for _, accuracies in self.rows), strict=True)
+    cells = tuple((row.name, *map(describe_score, row.scores)) for pair in pairs for row in pair)
+    title = f"the same kind of entries judged as written (AST) and carried out, {profile} profile"
+    return Table(title, ("", *(model.label for model in models)), cells) if cells else None
 
 
 def compare_formats(
     models: Sequence[ReportedModel], rows: Sequence[SectionRow], profile: Profile
-) -> Iterator[Formats]:
-    """Compare the manners of each model that was asked in several by the scores of ``rows``."""
+) -> Iterator[Table]:
+    """Tabulate the scores of each model that was asked in several manners, with their spread in points.
+
+    The spread is that of BFCL's format sensitivity: largest difference and sample standard deviation.
+    """
     manners: dict[str, dict[str, ReportedModel]] = {}
     for model in models:
         run_facts = model.scorecard.facts
         manner = f"{run_facts.manner}, {run_facts.syntax}"
         manners.setdefault(run_facts.model, {}).setdefault(manner, model)
     for name, by_manner in manners.items():
-        columns = {row.name: [row.scores[model.series] for model in by_manner.values()] for row in rows}
         entries = {frozenset(r.entry for r in model.scorecard.records) for model in by_manner.values()}
-        scores = {
-            metric: [both.under(profile) for both in column if both] for metric, column in columns.items()
-        }
-        per_metric = {
-            metric: [score.accuracy for score in column if score.accuracy is not None]
-            for metric, column in scores.items()
+        columns: dict[str, list[float]] = {}
+        for row in rows:
+            found = [row.scores[model.series] for model in by_manner.values()]
+            scores = [both[profile] for both in found if both]
+            shares = [score.accuracy for score in scores if score.accuracy is not None]
             # With different missing parts, or other entries, these would make the difference.
-            if len({score.missing for score in column}) == 1 and (metric != ALL or len(entries) == 1)
-        }
-        metrics = tuple(metric for metric, column in per_metric.items() if len(column) == len(by_manner))
-        if len(by_manner) > 1 and metrics:
-            accuracies = [tuple(per_metric[metric][n] for metric in metrics) for n in range(len(by_manner))]
-            yield Formats(name, metrics, tuple(zip(by_manner, accuracies, strict=True)))
+            is_alike = len({score.missing for score in scores}) == 1 and (
+                row.name != ALL or len(entries) == 1
+            )
+            if is_alike and len(shares) == len(by_manner):
+                columns[row.name] = shares
+        if len(by_manner) > 1 and columns:
+            shown = [
+                (manner, *(f"{shares[number]:.2%}" for shares in columns.values()))
+                for number, manner in enumerate(by_manner)
+            ]
+            shown += [
+                (
+                    "largest difference",
+                    *(f"{100 * (max(each) - min(each)):.2f}" for each in columns.values()),
+                ),
+                ("standard deviation", *(f"{100 * stdev(each):.2f}" for each in columns.values())),
+            ]
+            title = f"format sensitivity of {name}: asked in {len(by_manner)} manners, {profile} profile"
+            yield Table(title, ("asked by", *columns), tuple(shown))
 
 
 _COSTS: Mapping[str, Callable[[CostLatency], float | None]] = {
@@ -289,58 +262,31 @@ def draw_costs(
             )
 
 
-def list_usage(models: Sequence[ReportedModel]) -> list[tuple[str, CostLatency]]:
-    """List the bill and latency of each run; empty where nothing is known of any."""
-    return [(model.label, model.bill) for model in models if any(model.bill.steps for model in models)]
-
-
-def list_usage_by_category(
-    models: Sequence[ReportedModel],
-) -> Iterator[tuple[ReportedModel, list[tuple[str, CostLatency]], list[str]]]:
-    """List cost and latency by category, with sentences about the bill, of each model that has them."""
-    for model in models:
-        if model.bill.steps:
-            rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
-            others = measure_beside_records(model.scorecard.records, model.scorecard.facts.earlier)
-            sentences = list(describe_bill(model.bill, others))
-            yield model, [*rows, ("all", model.usage), *others.items()], sentences
-
-
 # Errors
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """Codes of failures, most frequent first."""
-
-    codes: Sequence[tuple[str, str, Sequence[int]]]
-    """Each code with its meaning, and how often each model has it."""
-    by_category: Sequence[tuple[ReportedModel, Mapping[str, Sequence[tuple[str, int]]]]]
-    """The codes of each category with their counts, of each model that has any."""
-
-
-def count_errors(models: Sequence[ReportedModel], profile: Profile) -> Errors:
-    """Count the codes of all failures under one profile."""
-    code_counts = [
-        {
-            name: Counter(v.code for record in part if isinstance(v := record.verdict(profile), Failed))
-            for name, part in model.categories.items()
-        }
-        for model in models
-    ]
-    totals = [sum(counts.values(), Counter[str]()) for counts in code_counts]
+def count_codes(models: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, str, list[int]]]:
+    """Count the codes of failures, most frequent first; each with its meaning and the count of each model."""
+    totals = [_count_failures(model.scorecard.records, profile) for model in models]
     together = sum(totals, Counter[str]())
-    return Errors(
-        [
-            (code, find_failure_code(code).meaning, [total[code] for total in totals])
-            for code in sorted(together, key=lambda code: (-together[code], code))
-        ],
-        [
-            (model, {name: counts.most_common() for name, counts in by_category.items() if counts})
-            for model, by_category, total in zip(models, code_counts, totals, strict=True)
-            if total
-        ],
-    )
+    return [
+        (code, find_failure_code(code).meaning, [total[code] for total in totals])
+        for code in sorted(together, key=lambda code: (-together[code], code))
+    ]
+
+
+def count_codes_by_category(
+    models: Sequence[ReportedModel], profile: Profile
+) -> Iterator[tuple[ReportedModel, Mapping[str, Sequence[tuple[str, int]]]]]:
+    """Count the codes of each category, of each model that has any."""
+    for model in models:
+        counts = {name: _count_failures(part, profile) for name, part in model.categories.items()}
+        if found := {name: each.most_common() for name, each in counts.items() if each}:
+            yield model, found
+
+
+def _count_failures(records: Sequence[Record], profile: Profile) -> Counter[str]:
+    return Counter(v.code for record in records if isinstance(v := record.verdict(profile), Failed))
 
 
 def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tuple[str, list[int]]]:
@@ -357,26 +303,47 @@ def count_causes(models: Sequence[ReportedModel], profile: Profile) -> list[tupl
     return [(cause, [counts[cause] for counts in tallies]) for cause in sorted(set().union(*tallies))]
 
 
-def tabulate_beside_scores(
-    models: Sequence[ReportedModel], profile: Profile
-) -> Iterator[tuple[ReportedModel, Table]]:
-    """Tabulate the figures beside the scores of each model."""
-    for model in models:
-        card = model.scorecard
-        tables = score_tables.tabulate_beside_scores(card.facts, card.records, profile, card.size_of)
-        yield from ((model, table) for table in tables)
-
-
-# Complex calls
+# Tables of each model
 
 
 @dataclass(frozen=True, slots=True)
-class Complex:
-    """Tables of one model's conversations along golden paths."""
+class ModelTables:
+    """Tables about one model, and notes on all of them."""
 
     model: ReportedModel
     tables: Sequence[Table]
-    notes: Sequence[str]
+    notes: Sequence[str] = ()
+
+
+def tabulate_models(models: Sequence[ReportedModel], profile: Profile) -> dict[str, list[ModelTables]]:
+    """Tabulate what each model has, by the section in which it stands."""
+    sections: dict[str, list[ModelTables]] = {
+        "beside": [],
+        "complex": [],
+        "formats": [],
+        "usage": [],
+        "trials": [],
+    }
+    for model in models:
+        card, records = model.scorecard, model.scorecard.records
+        calls = score_tables.tabulate_calls(records, profile)
+        apart = [
+            sentence for each in Profile if (sentence := score_tables.describe_other_rules(records, each))
+        ]
+        usage = score_tables.tabulate_run_usage(records, card.facts.earlier)
+        trials = score_tables.tabulate_trials(records, profile)
+        found: dict[str, Iterable[Table]] = {
+            "beside": score_tables.tabulate_beside_scores(card.facts, records, profile, card.size_of),
+            "complex": (calls, *score_tables.tabulate_call_details(records, profile)) if calls else (),
+            "formats": score_tables.tabulate_formats(records, profile),
+            "usage": [usage] if usage else [],
+            "trials": [trials] if trials else [],
+        }
+        for section, tables in found.items():
+            part = ModelTables(model, list(tables), apart if section == "complex" else ())
+            if part.tables or part.notes:
+                sections[section].append(part)
+    return sections
 
 
 def tabulate_complex_totals(models: Sequence[ReportedModel], profile: Profile) -> Table | None:
@@ -386,45 +353,15 @@ def tabulate_complex_totals(models: Sequence[ReportedModel], profile: Profile) -
         for model in models
     }
     rows = [
-        (label, *score_tables.format_path_scores(every))
+        (label, *(cell(every) for cell in score_tables.PATHS.values()))
         for label, every in path_scores.items()
         if every and every.scored
     ]
-    title, columns = f"complex calls of each model ({profile} profile)", ("model", *score_tables.COLUMNS)
+    title, columns = f"complex calls of each model ({profile} profile)", ("model", *score_tables.PATHS)
     return Table(title, columns, tuple(rows)) if len(rows) > 1 else None
 
 
-def describe_complex_calls(models: Sequence[ReportedModel], profile: Profile) -> Iterator[Complex]:
-    """Describe the conversations along golden paths of each model that has any."""
-    for model in models:
-        records = model.scorecard.records
-        table = score_tables.tabulate_calls(records, profile)
-        apart = [
-            sentence for each in Profile if (sentence := score_tables.describe_other_rules(records, each))
-        ]
-        if table is not None:
-            tables = (table, *score_tables.tabulate_call_details(records, profile))
-            yield Complex(model, tables, (*table.notes, *apart))
-        elif apart:
-            yield Complex(model, (), apart)
-
-
-@dataclass(frozen=True, slots=True)
-class SensitivityTables:
-    """Tables of one model's entries in all prompt formats."""
-
-    model: ReportedModel
-    tables: Sequence[Table]
-
-
-def tabulate_sensitivity(models: Sequence[ReportedModel], profile: Profile) -> Iterator[SensitivityTables]:
-    """Tabulate the entries in all prompt formats of each model that has any."""
-    for model in models:
-        if tables := tuple(score_tables.tabulate_formats(model.scorecard.records, profile)):
-            yield SensitivityTables(model, tables)
-
-
-def score_trial_rows(model: ReportedModel, profile: Profile) -> list[tuple[str, TrialScores]]:
-    """Score the trials of each entry, by category and of all."""
-    parts = {**model.categories, "all": model.scorecard.records}
-    return [(name, score_trials(part, profile, model.trials)) for name, part in parts.items()]
+def tabulate_totals(models: Sequence[ReportedModel]) -> Table | None:
+    """Tabulate cost and latency of models side by side; None for fewer than two, or without calls."""
+    rows = {model.label: model.bill for model in models if model.bill.steps}
+    return score_tables.tabulate_usage("all calls of each model", rows) if len(models) > 1 and rows else None

@@ -234,11 +234,11 @@ def _estimate_by_draws(
 
 
 def _deal_shares(entry_shares: Sequence[list[float]], chance: Random) -> float:
-    """Permute the shares of each entry among the formats, in place, and return the maximum delta in points."""
+    """Permute the shares of each entry among the formats, in place; return the maximum delta in points."""
     for shares in entry_shares:
         chance.shuffle(shares)
     sums = [sum(column) for column in zip(*entry_shares, strict=True)]
-    return 100 * (max(sums) - min(sums)) / len(entry_shares)
+    return float(100 * (max(sums) - min(sums)) / len(entry_shares))
 
 
 def _find_limits(values: Sequence[float]) -> Limits:

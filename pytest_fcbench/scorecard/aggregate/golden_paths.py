@@ -5,9 +5,8 @@ entry that was not scored is absent, as officially. Officially success rates hav
 they are shares of what was scored, which is the same where all was.
 
 Errors have the classes of the paper's Figure 4, or their own name where it has none. Its Figure 5 has error
-rates by kind of parameter. A published summary names some kinds (filter, legs, token, slug, date, location);
-their full list could not be read and no script ships, so ``ROLES`` is ours: the first role that has a word of
-the parameter's name. Figure 6 is about steps: here, how many more were taken than the golden path has.
+rates by kind of parameter, for which ``parameter_roles.toml`` has roles of ours. Figure 6 is about steps:
+here, how many more were taken than the golden path has.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from statistics import fmean
 from typing import Annotated, TypeAlias
 
@@ -23,6 +23,7 @@ from pydantic import Field
 
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
@@ -38,26 +39,13 @@ CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_
 """The classes of errors that the paper has."""
 _CLASS = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
 
-ROLES: Mapping[str, frozenset[str]] = {
-    role: frozenset(words.split())
-    for role, words in {
-        "filter": "filter filters categories",
-        "sort": "sort order",
-        "legs": "leg legs",
-        "token": "token key cursor",
-        "slug": "slug",
-        "date": "date day month year check on",
-        "time": "time hour minute at",
-        "identifier": "id ids code",
-        "location": "latitude longitude lat lon coordinates place location address city country "
-        "airport station origin destination point area",
-        "money": "price cost fare budget amount currency",
-        "number": "number count qty quantity adults children guests passengers age ages radius limit page",
-        "choice": "type class mode category kind scope cabin topic",
-        "text": "query text name title keyword message note",
-    }.items()
-}
-"""Words in the names of parameters, by the role of the parameter."""
+
+@cache
+def read_roles() -> Mapping[str, WordSet]:
+    """Return the words in the names of parameters, by the role of the parameter."""
+    return read_table(dict[str, WordSet], __file__, "parameter_roles.toml")
+
+
 OTHER = "other"
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -212,13 +200,13 @@ def _count_wrong_parameters(calls: Iterable[CallVerdict]) -> Mapping[str, Wrong]
         differ = () if call.right else {difference.parameter for difference in call.differences}
         of.update(map(guess_role, arguments))
         wrong.update(guess_role(name) for name in arguments if name in differ)
-    return {name: Wrong(wrong[name], of[name]) for name in (*ROLES, OTHER) if of[name]}
+    return {name: Wrong(wrong[name], of[name]) for name in (*read_roles(), OTHER) if of[name]}
 
 
 def guess_role(parameter: str) -> str:
     """Guess from its name what a parameter is for."""
     words = {word.lower() for word in _WORD.findall(parameter)}
-    return next((name for name, role_words in ROLES.items() if words & role_words), OTHER)
+    return next((name for name, role_words in read_roles().items() if words & role_words), OTHER)
 
 
 def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:

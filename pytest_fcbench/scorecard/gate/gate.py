@@ -112,11 +112,11 @@ class GateRule(ABC):
         """Check whether the rule holds."""
 
     def find_tested_metric(self, evidence: Evidence) -> str | None:
-        """Return the metric whose p value is corrected for other rules; None where the rule asks for no loss."""
+        """Return the metric whose p value is corrected for other rules; None where no loss is asked for."""
         return None
 
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str | None:
-        """Describe the loss that a run of these entries would probably show; None where no loss is asked for."""
+        """Describe the loss that a run of these entries would probably show; None where none is asked for."""
         return None
 
 

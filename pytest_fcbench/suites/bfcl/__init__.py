@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
+from pytest_fcbench.codecs.presenting import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Expectation, Group, Scene
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -24,23 +24,27 @@ from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedRes
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 from pytest_fcbench.kinds.state.derived_entries import make_variation_id, vary_format
 from pytest_fcbench.kinds.state.verdict import Trajectory
-from pytest_fcbench.suites.bfcl import agentic
-from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
-from pytest_fcbench.suites.bfcl.family_texts import SPEAKING
+from pytest_fcbench.suites.bfcl.official_sources import (
+    CLASSES,
+    SOURCES,
+    SPEAKING,
+    read_constants,
+)
 from pytest_fcbench.suites.bfcl.rows import (
     DOC_FILES,
     as_list,
     as_mapping,
+    list_agentic_rows,
     make_doc,
     make_turns,
+    memory_entries,
+    question_file,
     read_doc_rows,
     read_docs,
     read_rows,
+    web_entries,
 )
-from pytest_fcbench.suites.bfcl.sentences import list_changes
-from pytest_fcbench.suites.bfcl.world import CLASSES
-from pytest_fcbench.suites.packs import Pack, open_pack
-from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
+from pytest_fcbench.suites.packs import CONSTANTS, Pack, WheelSource, open_pack
 from pytest_fcbench.suites.suite import Suite
 
 Row: TypeAlias = Mapping[str, object]
@@ -55,7 +59,6 @@ SOURCE = WheelSource(
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
-    list_changes=lambda constants: list_changes(as_mapping(as_mapping(constants["world"])["sentences"])),
 )
 
 
@@ -72,11 +75,11 @@ def open_suite(cache: Path) -> Suite:
             hint = wording.notes[category.language].hint
             return tuple(vary_format(_read_varied(pack, category, ledger, hint), category))
         if category.group is Group.AGENTIC:
-            with _describe_broken_file(agentic.question_file(category)):
+            with _describe_broken_file(question_file(category)):
                 if category.name in SELECTIONS["memory"]:
                     personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
-                    return tuple(agentic.memory_entries(pack, category, personas, ledger))
-                return tuple(agentic.web_entries(pack, category, ledger))
+                    return tuple(memory_entries(pack, category, personas, ledger))
+                return tuple(web_entries(pack, category, ledger))
         return tuple(_read_entries(pack, category, ledger))
 
     return Suite(
@@ -269,7 +272,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         return
     if category.group is Group.AGENTIC:
         answer_format = _read_wording(read_json_text(pack.read(CONSTANTS))).answer_format
-        yield from agentic.official_rows(pack, category, answer_format)
+        yield from list_agentic_rows(pack, category, answer_format)
         return
     truths: Mapping[object, object] = {}
     if category.expects_calls:

@@ -1,14 +1,24 @@
-"""Records of the official files, and the values that entries are made of."""
+"""Records of the official files, and the values that entries are made of.
+
+Agentic entries are questions to each kind of memory, and questions about the web. The files hold each
+question once. It is asked in several categories, and in its id the name of the category replaces that of the
+file.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
-from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry, Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.kinds.answers import entries as web_questions
+from pytest_fcbench.kinds.answers.entries import MemoryQuestion, Scenario, locate_quotes
+from pytest_fcbench.kinds.answers.verdict import Answers
 from pytest_fcbench.suites.packs import Pack
 
 DOC_FILES = {
@@ -77,3 +87,94 @@ def as_list(value: object) -> list[object]:
 def as_mapping(value: object) -> Mapping[str, object]:
     """Return a mapping, or an empty one in place of anything else."""
     return value if isinstance(value, Mapping) else {}
+
+
+def question_file(category: Category) -> str:
+    """Return the file of a category's questions; answers have the same name in another folder."""
+    return f"BFCL_v4_{_named_in_files(category)}.json"
+
+
+def memory_entries(
+    pack: Pack, category: Category, personas: Mapping[str, str], ledger: Mapping[str, str]
+) -> Iterator[Entry]:
+    """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
+    functions, answers = read_docs(pack, category.name), _read_answers(pack, category)
+    rows = list(read_rows(pack, question_file(category)))
+    entries_by_id: dict[str, Entry] = {}
+    for name in dict.fromkeys(str(row["scenario"]) for row in rows):
+        conversations = tuple((str(row["id"]), make_turns(row)) for row in _read_conversations(pack, name))
+        turn_texts = [[" ".join(m.content for m in turn) for turn in turns] for _, turns in conversations]
+        last = len(turn_texts) - 1, len(turn_texts[-1]) - 1
+        questions = []
+        for row in rows:
+            if row["scenario"] == name:
+                answer = answers[row["id"]]
+                # A source joins quotes with "..."; those of a few questions are paraphrased.
+                quotes = re.split(r"\.\.\.|…", str(answer["source"]))
+                place, query = locate_quotes(quotes, turn_texts) or last, make_turns(row)[0]
+                questions.append(MemoryQuestion(str(row["id"]), query, _accepted(answer), place))
+        scenario = Scenario(personas[name], conversations, tuple(questions))
+        for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
+            entries_by_id[question.id] = replace(entry, set_aside=ledger.get(entry.id))
+    # Entries keep the order of the file, whatever the order of scenarios.
+    for row in rows:
+        yield entries_by_id[str(row["id"])]
+
+
+def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
+    functions, answers = read_docs(pack, web_questions.DOMAIN), _read_answers(pack, category)
+    for row in read_rows(pack, question_file(category)):
+        entry_id = _entry_id(category, row)
+        yield Entry(
+            suite="bfcl",
+            id=entry_id,
+            category=category,
+            turns=make_turns(row),
+            functions=functions,
+            expectation=Answers(_accepted(answers[row["id"]])),
+            scene=web_questions.make_scene(category),
+            set_aside=ledger.get(entry_id),
+        )
+
+
+def list_agentic_rows(
+    pack: Pack, category: Category, answer_format: str
+) -> Iterator[tuple[str, Mapping[str, object], object]]:
+    """Yield id, question and answers of each entry in the form of official score files."""
+    answers = _read_answers(pack, category)
+    instruction = {"role": "system", "content": answer_format}
+    for row in read_rows(pack, question_file(category)):
+        entry_id = _entry_id(category, row)
+        first, *others = as_list(row["question"])
+        new = {**row, "id": entry_id, "question": [[instruction, *as_list(first)], *others]}
+        if category.name in SELECTIONS["memory"]:
+            # Official score files name the memory by its class and list the earlier conversations.
+            conversations = _read_conversations(pack, str(row["scenario"]))
+            new["involved_classes"] = [f"MemoryAPI_{category.name.removeprefix('memory_')}"]
+            new["depends_on"] = [_entry_id(category, before) for before in conversations]
+        yield entry_id, new, answers[row["id"]]["ground_truth"]
+
+
+def _named_in_files(category: Category) -> str:
+    return "memory" if category.name in SELECTIONS["memory"] else "web_search"
+
+
+def _entry_id(category: Category, row: Mapping[str, object]) -> str:
+    # Officially replaced too (``utils.load_dataset_entry``), so ids are those of official result files.
+    return str(row["id"]).replace(_named_in_files(category), category.name, 1)
+
+
+def _read_answers(pack: Pack, category: Category) -> Mapping[object, Mapping[str, object]]:
+    return {row["id"]: row for row in read_rows(pack, f"possible_answer/{question_file(category)}")}
+
+
+def _read_conversations(pack: Pack, scenario: str) -> Iterator[Mapping[str, object]]:
+    return read_rows(pack, f"memory_prereq_conversation/memory_{scenario}.json")
+
+
+def _accepted(answer: Mapping[str, object]) -> tuple[str, ...]:
+    answers = answer["ground_truth"]
+    if not isinstance(answers, list) or not answers:
+        raise ValueError(f"{answer['id']} has no answers")
+    return tuple(map(str, answers))

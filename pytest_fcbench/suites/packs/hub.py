@@ -2,8 +2,8 @@
 
 A pull asks for the newest commit of a branch and for the sha256 of the file there, gets the file of that
 commit, checks it against that sha256, and records both. ``huggingface_hub`` provides addresses, tokens and
-errors, but does not download: its downloads begin anew after a failure, and xet, which it prefers, uses
-further hosts. The file comes by plain HTTP requests, which can ask for the missing rest.
+errors, but does not download: xet, which it prefers, uses further hosts. The file comes by one plain HTTP
+request.
 """
 
 from __future__ import annotations
@@ -132,63 +132,35 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
 
 
 def _download(source: HubSource, metadata: _Metadata, home: Path, target: Path) -> None:
-    """Put the file at ``target``: a copy from an existing pack if it is the same, else from the hub.
+    """Put the file at ``target``: a copy from an existing pack if it is the same, else from the hub."""
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
 
-    An unfinished download stays in ``home`` under its sha256, so that nothing else is ever continued.
-    """
-    partial = home / f".{metadata.sha256}.part"
-    # A cut download of another revision is of no more use.
-    for other in home.glob(".*.part"):
-        if other != partial:
-            other.unlink()
     existing_file = home / source.folder / source.file
     if existing_file.is_file() and hashlib.sha256(existing_file.read_bytes()).hexdigest() == metadata.sha256:
         shutil.copyfile(existing_file, target)
         return
-    # As much as an earlier pull got; its sha256 is checked when it is whole.
-    have = partial.stat().st_size if partial.exists() else 0
-    if have < metadata.size:
-        have = _append_rest(source, metadata, partial, have)
-    if have > metadata.size:
-        partial.unlink()
-        raise PackError(
-            f"refused: {source.file} has more than the {metadata.size} bytes that the hub states; "
-            "pull it again"
-        )
-    if have < metadata.size:
-        raise PackError(
-            f"the download was interrupted after {have} of {metadata.size} bytes, which are stored; "
-            f"run 'fcbench pull {source.name}' again to continue from there"
-        )
-    partial.replace(target)
-
-
-def _append_rest(source: HubSource, metadata: _Metadata, partial: Path, have: int) -> int:
-    """Append the missing rest to ``partial`` and return its size, too small where the hub cuts it off."""
-    from huggingface_hub import constants, get_session
-    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
-
-    # Compressed bytes could not be continued by their number.
-    headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-    url, timeout = _url(source, metadata.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
+    url, timeout, have = _url(source, metadata.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT, 0
     cut_off = _import_transport().TransportError
-    with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
+    with get_session().stream("GET", url, headers=build_hf_headers(), timeout=timeout) as response:
         hf_raise_for_status(response)
-        # The server sends the whole file although only the rest was asked for.
-        if response.status_code != 206:
-            have = 0
         progress_bar = tqdm(  # type: ignore[no-untyped-call]
-            desc=source.file, total=metadata.size, initial=have, unit="B", unit_scale=True, disable=None
+            desc=source.file, total=metadata.size, unit="B", unit_scale=True, disable=None
         )
-        with partial.open("ab" if have else "wb") as file, progress_bar as bar, suppress(cut_off):
+        with target.open("wb") as file, progress_bar as bar, suppress(cut_off):
             for chunk in response.iter_bytes():
                 have += file.write(chunk)
                 bar.update(len(chunk))
                 if have > metadata.size:
-                    break
-    return have
+                    raise PackError(
+                        f"refused: {source.file} has more than the {metadata.size} bytes that the hub "
+                        "states; pull it again"
+                    )
+    if have < metadata.size:
+        raise PackError(
+            f"the download was interrupted after {have} of {metadata.size} bytes; run "
+            f"'fcbench pull {source.name}' again"
+        )
 
 
 def _url(source: HubSource, revision: str | None) -> str:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Flaw, Severity
@@ -23,8 +22,9 @@ from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.transcript import Party, PathSettings, Transcript, drive_conversation
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.vectors import Embed
+from pytest_fcbench.environments.world import Embed
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.kinds.kind import ConversationContext, Memories, Resources

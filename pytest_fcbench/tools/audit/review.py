@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -36,6 +36,8 @@ from pytest_fcbench.tools.audit.findings import Finding
 READ = "read"
 """The finding of somebody who read an entry; no check has this name."""
 
+_SHOWN = 5
+"""The findings and decisions without a counterpart that are named, of each."""
 _REVIEWS = Path(__file__).with_name("reviews")
 
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][\w ,.;()/-]*")
@@ -146,3 +148,15 @@ def _quote(text: str) -> str:
     """Write a text as YAML reads it back, without quotes where none are needed."""
     is_plain = _PLAIN_SCALAR.fullmatch(text) and text.strip() == text and text.lower() not in _YAML_WORDS
     return text if is_plain else json.dumps(text)
+
+
+def describe_review(review: Review, findings: Sequence[Finding], checks: Collection[str]) -> Iterator[str]:
+    """Describe what a review sets aside, and the first findings and decisions that have no counterpart."""
+    aside, backlog = len(build_ledger(review, findings)), find_undecided(review, findings)
+    yield f"review: {aside} entries set aside; {len(backlog)} certain findings without a decision"
+    for finding in backlog[:_SHOWN]:
+        yield f"  no decision: {finding.check} {finding.entry}"
+    # A check that was not run found nothing, which says nothing about decisions on its findings.
+    stale_decisions = [item for item in find_vanished(review, findings) if item[0] in checks]
+    for check, entry in stale_decisions[:_SHOWN]:
+        yield f"  decision without a finding: {check} {entry}"

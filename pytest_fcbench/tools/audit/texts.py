@@ -15,7 +15,7 @@ from contextlib import suppress
 from difflib import SequenceMatcher
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw, Severity
 from pytest_fcbench.domain.text import read_json_text

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw, Severity
 from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema, describe_misfit

@@ -11,10 +11,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation, Group, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema
+from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
 from pytest_fcbench.kinds.relevance import NoCall
 
@@ -258,23 +260,12 @@ def list_options(options: object) -> list[object]:
 
 UNKNOWN = "other"
 
-_WORDS: Mapping[str, frozenset[str]] = {
-    name: frozenset(words.split())
-    for name, words in {
-        "English": "the and is are what for with of to in my please can you how i me on find",
-        "German": "der die das und ist nicht ich mir bitte für mit ein eine wie zum von wann",
-        "French": "le la les des est et pour une un je quel quelle moi dans avec du au",
-        "Spanish": "el la los las es y para una un por favor cuál qué quiero del con en mi",
-        "Portuguese": "o os as é e para uma um por favor qual quero do da com em meu não",
-        "Italian": "il lo gli è e per una un quale vorrei del della con nel mi che di",
-        "Dutch": "de het een en is voor ik van met wat mijn naar op graag niet",
-        "Polish": "jest na do i w z dla proszę się nie jak mi jaki o",
-        "Turkish": "ve bir için bu ne mi ile lütfen bana kaç var nasıl en çok daha sonra şekilde",
-        "Indonesian": "yang dan untuk saya di dengan apa ini tolong ke dari berapa",
-        "Vietnamese": "là và cho tôi của có một trong ở được bao nhiêu",
-        "Swedish": "och är en ett för jag på med till vad det som inte",
-    }.items()
-}
+
+@cache
+def _read_common_words() -> Mapping[str, WordSet]:
+    return read_table(dict[str, WordSet], __file__, "common_words.toml")
+
+
 _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
 
 
@@ -293,6 +284,6 @@ def guess_language(text: str) -> str:
     if script != "LATIN":
         return _SCRIPTS.get(script, script.capitalize())
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
-    votes = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
+    votes = {name: sum(words[word] for word in common) for name, common in _read_common_words().items()}
     best = max(votes, key=lambda name: votes[name])
     return best if votes[best] else UNKNOWN

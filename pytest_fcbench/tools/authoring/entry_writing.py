@@ -21,8 +21,8 @@ from itertools import count
 import yaml
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema

@@ -15,6 +15,7 @@ from functools import cache
 from random import Random
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema, conforms_to_schema
+from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
@@ -309,60 +310,6 @@ def _iterate_leaves(
 
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_ALIKE = {
-    **dict.fromkeys(("username", "receiver", "sender", "contact", "author", "person", "customer"), "user"),
-    **dict.fromkeys(("directory", "dir"), "folder"),
-    **dict.fromkeys(("stock", "ticker"), "symbol"),
-    **dict.fromkeys(("location", "town"), "city"),
-    **dict.fromkeys(("traveler", "passenger", "cardholder", "owner"), "holder"),
-    "filename": "file",
-    "zip": "zipcode",
-}
-"""Words that name the same thing."""
-_GENERAL = frozenset(
-    {"id", "name", "value", "text", "content", "number", "type", "current", "of", "the", "new"}
-)
-"""Words that say nothing about what is meant."""
-
-_TEXTS: Sequence[tuple[str, Sequence[str]]] = (
-    ("password", ("lantern-4411", "bluefinch-88", "harbour-7719")),
-    ("secret token", ("k7qz41mb", "t90xw3rd", "m55pc8ha")),
-    ("email mail", ("mira@example.org", "jonas@example.org", "aiko@example.org")),
-    ("phone", ("555-0142", "555-0117", "555-0183")),
-    ("first", ("Mira", "Jonas", "Aiko")),
-    ("last surname", ("Solberg", "Okafor", "Lindqvist")),
-    ("title subject", ("Printer is jammed again", "Wrong address on an invoice", "Heating does not start")),
-    ("resolution", ("Replaced the cable", "Corrected the address", "Restarted the service")),
-    ("comment", ("Well said", "I saw this too", "Thanks for the pictures")),
-    (
-        "message content text description body note story tweet post",
-        (
-            "The meeting moves to ten o'clock",
-            "The parcel is at the front desk",
-            "Please bring the signed form",
-        ),
-    ),
-    ("tag hashtag", ("#harbour", "#weekend", "#cycling")),
-    ("user holder", ("Mira Solberg", "Jonas Okafor", "Aiko Lindqvist")),
-    ("file", ("minutes.txt", "packing_list.txt", "expenses.csv")),
-    ("folder", ("drafts", "invoices", "old_reports")),
-    ("airport", ("OSL", "JFK", "LHR")),
-    ("currency", ("EUR", "USD", "GBP")),
-    ("zipcode", ("94105", "10115", "60601")),
-    ("address street", ("12 Mill Lane, Springfield, IL", "8 Quay Street, Portland, OR")),
-    ("city", ("Bergen", "Kyoto", "Porto")),
-    ("country", ("Norway", "Japan", "Portugal")),
-    ("url link", ("https://example.org/plans", "https://example.org/terms")),
-    ("color", ("green", "dark blue", "red")),
-    ("language", ("Norwegian", "Japanese", "Portuguese")),
-)
-"""Texts by the words of a parameter that they suit; the first line that has a word counts."""
-_FORMS = {
-    r"YYYY-MM-DDT": ("2024-05-17T09:30:00", "2024-11-02T16:00:00"),
-    r"YYYY-MM-DD|\bdates?\b": ("2024-05-17", "2024-11-02", "2025-01-20"),
-    r"MM/YYYY": ("09/2027", "04/2028"),
-    r"\btime\b": ("09:30", "16:00"),
-}
 _NUMBERS = (2, 3, 5, 8, 12, 25, 40, 75, 120, 250)
 _FEW = re.compile(r"\b(?:count|lines?|quantity|number|days?|people|guests?|passengers?|rating|priority)\b")
 _RANGE = re.compile(r"\b(\d{1,4}) ?(?:to|-|–|and) ?(\d{1,4})\b")
@@ -371,12 +318,28 @@ _CODES = re.compile(r"(?:such as|e\.g\.|one of|:) ((?:\w{1,5}(?:, | or | and ))+
 _MADE_ANEW = re.compile(r"\bnew\b|\bnot taken\b", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class _SampleTable:
+    """The contents of ``sampling.toml``, which explains them."""
+
+    general: WordSet
+    alike: Mapping[str, WordSet]
+    dates: Mapping[str, Sequence[str]]
+    texts: Mapping[str, Sequence[str]]
+
+
+@cache
+def _read_samples() -> _SampleTable:
+    return read_table(_SampleTable, __file__, "sampling.toml")
+
+
 @cache
 def list_words(text: str) -> frozenset[str]:
     """List the words of a name or a description, those that mean the same as one."""
     words = (word.lower() for word in _WORD.findall(text))
     single = (word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word for word in words)
-    return frozenset(_ALIKE.get(word, word) for word in single)
+    alike = _read_samples().alike
+    return frozenset(next((one for one, others in alike.items() if word in others), word) for word in single)
 
 
 def rate_fit(name: str, schema: Schema, label: frozenset[str]) -> int:
@@ -384,11 +347,11 @@ def rate_fit(name: str, schema: Schema, label: frozenset[str]) -> int:
     if wants_fresh_value(name, schema):
         return 0
     name_words, description_words = list_words(name), list_words(str(schema.get("description", "")))
-    shared_words = (name_words & label) - _GENERAL
+    shared_words = (name_words & label) - _read_samples().general
     return (
         3 * len(shared_words)
-        + len((description_words & label) - _GENERAL)
-        + bool(shared_words and name_words & label & _GENERAL)
+        + len((description_words & label) - _read_samples().general)
+        + bool(shared_words and name_words & label & _read_samples().general)
     )
 
 
@@ -437,11 +400,11 @@ def list_texts(name: str, description: str, draw: Random) -> Sequence[str]:
     if codes := _CODES.search(description):
         return re.split(r", | or | and ", codes[1])
     name_words, description_words = list_words(name), list_words(description)
-    for form, dates in _FORMS.items():
+    for form, dates in _read_samples().dates.items():
         if re.search(form, f"{description} {' '.join(name_words)}"):
             return dates
     for words in (name_words, description_words):
-        for of, texts in _TEXTS:
+        for of, texts in _read_samples().texts.items():
             if not words.isdisjoint(of.split()):
                 return texts
     # Nothing is known about it but its name.

@@ -30,7 +30,7 @@ import json
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -39,7 +39,7 @@ from statistics import fmean, median, quantiles
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.present import tables
+from pytest_fcbench.present import table_formats, tables
 from pytest_fcbench.present.charts.plots import draw_perplexities
 from pytest_fcbench.present.tables import Table
 
@@ -342,5 +342,17 @@ def render_study(study: Study, path: Path) -> str:
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
     chart = draw_perplexities(places, caption)
-    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
+    page = table_formats.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
     return "".join(f"{line}\n" for line in page)
+
+
+_SHOWN = 3
+"""The most entries that are named for each cause of a missing measurement."""
+
+
+def describe_unmeasured(errors: Mapping[str, NotScoredError]) -> Iterator[str]:
+    """Describe the texts that could not be measured, by cause."""
+    for cause, number in Counter(error.cause for error in errors.values()).items():
+        yield f"not measured ({cause}): {number}"
+        examples = [(entry, error) for entry, error in errors.items() if error.cause == cause][:_SHOWN]
+        yield from (f"  {entry}: {error.reason}" for entry, error in examples)

@@ -32,7 +32,11 @@ from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
+from pytest_fcbench.judging.questions import (
+    JudgeQuestion,
+    Unfit,
+    read_members,
+)
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.scorecard.scorecard_files import parse_file
 
@@ -291,3 +295,20 @@ class Agreement:
         by_chance = sum(times * others[label] for label, times in ones.items())
         # Compared as whole numbers, so that agreement by chance of exactly 1 is recognised.
         return None if by_chance == n * n else (self.share - by_chance / n**2) / (1 - by_chance / n**2)
+
+
+def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
+    """Render the agreement of two judges, with a table of the labels that they used in the order given."""
+    kappa = agreement.kappa
+    beyond = "not defined (both gave the same label to all of them)" if kappa is None else f"{kappa:.2f}"
+    yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"
+    yield ""
+    table = agreement.table
+    used_labels = [label for label in labels if any(label in pair for pair in table)]
+    yield f"{one} down, {other} across"
+    yield f"{'':<24}{''.join(f'{label:>20}' for label in used_labels)}"
+    for row in used_labels:
+        yield f"{row:<24}{''.join(f'{table.get((row, column), 0):>20}' for column in used_labels)}"
+    if agreement.different:
+        yield ""
+        yield f"different ({len(agreement.different)})"

@@ -10,18 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalLog,
-    EvalMetric,
-    EvalPlan,
-    EvalResults,
-    EvalSample,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-)
+from inspect_ai import log
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -81,17 +70,17 @@ def _escape_texts(value: object) -> object:
     return value
 
 
-def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> EvalLog:
+def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> log.EvalLog:
     """Describe a run without its samples; the scores of ``first`` come first."""
     facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
     suites = " + ".join(facts.suites)
-    spec = EvalSpec(
+    spec = log.EvalSpec(
         created=end_time.isoformat(),
         task=f"fcbench {suites}",
         task_version="; ".join(str(about.get("version")) for about in facts.suites.values()),
-        dataset=EvalDataset(name=suites, samples=len({record.entry for record in card.records})),
+        dataset=log.EvalDataset(name=suites, samples=len({record.entry for record in card.records})),
         model=f"fcbench/{facts.model}",
-        config=EvalConfig(epochs=count_trials(card.records)),
+        config=log.EvalConfig(epochs=count_trials(card.records)),
         packages={"pytest-fcbench": facts.fcbench},
         metadata={
             "mode": facts.mode,
@@ -104,7 +93,7 @@ def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> EvalLo
     for profile in profiles:
         profile_scores = card.scores(profile)
         metrics = {
-            name: EvalMetric(
+            name: log.EvalMetric(
                 name=name,
                 value=score.accuracy,
                 metadata={"interval_95": [limits.low, limits.high]} if (limits := score.interval) else None,
@@ -116,7 +105,7 @@ def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> EvalLo
             if score.accuracy is not None
         }
         scores.append(
-            EvalScore(
+            log.EvalScore(
                 name=profile,
                 scorer=profile,
                 scored_samples=profile_scores.overall.scored,
@@ -127,12 +116,14 @@ def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> EvalLo
     number = len(card.records)
     # Without both times the viewer shows a duration that is no number.
     start_time = end_time - timedelta(seconds=card.duration_s or 0)
-    stats = EvalStats(started_at=start_time.isoformat(), completed_at=end_time.isoformat())
-    results = EvalResults(total_samples=number, completed_samples=number, scores=scores)
-    return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results, stats=stats)
+    stats = log.EvalStats(started_at=start_time.isoformat(), completed_at=end_time.isoformat())
+    results = log.EvalResults(total_samples=number, completed_samples=number, scores=scores)
+    return log.EvalLog(
+        version=2, status="success", eval=spec, plan=log.EvalPlan(), results=results, stats=stats
+    )
 
 
-def _describe_sample(record: Record, model: str) -> EvalSample:
+def _describe_sample(record: Record, model: str) -> log.EvalSample:
     answers = [read_answer(answer) for turn in record.turns for answer in turn]
     assistant_messages = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
     messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *assistant_messages]
@@ -147,7 +138,7 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
         total_tokens=(record.input_tokens or 0) + (record.output_tokens or 0),
         total_cost=record.usd,
     )
-    return EvalSample(
+    return log.EvalSample(
         id=record.entry,
         epoch=record.trial or 1,
         input=record.entry,

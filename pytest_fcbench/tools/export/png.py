@@ -56,6 +56,6 @@ def write_drawing(drawing: Drawing, path: Path) -> Iterator[str]:
     found = (_MISSING.match(str(warning.message)) for warning in caught)
     if scripts := ", ".join(dict.fromkeys(match[1].lower() for match in found if match)):
         yield (
-            f"note: no installed font has all characters ({scripts}), so the image shows empty boxes; install "
-            "one of Noto Sans that has them, or write SVG, which is drawn with the fonts of its reader"
+            f"note: no installed font has all characters ({scripts}), so the image shows empty boxes; "
+            "install one of Noto Sans that has them, or write SVG, which its reader's fonts draw"
         )

@@ -22,11 +22,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, refuse_faults
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
-from pytest_fcbench.codecs.decoders.wrapping import strip_fence
-from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults, strip_fence
 from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.text import read_json_at, read_json_text
 from pytest_fcbench.domain.transcript import Call, drop_reasoning
 from pytest_fcbench.tools.importing.offered_tools import (

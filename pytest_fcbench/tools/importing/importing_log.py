@@ -22,8 +22,8 @@ from fnmatch import fnmatchcase
 from random import Random
 from typing import BinaryIO
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
 from pytest_fcbench.domain.entry import Entry, PastCall
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Call, Step, Transcript

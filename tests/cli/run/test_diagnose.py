@@ -381,6 +381,7 @@ REPLIES: Mapping[str, tuple[Sequence[str], str, int]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("replies", "cause", "calls"), REPLIES.values(), ids=REPLIES)
 def test_what_a_judge_may_reply(
     run_diagnose: RunDiagnose, start_endpoint: StartEndpoint, replies: Sequence[str], cause: str, calls: int

@@ -22,7 +22,7 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.suites.bfcl import SOURCE
 from pytest_fcbench.suites.registry import open_suite
-from pytest_fcbench.tools.official_export.tables import TABLES
+from pytest_fcbench.tools.export.official_tables import TABLES
 from tests.factories import FACTS, make_record, tool_calls, write_scorecard
 
 SUITES = {"bfcl": {"version": SOURCE.version, "pack_hash": SOURCE.content_sha256}}
@@ -217,6 +217,7 @@ def test_facts_about_the_model_stand_in_the_table(folder: Path, run_export: RunC
     assert [row[name] for name in ("Total Cost ($)", "Latency Mean (s)")] == ["0.04", "0.5"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("known", "given", "cost"),
     [
@@ -236,6 +237,7 @@ def test_the_price_is_given_or_that_of_the_scorecard(
     assert read_overall_rows()[0]["Total Cost ($)"] == cost
 
 
+@pytest.mark.nightly
 def test_several_models_are_ranked_in_one_table(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS[1:], OFFICIAL)
     write_scorecard(folder / "b.json", RECORDS, replace(OFFICIAL, model="replay:some/where/other-FC"))
@@ -269,6 +271,7 @@ def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("group", ["non_live", "live", "multi_turn", "memory", "web_search"])
 def test_every_category_of_the_leaderboard_has_an_official_form(
     group: str, folder: Path, run_refused_export: RunCommand

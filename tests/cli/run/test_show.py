@@ -15,7 +15,6 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.cli.output import escape_long_line
-from pytest_fcbench.cli.run.show import render_entry, render_paths
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.pipeline import Pipeline
@@ -30,6 +29,7 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.entry_text import render_entry, render_paths
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import record as records
 from tests.factories import (

@@ -212,6 +212,7 @@ def test_results_of_another_suite_are_refused(folder: Path, capsys: pytest.Captu
     assert "--results card.json: has no verdict on an entry of core" in capsys.readouterr().err
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

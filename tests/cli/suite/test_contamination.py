@@ -1,4 +1,4 @@
-"""``fcbench suite contamination`` from the words on the command line to its files, against a loopback endpoint."""
+"""``fcbench suite contamination`` from the words to its files, against a loopback endpoint."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ def test_a_planted_difference_is_found(run_contamination: RunContamination) -> N
     assert found["comparisons"][0]["a"]["mean"] == pytest.approx(1 / 0.9)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("endpoint", "answer", "skipped"), [("completions", answer_with_echo(), 1), ("vllm", answer_as_vllm(), 0)]
 )

@@ -96,6 +96,7 @@ def _word_no_turn(asked: Body) -> Reply:
     return make_message_reply(json.dumps({"messages": []}))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("answer", "left", "rule"),
     [

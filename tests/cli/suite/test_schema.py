@@ -21,6 +21,7 @@ def read_schema(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, An
 HELLO = {"id": "chatable_0", "query": "Hello!"}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "fits", "unfit"),
     [

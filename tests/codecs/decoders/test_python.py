@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders import python as python_literal
+from pytest_fcbench.codecs.decoders.python import PYTHON, evaluate_text, read_unwrapped
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.python_syntax import parse_expression
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call
 from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
@@ -495,3 +499,102 @@ def test_a_text_with_more_signs_than_a_tree_may_have_is_refused(
         Undecodable, match=r"^not Python calls: 50,00\d signs of nesting, lists and arithmetic are too many$"
     ):
         read(text.format("0," * 49_997))
+
+
+@each_case(
+    "text",
+    [
+        "{'a': [1, (2, {3}, {4: 5})], 'b': None}",
+        " \t[1]",
+        "()",
+        "{'a': 1, 'c': 0} | {'b': 2, 'c': 3} | {}",
+        "[1] + [2] * 2",
+        "'a' 'b'",
+        "-0.5",
+        "[{'amount': 10 * round(310.23 * 1000) / 1000}]",
+        "round(2.6)",
+        "'round(' + str(6000.0) + ')'",
+    ],
+)
+def test_a_literal_has_the_value_that_eval_finds(text: str) -> None:
+    found, expected = evaluate_text(text), eval(text)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@each_case(
+    ("text", "reason"),
+    [
+        ("", "not a Python literal: invalid syntax"),
+        ("[1", "not a Python literal: '[' was never closed"),
+        ("\f 1", "not a Python literal: unexpected indent"),
+        ("'\0'", "not a Python literal: source code string cannot contain null bytes"),
+        ("f()", "Call in arithmetic would have to be evaluated"),
+        ("0 or 5", "BoolOp in arithmetic would have to be evaluated"),
+        ("not 0", "UnaryOp in arithmetic would have to be evaluated"),
+        ("{[1]}", "not a key: unhashable type: 'list'"),
+        ("f'{1}'", "JoinedStr in arithmetic would have to be evaluated"),
+        ("f'{'a'}'", ""),
+        ("[1] | [2]", "BinOp in arithmetic would have to be evaluated"),
+        ("true", "Name in arithmetic would have to be evaluated"),
+        ("{'a': {**b}}", "Dict in arithmetic would have to be evaluated"),
+        ("{[1]: 2}", "not a key: unhashable type: 'list'"),
+        ("1 + 'a'", "arithmetic of int and str would have to be evaluated"),
+        ("'a' * 10**9", "the result of the arithmetic is too large"),
+        (f"[{'[0] * 9, ' * 21}]", "more than 20 texts or lists are repeated"),
+    ],
+)
+def test_what_is_no_literal_is_refused_with_a_reason(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
+        evaluate_text(text)
+
+
+def test_a_literal_too_deep_for_the_parser_names_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_silently(text: str) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(python_literal, "parse_expression", fail_silently)
+    with pytest.raises(Undecodable, match=r"^not a Python literal: MemoryError$"):
+        evaluate_text("[1]")
+
+
+def _unwrap_behind_arrow(text: str) -> str | None:
+    """Return what stands behind an arrow, None where there is none."""
+    _, arrow, rest = text.partition("->")
+    return rest if arrow else None
+
+
+IN_EACH_LANGUAGE: Mapping[Language, tuple[str, Mapping[str, object], Mapping[str, object]]] = {
+    # language: (text, official, corrected); each shows the language and the profile
+    Language.PYTHON: ("[f(x=+1)]", {"x": -1}, {"x": 1}),
+    Language.JAVA: ('f(x="a");', {"x": "a"}, {"x": '"a"'}),
+    Language.JAVASCRIPT: ("f(x='a')", {"x": "a"}, {"x": "'a'"}),
+}
+
+
+@pytest.mark.parametrize("language", Language)
+def test_what_is_unwrapped_is_read_in_its_language(language: Language) -> None:
+    text, official, corrected = IN_EACH_LANGUAGE[language]
+    syntax, wrapped = read_unwrapped(_unwrap_behind_arrow), f"[f(x=0)]->{text}"
+    assert syntax.official[language](wrapped) == (Call("f", official),)
+    assert syntax.corrected[language](wrapped) == (Call("f", corrected),)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_where_nothing_can_be_unwrapped_there_are_no_calls(language: Language) -> None:
+    text, *_ = IN_EACH_LANGUAGE[language]
+    syntax = read_unwrapped(_unwrap_behind_arrow)
+    assert syntax.official[language](text) == syntax.corrected[language](text) == ()
+
+
+def test_an_unwrapped_syntax_is_of_prompting_mode_and_never_guessed() -> None:
+    """Unlike plain Python, whose look is known."""
+    syntax = read_unwrapped(_unwrap_behind_arrow)
+    assert (syntax.mode, syntax.looks_so) == (Mode.PROMPT, None)
+    assert PYTHON.looks_so
+
+
+def test_an_unwrapped_syntax_may_have_a_mode_and_a_look_of_its_own() -> None:
+    made = read_unwrapped(_unwrap_behind_arrow, Mode.FC, lambda text: text.startswith("->"))
+    assert made.mode is Mode.FC
+    assert made.looks_so
+    assert [made.looks_so(text) for text in ("->f()", "[f()]")] == [True, False]

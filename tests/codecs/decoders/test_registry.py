@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -13,32 +13,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs import execution_text
 from pytest_fcbench.codecs.decoders import registry
-from pytest_fcbench.codecs.decoders.outcome import (
-    WRONG_FORMAT,
-    Calls,
-    Prose,
-    Reading,
-    Undecodable,
-    Unreadable,
-)
+from pytest_fcbench.codecs.decoders import registry as execution_text
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     OfferedFunctions,
     guess_syntax,
+    list_calls_to_make,
     list_run_syntaxes,
     read_corrected,
     read_official,
 )
-from pytest_fcbench.codecs.decoders.syntax import read_every_language
+from pytest_fcbench.codecs.decoders.syntax import (
+    WRONG_FORMAT,
+    Calls,
+    CallWriter,
+    Prose,
+    Reading,
+    Undecodable,
+    Unreadable,
+    read_every_language,
+    write_joined,
+    write_nested,
+    write_spaced,
+)
+from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, FORMATS, Mode, Names
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, FORMATS, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall
 from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
-from tests.factories import make_doc, tool_calls
+from tests.factories import make_doc, make_entry, tool_calls
 from tests.installing import install_distribution
 
 DECODER_FAILED = "ast_decoder:decoder_failed"
@@ -548,6 +554,7 @@ def test_the_longest_name_is_recognised() -> None:
 # Whatever a model answers
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @each_case("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_is_read_at_once(text: str) -> None:
@@ -685,3 +692,225 @@ def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.
         (Call("now", {}), Call("climb", {}))
     )
     assert build_settings({"syntax": "shouted"}, None).syntax == "shouted"
+
+
+_PARAMETERS = ["from", "class", "None", "a-b", "c d", "x.y", "$filter", "\ufb01le", "plain", "new", "delete"]
+_DOCS = tuple(
+    FunctionDoc(name, "", {"type": "dict", "properties": {each: {"type": "any"} for each in _PARAMETERS}})
+    for name in ("read-file", "orders.return", "f")
+)
+OFFER = OfferedFunctions(_DOCS, Names.DOTTED)
+
+
+def _read(
+    text: str, offer: OfferedFunctions = OFFER, language: Language = Language.PYTHON
+) -> tuple[Call, ...]:
+    reading = read_corrected(Completion(text), "python", language, offer)
+    return reading.calls if isinstance(reading, Calls) else ()
+
+
+@each_case("name", ["read-file", "orders.return", "f"])
+@each_case("parameter", _PARAMETERS)
+def test_calls_are_read_as_the_oracle_writes_them(name: str, parameter: str) -> None:
+    calls = [Call(name, {parameter: "read-file(from='x')", "plain": [1]})] * 2
+    entry = make_entry("parallel", functions=_DOCS, expect=[])
+    written = render_completion(calls, entry, Prompting.make_default(Mode.PROMPT))
+    assert written.text
+    assert _read(written.text) == tuple(calls)
+
+
+@each_case(
+    ("text", "arguments"),
+    [
+        ("f(**{'from': 'x', 'a-b': 1})", {"from": "x", "a-b": 1}),
+        ("f(plain=1, from = 'x')", {"plain": 1, "from": "x"}),
+        ("```python\n[f(class='it\\'s from=')]\n```", {"class": "it's from="}),
+        ("f(plain=read-file(from='x', class='y'))", {"plain": {"read-file": {"from": "x", "class": "y"}}}),
+        ("f(plain='name0n', from='name_0n')", {"plain": "name0n", "from": "name_0n"}),
+        (r"f(plain='na\x6de5n', from='x')", {"plain": "name5n", "from": "x"}),
+        ("[f(plain=1,  # it's\n from='x')]  # don't", {"plain": 1, "from": "x"}),
+        ('f(plain="""it\'s \'class=\'""", from=\'#\')', {"plain": "it's 'class='", "from": "#"}),
+    ],
+)
+def test_calls_are_read_as_models_write_them(text: str, arguments: object) -> None:
+    assert [call.arguments for call in _read(text)] == [arguments]
+
+
+@each_case("language", [Language.JAVA, Language.JAVASCRIPT])
+@each_case("name", ["read-file", "orders.return", "f"])
+@each_case("parameter", _PARAMETERS)
+def test_other_languages_have_odd_names_too(language: Language, name: str, parameter: str) -> None:
+    text = f"""[{name}(plain="it's //", /* don't */ {parameter}="{name}(from=1)") // it's\n]"""
+    arguments = {"plain": '"it\'s //"', parameter: f'"{name}(from=1)"'}
+    assert _read(text, language=language) == (Call(name, arguments),)
+
+
+@pytest.mark.parametrize("text", ["[read-file(from='x')]", "[f(from='x')]", "[write-file(plain=1)]"])
+def test_the_official_reader_and_other_functions_know_no_such_names(text: str) -> None:
+    assert isinstance(read_official(Completion(text), "python", Language.PYTHON), Unreadable)
+    other = OfferedFunctions((FunctionDoc("g", "", {"properties": {"plain": {}}}),), Names.DOTTED)
+    assert _read(text, other) == ()
+
+
+def test_prose_about_a_function_is_no_call() -> None:
+    reading = read_corrected(
+        Completion("I would use read-file, from=the start"), "python", Language.PYTHON, OFFER
+    )
+    assert isinstance(reading, Prose)
+
+
+TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")
+
+# Texts
+
+
+@each_case(
+    ("arguments", "of_tool_call", "of_text"),
+    [
+        pytest.param({}, "f()", "f()", id="none"),
+        pytest.param({"a": 1, "b": "it's"}, """f(a=1,b="it's")""", """f(a=1, b="it's")""", id="two"),
+        pytest.param({"a": None, "b": True}, "f(a=None,b=True)", "f(a=None, b=True)", id="constants"),
+        pytest.param({"a": [1, (2.5,)]}, "f(a=[1, (2.5,)])", "f(a=[1, (2.5,)])", id="lists"),
+        pytest.param({"a": "g()"}, "f(a='g()')", "f(a='g()')", id="call in a text"),
+        pytest.param({"a": {"b": 1}}, "f(a={'b': 1})", "f(a={'b': 1})", id="dict"),
+        pytest.param(
+            {"a": {"g": {"b": 1, "c": "d"}}},
+            "f(a={'g': {'b': 1, 'c': 'd'}})",
+            "f(a=g(b=1, c='d'))",
+            id="dict of a dict",
+        ),
+        pytest.param({"a": {"g": {}}}, "f(a={'g': {}})", "f(a=g())", id="dict of an empty dict"),
+        pytest.param(
+            {"a": {"g": {"b": {"h": {"c": 1}}}}},
+            "f(a={'g': {'b': {'h': {'c': 1}}}})",
+            "f(a=g(b=h(c=1)))",
+            id="twice",
+        ),
+        pytest.param(
+            {"a": {"g": {"b": 1}, "h": {"c": 2}}},
+            "f(a={'g': {'b': 1}, 'h': {'c': 2}})",
+            "f(a=g(b=1))",
+            id="all but the first dict are lost",
+        ),
+        pytest.param(
+            {"a": {"g": {"b": 1}, "c": 2}},
+            "f(a={'g': {'b': 1}, 'c': 2})",
+            "f(a={'g': {'b': 1}, 'c': 2})",
+            id="not all are dicts",
+        ),
+        pytest.param(
+            {"a": {"b": 1, "g": {"h": {"c": 2}}}},
+            "f(a={'b': 1, 'g': {'h': {'c': 2}}})",
+            "f(a={'b': 1, 'g': h(c=2)})",
+            id="dict of a dict in a dict",
+        ),
+        pytest.param(
+            {"a": [{"g": {"b": 1}}]}, "f(a=[{'g': {'b': 1}}])", "f(a=[{'g': {'b': 1}}])", id="in a list"
+        ),
+    ],
+)
+def test_a_call_as_text(arguments: Mapping[str, object], of_tool_call: str, of_text: str) -> None:
+    assert write_joined([Call("f", arguments)]) == (of_tool_call,)
+    assert write_nested([Call("f", arguments)]) == (of_text,)
+
+
+def test_keys_of_a_dict_in_a_text_become_texts() -> None:
+    """Of a dict of dicts they are names, and in a list they stay as they are."""
+    arguments = {"a": {1: 2, None: 3}, "b": {1: {2: 3}}, "c": [{1: 2}]}
+    assert write_nested([Call("f", arguments)]) == ("f(a={'1': 2, 'None': 3}, b=1(2=3), c=[{1: 2}])",)
+    assert write_joined([Call("f", {"a": {1: 2}})]) == ("f(a={1: 2})",)
+
+
+@pytest.mark.parametrize("write", [write_joined, write_spaced, write_nested])
+def test_calls_keep_their_order_and_names(write: CallWriter) -> None:
+    calls = [Call("b.c", {}), Call("a", {"x": 1}), Call("b.c", {})]
+    assert write(calls) == ("b.c()", "a(x=1)", "b.c()")
+    assert write([]) == ()
+
+
+def test_arguments_stand_behind_commas_with_or_without_a_space() -> None:
+    calls = [Call("f", {"x": 1, "y": 2})]
+    assert (write_joined(calls), write_spaced(calls)) == (("f(x=1,y=2)",), ("f(x=1, y=2)",))
+
+
+def test_arguments_without_a_name_are_lost() -> None:
+    assert write_nested([Call("f", {"a": 1}, (2, 3))]) == ("f(a=1)",)
+
+
+@each_case("arguments", [{"a": {}}, {"b": 1, "a": {}}, {"a": {"g": {"b": {}}}}, {"a": {"b": 1, "c": {}}}])
+def test_an_empty_dict_makes_a_text_undecodable_but_no_tool_call(arguments: Mapping[str, object]) -> None:
+    with pytest.raises(Undecodable, match="an empty dict reads as a call without a name"):
+        write_nested([Call("g", {}), Call("f", arguments)])
+    (text,) = write_joined([Call("f", arguments)])
+    assert "{}" in text
+
+
+@pytest.mark.parametrize("write", [write_joined, write_nested])
+def test_arguments_must_be_a_dict(write: CallWriter) -> None:
+    with pytest.raises(Undecodable, match="the arguments of f are list"):
+        write([Call("f", [1])])  # type: ignore[arg-type]
+
+
+# What an answer wants carried out
+
+
+@each_case(
+    ("completion", "calls"),
+    [
+        pytest.param(
+            tool_calls(("f", '{"a": 1, "b": null}'), ("g", "{}")), ("f(a=1,b=None)", "g()"), id="JSON"
+        ),
+        pytest.param(tool_calls(("f", {"a": {"g": {}}})), ("f(a={'g': {}})",), id="objects"),
+        pytest.param(Completion(text="So.", tool_calls=(ToolCall("f", "{}"),)), ("f()",), id="beside a text"),
+        pytest.param(tool_calls(("f", '{"a": ')), (), id="cut"),
+        pytest.param(tool_calls(("f", "{}"), ("g", "{")), (), id="the second is cut"),
+        pytest.param(tool_calls(("f", "")), (), id="no JSON"),
+        pytest.param(tool_calls(("f", "[1]")), (), id="a list"),
+        pytest.param(tool_calls(("f", "null")), (), id="null"),
+        pytest.param(tool_calls(("f", "[" * 100_000)), (), id="nested"),
+        pytest.param(Completion(tool_calls=("f()", ToolCall("f", "{}"))), (), id="a text among them"),
+        pytest.param(Completion(tool_calls=()), (), id="none"),
+        pytest.param(Completion(text="[f(a=1)]"), (), id="text"),
+        pytest.param(Completion(text=""), (), id="empty text"),
+        pytest.param(Completion(), (), id="nothing"),
+    ],
+)
+def test_tool_calls_are_written_as_texts_to_carry_out(completion: Completion, calls: tuple[str, ...]) -> None:
+    assert list_calls_to_make(completion, "tool_calls") == calls
+
+
+@each_case(
+    ("text", "calls"),
+    [
+        pytest.param("[f(a=1,b='x'), g()]", ("f(a=1, b='x')", "g()"), id="calls"),
+        pytest.param("f(a=g(b=h(c=1)))", ("f(a=g(b=h(c=1)))",), id="nested"),
+        pytest.param("[f(a={'g': {'b': 1}})]", ("f(a=g(b=1))",), id="a dict of a dict"),
+        pytest.param("[f(a={'b': 1})]", ("f(a={'b': 1})",), id="a dict"),
+        pytest.param("[f(a={})]", (), id="an empty dict"),
+        pytest.param("[g(), f(a={})]", (), id="an empty dict in the second"),
+        pytest.param("[]", (), id="empty list"),
+        pytest.param("[f(a=1]", (), id="cut"),
+        pytest.param("I have done it.", (), id="prose"),
+        pytest.param("", (), id="empty"),
+        pytest.param(f"[f(a={'{1: ' * 3000}2{'}' * 3000})]", (), id="deep"),
+    ],
+)
+def test_the_calls_in_a_text_stay_as_they_are_written(text: str, calls: tuple[str, ...]) -> None:
+    assert list_calls_to_make(Completion(text=text), "python") == calls
+    assert list_calls_to_make(Completion(text=text, tool_calls=(ToolCall("h", "{}"),)), "python") == calls
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {"a": {"g": {"b": 1}}, "c": 2}}\n</tool_call>'),
+        ("xlam", '[{"name": "f", "arguments": {"a": {"g": {"b": 1}}, "c": 2}}]'),
+    ],
+)
+def test_calls_in_a_syntax_of_its_own_are_written_as_texts(syntax: str, text: str) -> None:
+    assert list_calls_to_make(Completion(text=text), syntax) == ("f(a=g(b=1), c=2)",)
+    assert list_calls_to_make(Completion(text=text[:-1]), syntax) != ("f(a=g(b=1), c=2)",)
+
+
+def test_without_a_text_nothing_is_carried_out() -> None:
+    assert list_calls_to_make(Completion(tool_calls=(ToolCall("f", "{}"),)), "python") == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.families import open_dialogue
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting

@@ -9,8 +9,7 @@ import pytest
 
 from pytest_fcbench.environments.memory.kv import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
 from pytest_fcbench.environments.memory.vector import MemoryVector
-from pytest_fcbench.environments.vectors import Vector
-from pytest_fcbench.environments.world import World
+from pytest_fcbench.environments.world import Vector, World
 
 
 @pytest.fixture

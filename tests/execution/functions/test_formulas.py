@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.execution.functions import formulas
 from pytest_fcbench.execution.functions.formulas import FORMULAS
 from tests.cases import each_case

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.execution.functions.lambdas import read_function
 from tests.cases import each_case

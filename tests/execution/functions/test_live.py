@@ -194,6 +194,7 @@ def test_every_function_is_here() -> None:
     assert {case[0] for case in CASES} == LOOKUPS.keys()
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", LOOKUPS)
 @pytest.mark.parametrize(
     "body", ["[]", "{}", "null", "5", '"text"', '{"list": []}', '{"body": 5}', "<html>", "[[[["]
@@ -211,6 +212,7 @@ def test_a_reply_of_another_shape(name: str, body: str) -> None:
                 live.answer(name, arguments)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}, (), {1}, b"x"])
 @pytest.mark.parametrize("name", LOOKUPS)
 def test_arguments_that_no_api_takes(name: str, value: object) -> None:

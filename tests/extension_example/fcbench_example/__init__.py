@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.json_text import from_json
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
-from pytest_fcbench.codecs.decoders.syntax import read_every_language
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, as_call, from_json, read_every_language
 from pytest_fcbench.codecs.dialogues.families import OwnFamily
 from pytest_fcbench.codecs.dialogues.written_prompt import WrittenPrompt
 from pytest_fcbench.config.options import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_fcbench.judging.equivalence import gazetteer
 from pytest_fcbench.judging.equivalence.gazetteer import Region, can_be_same
-from pytest_fcbench.judging.equivalence.tables import read_rows
+from pytest_fcbench.judging.equivalence.named_codes import read_rows
 from pytest_fcbench.judging.equivalence.words import fold_text, split_words
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
+from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call

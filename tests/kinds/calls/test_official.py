@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Unreadable
+from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls, Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call

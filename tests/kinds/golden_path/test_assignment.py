@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 from scipy.optimize import linear_sum_assignment
 
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, Party
 from pytest_fcbench.kinds.golden_path.assignment import (
     MEASURES,
     Matrix,
-    Undecided,
     assign_pairs,
     pair_calls,
     rate_by_characters,
@@ -95,9 +95,9 @@ def test_an_embedding_model_is_asked_for_similarities() -> None:
 def test_without_similarities_nothing_is_decided(completion: Completion) -> None:
     asking = pair_calls(HOTEL[:2], HOTEL[:2], "some/embedding")
     assert isinstance(next(asking), AskModel)
-    with pytest.raises(Undecided) as error:
+    with pytest.raises(NotScoredError) as error:
         asking.send(completion)
-    assert error.value.verdict.cause == "similarity"
+    assert error.value.cause == "similarity"
 
 
 @given(st.text(), st.text())

@@ -340,6 +340,7 @@ ASIDES = st.sampled_from(
 )
 
 
+@pytest.mark.few(12)
 @pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("syntax", SYNTAXES)

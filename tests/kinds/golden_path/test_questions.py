@@ -21,8 +21,7 @@ from pytest_fcbench.domain.transcript import (
     write_reply,
 )
 from pytest_fcbench.domain.verdict import JudgeRating
-from pytest_fcbench.judging.opinions import Equivalence
-from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, fence_material, put_question
+from pytest_fcbench.judging.questions import Equivalence, JudgeQuestion, Unfit, fence_material, put_question
 from pytest_fcbench.kinds.golden_path import questions
 from pytest_fcbench.kinds.golden_path.questions import (
     CONTEXT,

@@ -20,10 +20,10 @@ from pytest_fcbench.kinds.golden_path.script import (
     Script,
     find_format_error,
     find_official_misfit,
-    find_runner,
     find_runner_of,
     find_script,
     list_path_settings,
+    name_runner,
 )
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, JudgePrompt, PathWording
 from pytest_fcbench.kinds.golden_path.walk import get_golden_path
@@ -99,7 +99,7 @@ def test_a_runner_that_explains_nothing_says_that_the_call_is_wrong() -> None:
     ],
 )
 def test_the_runner_follows_from_the_name(model: str, runner: str) -> None:
-    assert find_runner(model).name == runner
+    assert name_runner(model) == runner
 
 
 def test_every_runner_can_be_chosen() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.codecs.decoders.outcome import Unreadable
+from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.walk import Reader

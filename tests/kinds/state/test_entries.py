@@ -11,8 +11,8 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message, Scene
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds.entry_files import read_entries
 from pytest_fcbench.kinds.state.verdict import Trajectory, Withheld

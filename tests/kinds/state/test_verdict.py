@@ -15,10 +15,8 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.environments import DOMAINS, open_environments
-from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import Environment, document_domain
+from pytest_fcbench.environments.execution import DOMAINS, Environments, open_environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds.state.verdict import Trajectory, judge, list_offered_docs, match_calls
 from tests.cases import each_case

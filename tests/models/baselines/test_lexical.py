@@ -237,6 +237,7 @@ _OFFERING = [
 """The categories of core that offer functions: without any, a reply in words is right."""
 
 
+@pytest.mark.nightly
 @each_case("category", _OFFERING, ids=lambda category: category.name)
 def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_path: Path) -> None:
     suite = open_suite("core", tmp_path)

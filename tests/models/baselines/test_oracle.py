@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry
 from pytest_fcbench.domain.prompting import (
     DEFAULT_SYNTAX,
@@ -265,6 +265,7 @@ def _judge_oracle(suite: Suite, categories: Iterable[Category], mode: Mode, pool
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("single_turn", [True, False], ids=["single turn", "multi turn"])
 def test_it_passes_all_of_core_in_both_profiles(

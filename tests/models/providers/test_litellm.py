@@ -22,8 +22,8 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, ToolCall
-from pytest_fcbench.models.providers.key_variables import read_key_variables
 from pytest_fcbench.models.providers.litellm import EmbeddingModel, LitellmModel, import_litellm, require_key
+from pytest_fcbench.models.providers.vendors import read_key_variables
 from pytest_fcbench.suites import core
 from tests.cases import each_case
 from tests.factories import make_entry

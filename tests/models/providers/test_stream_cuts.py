@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
+import pytest
+
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.providers.event_stream import join_events
@@ -230,6 +232,7 @@ def read_stream(body: bytes) -> Completion:
     return read_reply(body, None, [], "text/event-stream")
 
 
+@pytest.mark.nightly
 @each_case("seed", range(4))
 def test_every_cut_reads_as_the_whole_reply(seed: int) -> None:
     random = Random(seed)

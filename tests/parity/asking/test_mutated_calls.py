@@ -14,9 +14,9 @@ from pathlib import Path
 from random import Random
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.environments import open_environments
+from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.kinds.state.verdict import Trajectory
-from pytest_fcbench.suites.bfcl.sentences import CLASS_NAMES
+from pytest_fcbench.suites.bfcl.official_sources import CLASS_NAMES
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.asking.recordings import index_entries
 from tests.parity.asking.test_bfcl import settle_text

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
-from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.api_dialogue import read_api_families
+from pytest_fcbench.codecs.dialogues.families import UNASKED
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.kinds.kind import Memories
@@ -52,7 +53,7 @@ def recordings() -> Mapping[str, list[FamilyRecording]]:
 
 
 def read_recorded_reply(recording: FamilyRecording, answer: Any) -> Completion:
-    return read_family_reply(API_FAMILIES[recording.handler].form.api, answer)
+    return read_family_reply(read_api_families()[recording.handler].form.api, answer)
 
 
 def settle_value(value: Any) -> Any:
@@ -115,7 +116,7 @@ def list_differences(
     return found
 
 
-@each_case("handler", API_FAMILIES)
+@each_case("handler", sorted(read_api_families().keys() - UNASKED.keys()))
 def test_requests_are_the_official_ones(
     handler: str,
     bfcl: Suite,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
+from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.suites.suite import Suite
 from tests.cases import each_case

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.cli.replay import load_entries
+from pytest_fcbench.cli.sessions import load_entries
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError

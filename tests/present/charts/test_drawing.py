@@ -30,7 +30,10 @@ def test_a_logarithmic_scale_places_powers_at_equal_distances() -> None:
     assert scale.list_ticks() == [1, 2, 5, 10, 20, 50, 100]
 
 
-@each_case(("reach", "step"), [(1, 0.2), (0.5, 0.1), (10, 2), (0.04, 0.01), (9, 2), (4, 1)])
+@each_case(
+    ("reach", "step"),
+    [(1, 0.2), (0.5, 0.1), (10, 2), (0.04, 0.01), (9, 2), (4, 1), (3.999999999999999e-10, 1e-10)],
+)
 def test_steps_are_round(reach: float, step: float) -> None:
     assert find_round_step(reach) == pytest.approx(step)
 

@@ -259,7 +259,7 @@ def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
 WRONG_VALUE = Explanation(
     (("user", "Go."),),
     calls=(CallPair("f", "f", False, (ArgumentPair("x", "2", "1", True),)),),
-    differences=(StateDifference("files.a", None, "'text'"),),
+    differences=(StateDifference("files.a", "'text'", None),),
 )
 
 

@@ -311,15 +311,15 @@ def test_each_of_several_runs_is_compared_with_the_first(tmp_path: Path) -> None
     assert (worse.change.better, worse.change.worse, worse.change.shown) == (0, 12, -1)
     assert worse.change.by_metric["simple_python"].difference.change == -1
     assert same.change is not None
-    assert same.change.sentence == "none of 12 entries changed from test (card0)"
+    assert same.change.sentence == "none of 12 entries changed from test (card0.json)"
 
 
 def test_runs_of_different_sizes_say_on_how_many_entries_they_are_compared(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, make_records(12, 0), make_records(15, 12), make_records(9, 0))
     told = [run.change.sentence for run in judge_runs(models, Profile.OFFICIAL) if run.change]
-    pairs = "; compared are the {} entries that both have scored, {} are only in test (card{})"
+    pairs = "; compared are the {} entries that both have scored, {} are only in test (card{}.json)"
     assert told[0].endswith(pairs.format(12, 3, 1))
-    assert told[1] == "none of 9 entries changed from test (card0)" + pairs.format(9, 3, 0)
+    assert told[1] == "none of 9 entries changed from test (card0.json)" + pairs.format(9, 3, 0)
 
 
 def test_a_run_names_the_parts_of_overall_that_it_lacks(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_runs_without_a_common_entry_say_so(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record()], [make_record(number=1)])
     _, other = judge_runs(models, Profile.OFFICIAL)
     assert other.change is not None
-    assert other.change.sentence == "no scored entry in common with test (card0)"
+    assert other.change.sentence == "no scored entry in common with test (card0.json)"
     assert other.change.by_metric == {}
 
 

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party, P
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.sections import ReportedModel
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -42,7 +43,7 @@ def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[ReportedModel, 
     [
         (("a", "b"), ("fc", "fc"), ("a", "b")),
         (("a", "a"), ("fc", "prompt"), ("a (fc)", "a (prompt)")),
-        (("a", "a"), ("fc", "fc"), ("a (card0)", "a (card1)")),
+        (("a", "a"), ("fc", "fc"), ("a (card0.json)", "a (card1.json)")),
         (("replay:/x/y/model", "b"), ("fc", "fc"), ("replay:model", "b")),
         (("a/b:c", "a\x1b\u202e"), ("fc", "fc"), ("a/b:c", "a\\x1b\\u202e")),
     ],
@@ -54,11 +55,7 @@ def test_labels_are_short_and_tell_models_apart(
         load_card(tmp_path, [make_record()], f"card{n}", model=model, mode=mode)
         for n, (model, mode) in enumerate(zip(models, modes, strict=True))
     ]
-    assert sections.name_models(cards) == labels
-
-
-def test_one_file_twice_has_two_labels(tmp_path: Path) -> None:
-    assert sections.name_models([load_card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
+    assert sections.name_models(cards) == list(labels)
 
 
 def test_facts_say_what_was_run(tmp_path: Path) -> None:
@@ -124,7 +121,7 @@ def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record()], [make_record(category="parallel"), make_record(WRONG)])
     first, second = sections.make_category_rows(models)
     assert (first.name, second.name) == ("simple_python", "parallel")
-    assert [both and both.official.passed for both in first.scores] == [1, 0]
+    assert [both and both[Profile.OFFICIAL].passed for both in first.scores] == [1, 0]
     assert second.scores[0] is None
     groups = [row.name for row in sections.make_group_rows(models)]
     assert groups == ["all"]
@@ -135,9 +132,14 @@ def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
 def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path) -> None:
     read = make_record(category="parallel")
     run = replace(read, category="exec_parallel", entry="core:exec_parallel_0", group="executable")
-    (found,) = sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read, run])))
-    assert [row.name for row in found] == ["parallel", "exec_parallel"]
-    assert sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read]))) == []
+    (both,), (alone,) = (prepare_runs(tmp_path, records) for records in ([read, run], [read]))
+    found, none = (
+        sections.tabulate_executed([model], sections.make_category_rows([model]), Profile.OFFICIAL)
+        for model in (both, alone)
+    )
+    assert found
+    assert found.rows == (("parallel", "100.00% (20.7-100.0%)"), ("exec_parallel", "100.00% (20.7-100.0%)"))
+    assert none is None
 
 
 # Cost
@@ -162,25 +164,34 @@ def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
 
 def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
-    assert [row.latency_mean_s for _, row in sections.list_usage(models)] == [None, 2.0]
-    ((model, rows, told),) = sections.list_usage_by_category(models)
-    assert model is models[1]
-    assert [name for name, _ in rows] == ["simple_python", "all"]
-    assert told == []
-    assert sections.list_usage(models[:1]) == []
+    totals = sections.tabulate_totals(models)
+    assert totals
+    assert [row[0] for row in totals.rows] == [models[1].label]
+    (told,) = sections.tabulate_models(models, Profile.OFFICIAL)["usage"]
+    assert told.model is models[1]
+    assert [row[0] for row in told.tables[0].rows] == ["simple_python", "run"]
+    assert told.tables[0].notes == ()
+    assert sections.tabulate_totals(models[:1]) is None
 
 
 def test_the_bill_of_a_run_stands_with_its_usage(tmp_path: Path) -> None:
     judged = AuxiliaryCall(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
     record = replace(make_record(steps=[Usage(1.0, 10, 5, 0.5, reasoning_tokens=3)]), asides=(judged,))
-    models = prepare_runs(tmp_path, [record])
-    assert [bill.usd for _, bill in sections.list_usage(models)] == [0.75]
-    ((_, rows, told),) = sections.list_usage_by_category(models)
-    assert [(name, row.usd) for name, row in rows] == [("simple_python", 0.5), ("all", 0.5), ("judge", 0.25)]
-    assert told == [
+    models = prepare_runs(tmp_path, [record], [record])
+    totals = sections.tabulate_totals(models)
+    assert totals
+    assert [row[4] for row in totals.rows] == ["0.7500", "0.7500"]
+    (told, _) = sections.tabulate_models(models, Profile.OFFICIAL)["usage"]
+    (table,) = told.tables
+    assert [(row[0], row[4]) for row in table.rows] == [
+        ("simple_python", "0.5000"),
+        ("run", "0.5000"),
+        ("judge", "0.2500"),
+    ]
+    assert table.notes == (
         "bill with judge: $0.7500, $750.00 per 1,000 calls of the model",
         "tokens: 3 of the output were reasoning",
-    ]
+    )
 
 
 # Errors
@@ -193,16 +204,16 @@ def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
         [make_record(WRONG), make_record(WRONG, number=1), make_record(other, category="parallel")],
         [make_record(Passed(), other)],
     )
-    found = sections.count_errors(models, Profile.OFFICIAL)
-    assert [(code, counts) for code, _, counts in found.codes] == [
+    found = sections.count_codes(models, Profile.OFFICIAL)
+    assert [(code, counts) for code, _, counts in found] == [
         ("wrong_count", [2, 0]),
         ("no_match", [1, 0]),
     ]
-    assert all(meaning.endswith(".") for _, meaning, _ in found.codes)
-    assert found.by_category == [
+    assert all(meaning.endswith(".") for _, meaning, _ in found)
+    assert list(sections.count_codes_by_category(models, Profile.OFFICIAL)) == [
         (models[0], {"simple_python": [("wrong_count", 2)], "parallel": [("no_match", 1)]})
     ]
-    assert [code for code, _, _ in sections.count_errors(models, Profile.CORRECTED).codes] == [
+    assert [code for code, _, _ in sections.count_codes(models, Profile.CORRECTED)] == [
         "no_match",
         "wrong_count",
     ]
@@ -216,10 +227,12 @@ def test_causes_of_what_was_not_scored(tmp_path: Path) -> None:
 
 
 def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
-    (model,) = prepare_runs(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)])
-    rows = dict(sections.score_trial_rows(model, Profile.OFFICIAL))
-    assert rows["simple_python"].pass_at == (0.5, 1.0)
-    assert rows["all"].flip == 1.0
+    models = prepare_runs(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)], [make_record()])
+    (told,) = sections.tabulate_models(models, Profile.OFFICIAL)["trials"]
+    (table,) = told.tables
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert rows["simple_python"]["pass@2"] == "100.00%"
+    assert rows["all"]["flip"] == "100.00%"
 
 
 # Complex calls
@@ -239,7 +252,7 @@ def _make_complex_records(right: bool = True) -> list[Record]:
 
 def test_complex_calls_have_tables_and_notes(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, _make_complex_records(right=False), [make_record()])
-    (told,) = sections.describe_complex_calls(models, Profile.OFFICIAL)
+    (told,) = sections.tabulate_models(models, Profile.OFFICIAL)["complex"]
     assert told.model is models[0]
     assert [table.title.split(" (")[0] for table in told.tables] == [
         "complex calls",
@@ -247,15 +260,14 @@ def test_complex_calls_have_tables_and_notes(tmp_path: Path) -> None:
         "Arguments of paired calls by purpose",
         "Steps beyond the golden path, successful entries",
     ]
-    assert told.notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
+    assert told.tables[0].notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
     assert told.notes[-1].startswith("corrected profile: 1 of 2 complex entries have no verdict")
-    assert list(sections.describe_complex_calls(models[1:], Profile.OFFICIAL)) == []
 
 
 def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, _make_complex_records()[:1])
-    (told,) = sections.describe_complex_calls(models, Profile.CORRECTED)
-    assert told.tables == ()
+    (told,) = sections.tabulate_models(models, Profile.CORRECTED)["complex"]
+    assert told.tables == []
     assert told.notes[0].startswith("corrected profile: 1 of 1")
 
 
@@ -295,7 +307,7 @@ def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
 # Format sensitivity
 
 
-def _compare_manners(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[sections.Formats]:
+def _compare_manners(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[Table]:
     """Compare the formats of runs of models in modes."""
     cards = [
         load_card(folder, records, f"card{n}", model=model, mode=mode)
@@ -320,17 +332,14 @@ def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> No
         ("a", "fc", _make_irrelevance_records(True, True)),
         ("a", "prompt", _make_irrelevance_records(True, False)),
     )
-    assert (found.model, found.metrics) == ("a", ("irrelevance_all", "all"))
-    assert [manner for manner, _ in found.rows] == [
-        "fc, underscored names, tool_calls",
-        "prompt, underscored names, tool_calls",
-    ]
-    assert [accuracies for _, accuracies in found.rows] == [
-        pytest.approx((1.0, 1.0)),
-        pytest.approx((0.75, 0.75)),
-    ]
-    assert found.delta == pytest.approx((25.0, 25.0))
-    assert found.deviation == pytest.approx((25.0 / 2**0.5, 25.0 / 2**0.5))
+    assert found.title == "format sensitivity of a: asked in 2 manners, official profile"
+    assert found.columns == ("asked by", "irrelevance_all", "all")
+    assert found.rows == (
+        ("fc, underscored names, tool_calls", "100.00%", "100.00%"),
+        ("prompt, underscored names, tool_calls", "75.00%", "75.00%"),
+        ("largest difference", "25.00", "25.00"),
+        ("standard deviation", "17.68", "17.68"),
+    )
 
 
 def test_other_models_and_the_same_manner_have_none(tmp_path: Path) -> None:
@@ -347,16 +356,17 @@ def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -
     )
     both = [*_make_irrelevance_records(True), make_record(category="parallel")]
     (found,) = _compare_manners(tmp_path, ("a", "fc", both), ("a", "prompt", _make_irrelevance_records(True)))
-    assert found.metrics == ("irrelevance_all",), "all has other entries in each"
+    assert found.columns == ("asked by", "irrelevance_all"), "all has other entries in each"
 
 
 def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:
     told = [*make_executed_records((Passed(), Passed())), *make_chat_records(2)]
     one, other = prepare_runs(tmp_path, told, [make_record()])
-    found = list(sections.tabulate_beside_scores([one, other], Profile.OFFICIAL))
-    assert [(model, table.title) for model, table in found] == [
-        (one, "calls as written (AST) and carried out (official profile)"),
-        (one, "replies rated by a judge (0 to 2)"),
+    (found,) = sections.tabulate_models([one, other], Profile.OFFICIAL)["beside"]
+    assert found.model is one
+    assert [table.title for table in found.tables] == [
+        "calls as written (AST) and carried out (official profile)",
+        "replies rated by a judge (0 to 2)",
     ]
 
 
@@ -366,7 +376,7 @@ def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
         entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
     )
     models = prepare_runs(tmp_path, [asked], [make_record()])
-    (told,) = sections.tabulate_sensitivity(models, Profile.OFFICIAL)
+    (told,) = sections.tabulate_models(models, Profile.OFFICIAL)["formats"]
     assert told.model is models[0]
     assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
     assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")

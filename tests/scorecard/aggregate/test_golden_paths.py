@@ -26,7 +26,7 @@ from pytest_fcbench.domain.verdict import (
     Verdict,
 )
 from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate.golden_paths import ROLES, Wrong, guess_role, score_paths
+from pytest_fcbench.scorecard.aggregate.golden_paths import Wrong, guess_role, read_roles, score_paths
 from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_ratio_interval
 from pytest_fcbench.scorecard.record import Record, to_json
 from tests.cases import each_case
@@ -361,7 +361,7 @@ def test_a_rate_is_the_share_of_wrong_arguments() -> None:
 
 
 def test_no_word_stands_for_two_roles() -> None:
-    words = [word for known in ROLES.values() for word in known]
+    words = [word for known in read_roles().values() for word in known]
     assert len(words) == len(set(words))
 
 

@@ -15,17 +15,16 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, 
 from pytest_fcbench.present.comparison_tables import (
     join_flips,
     tabulate_all_flips,
+    tabulate_beside_scores,
     tabulate_comparison,
-    tabulate_complex_calls,
-    tabulate_ratings,
     tabulate_runs,
     tabulate_scores,
     tabulate_usage,
     write_conclusion,
     write_warnings,
 )
-from pytest_fcbench.present.comparison_tables import tabulate_executed as executed_calls
-from pytest_fcbench.present.tables import FORMATS, Table
+from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.compare.comparison import (
     NO_ENTRY,
@@ -335,8 +334,8 @@ def _make_complex_card(name: str, *rights: int, **facts: object) -> Scorecard:
 def test_calls_along_golden_paths_stand_side_by_side() -> None:
     """On the entries that both have."""
     found = _compare_cards(_make_complex_card("a", 4, 2, 0, 0, 1), _make_complex_card("b", 4, 4, 4, 3))
-    table = tabulate_complex_calls(found)
-    assert [row[:4] for row in table.rows] == [
+    (table,) = tabulate_beside_scores(found)
+    assert [(*row[:2], *row[4:6]) for row in table.rows] == [
         ("hotels", "before", "6 of 16", "37.50%"),
         ("hotels", "after", "15 of 16", "93.75%"),
         ("all", "before", "6 of 16", "37.50%"),
@@ -344,14 +343,13 @@ def test_calls_along_golden_paths_stand_side_by_side() -> None:
     ]
     assert table in tabulate_comparison(found, 5)
     assert " points in hotels (95% " in write_conclusion(found)
-    assert tabulate_complex_calls(_compare_flips(1, 0, 1)).rows == ()
 
 
 def test_a_baseline_knows_no_calls() -> None:
     after = _make_complex_card("b", 4, 4)
     kept = [replace(r, paths={}, cluster=None) for r in after.records]
     before = replace(after, records=tuple(kept))
-    assert tabulate_complex_calls(_compare_cards(before, after)).rows == ()
+    assert list(tabulate_beside_scores(_compare_cards(before, after))) == []
 
 
 def _compare_chats_and_written_calls() -> Comparison:
@@ -369,14 +367,16 @@ def _compare_chats_and_written_calls() -> Comparison:
 
 
 def test_calls_as_written_stand_side_by_side() -> None:
-    assert [row[:6] for row in executed_calls(_compare_chats_and_written_calls()).rows[:2]] == [
+    table, _ = tabulate_beside_scores(_compare_chats_and_written_calls())
+    assert [row[:6] for row in table.rows[:2]] == [
         ("exec_simple", "before", "2", "1", "0", "0"),
         ("exec_simple", "after", "2", "1", "0", "1"),
     ]
 
 
 def test_ratings_stand_side_by_side() -> None:
-    assert [row[:5] for row in tabulate_ratings(_compare_chats_and_written_calls()).rows] == [
+    _, table = tabulate_beside_scores(_compare_chats_and_written_calls())
+    assert [row[:5] for row in table.rows] == [
         ("chatable", "before", "2", "0", "0.50"),
         ("chatable", "after", "2", "0", "2.00"),
     ]
@@ -388,9 +388,7 @@ def test_ratings_by_two_judges_are_warned_of() -> None:
 
 
 def test_runs_without_calls_as_written_and_ratings_have_no_rows_of_them() -> None:
-    found = _compare_flips(1, 0, 1)
-    assert executed_calls(found).rows == ()
-    assert tabulate_ratings(found).rows == ()
+    assert list(tabulate_beside_scores(_compare_flips(1, 0, 1))) == []
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:

@@ -18,8 +18,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import PackError, PackMissing
 from pytest_fcbench.suites import packs
-from pytest_fcbench.suites.packs import Pack
-from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
+from pytest_fcbench.suites.packs import CONSTANTS, Pack, WheelSource
 from tests.factories import DEMO, PACKAGE, pin_source, write_tree, write_wheel
 
 HOW = "run 'fcbench pull demo' (or 'fcbench pull demo --from PATH' without a network)"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import RecordedCall
-from pytest_fcbench.environments.vectors import Embed
+from pytest_fcbench.environments.world import Embed
 from pytest_fcbench.execution.outcomes import Outcome, Response
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.suite import Suite

@@ -61,6 +61,7 @@ def test_every_check_says_what_it_finds_in_a_few_words() -> None:
     assert all(10 < len(check.says) <= 50 for check in CHECKS.values())
 
 
+@pytest.mark.nightly
 def test_core_is_sound(pool: Pool, performer: Performer) -> None:
     """Nothing in our own entries is certainly or likely wrong."""
     suite = core.open_suite(Path())

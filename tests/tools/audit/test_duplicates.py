@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
-from pytest_fcbench.environments.vectors import Vector
+from pytest_fcbench.environments.world import Vector
 from pytest_fcbench.kinds.relevance import NoCall
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates

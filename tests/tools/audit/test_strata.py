@@ -12,7 +12,7 @@ import pytest
 from pytest_fcbench.domain.entry import Entry, Stratum, find_stratum
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.models.baselines import lexical
@@ -123,6 +123,7 @@ _MOST = 0.15
 _THRESHOLDS = (0.25, 1.0, 2.0, 3.0, 5.0, 1000.0)
 
 
+@pytest.mark.nightly
 @each_case("threshold", _THRESHOLDS)
 @each_case("profile", Profile)
 def test_matching_words_passes_few_of_the_hard_questions(

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.entry import Entry, Message, PastCall
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.tools.audit import texts
 from pytest_fcbench.tools.audit import texts as unsaid_texts
 from tests.cases import each_case

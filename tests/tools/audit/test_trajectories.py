@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.environments import DOMAINS
-from pytest_fcbench.environments.function_docs import document_domain
+from pytest_fcbench.environments.environment import document_domain
+from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.suites import complexfuncbench
 from pytest_fcbench.tools.audit import trajectories
 from tests.cases import each_case

@@ -15,8 +15,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
-from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds import relevance as relevance
+from pytest_fcbench.kinds import entry_files, relevance
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.kinds import entry_files

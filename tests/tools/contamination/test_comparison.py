@@ -327,7 +327,7 @@ def test_a_page_of_its_own() -> None:
     page = html.unescape(render_study(make_study(), Path("x.html")))
     assert "default-src 'none'" in page
     assert page.count("<svg") == 1
-    marks = [len(re.findall(f"<use [^>]*line-s{series}", page)) for series in (0, 1)]
+    marks = [len(re.findall(f"<polygon [^>]*fill-s{series}", page)) for series in (0, 1)]
     assert marks == [5 + 1, 4 + 1], "one for each text and one in the legend"
     assert "Perplexity against nats per character, core:non_live and core:live; " in page
     assert "nats per character" in page

@@ -1,0 +1,266 @@
+"""``fcbench run list``, ``compare``, ``leaderboard``, ``baseline`` and ``merge``, which need no suite.
+
+The exit code of ``compare`` says only whether a comparison was possible; in CI a gate decides what a
+difference means. A baseline is small enough to be committed. ``merge`` applies the gate to the whole run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+
+from pytest_fcbench.cli import output
+from pytest_fcbench.cli.options import (
+    SCORECARD,
+    declare_run_options,
+    declare_scorecard,
+    find_config,
+    find_runs_folder,
+    find_scorecard,
+    load_settings,
+    require_at_least,
+)
+from pytest_fcbench.cli.output import (
+    declare_json,
+    declare_output,
+    find_width,
+    print_json,
+    print_lines,
+    require_other_file,
+)
+from pytest_fcbench.config.loading import read_release_dates
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored
+from pytest_fcbench.present import board_tables, comparison_tables, run_end
+from pytest_fcbench.present.document import write_section
+from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.tables import Table, render_text
+from pytest_fcbench.run.history import LATEST, PREVIOUS, list_runs
+from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.compare import comparison, leaderboard
+from pytest_fcbench.scorecard.compare.merging import merge_scorecards
+from pytest_fcbench.scorecard.gate import gate
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
+
+_FLIPS = 20
+
+
+def declare_compare(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``compare``."""
+    add = parser.add_argument
+    before = f"{SCORECARD}, or a baseline; default: {PREVIOUS}"
+    add("before", nargs="?", default=PREVIOUS, type=find_scorecard, metavar="BEFORE", help=before)
+    after = f"the scorecard, run or baseline to compare with it; default: {LATEST}"
+    add("after", nargs="?", default=LATEST, type=find_scorecard, metavar="AFTER", help=after)
+    output.declare_table_options(parser)
+    metrics = "compare only this: overall, a group, a category or a mark (repeatable; default: all)"
+    add("--metric", action="append", metavar="NAME,…", help=metrics)
+    flips = f"number of changed verdicts to show in each direction (default: {_FLIPS}; csv: all)"
+    add("--flips", type=int, metavar="N", help=flips)
+
+
+def run_compare(arguments: argparse.Namespace) -> int:
+    require_at_least(0, arguments, "flips")
+    cards = before, after = load_outlines(arguments.before), load_outlines(arguments.after)
+    profile, metrics = output.choose_profile(arguments, cards), output.split_names(arguments.metric)
+    card_comparison = comparison.compare_scorecards(before, after, profile, metrics)
+    form = output.choose_format(arguments)
+    # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
+    if form == "csv":
+        parts = [
+            comparison_tables.tabulate_scores(card_comparison),
+            comparison_tables.join_flips(card_comparison, arguments.flips),
+        ]
+    else:
+        parts = comparison_tables.tabulate_comparison(
+            card_comparison, _FLIPS if arguments.flips is None else arguments.flips
+        )
+    lines = output.render_tables(arguments, form, " → ".join(card_comparison.names), parts)
+    output.print_or_write(arguments, lines, cards)
+    return 0
+
+
+def declare_leaderboard(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``leaderboard``."""
+    add = parser.add_argument
+    add("scorecards", nargs="+", type=find_scorecard, metavar="SCORECARD", help=f"{SCORECARD}, or a baseline")
+    output.declare_table_options(parser)
+    rank = "metric to rank by (default: overall if complete, else what was run)"
+    add("--sort", metavar="METRIC", help=rank)
+    columns = "further columns: groups, categories, marks (default: groups, without overall the categories)"
+    add("--metrics", action="append", metavar="NAME,…", help=columns)
+    declare_run_options(parser, ("config",))
+
+
+def run_leaderboard(arguments: argparse.Namespace) -> int:
+    form = output.choose_format(arguments)
+    # By resolved path, so that one file under two names is found.
+    by_path = {}
+    for path in arguments.scorecards:
+        if path.resolve() in by_path:
+            raise UsageError(f"{path} is given twice; give each scorecard once")
+        by_path[path.resolve()] = load_outlines(path)
+    cards = list(by_path.values())
+    dates = read_release_dates(find_config(arguments.config))
+    boards = leaderboard.rank_boards(cards, output.choose_profile(arguments, cards), arguments.sort, dates)
+    metrics = output.split_names(arguments.metrics)
+    if form == "html":
+        # Imported late, because most commands write no page.
+        from pytest_fcbench.present.html.board_page import render_boards
+
+        folder = arguments.to.parent if arguments.to else Path()
+        reports = {
+            str(card.path): Path(os.path.relpath(report, folder)).as_posix()
+            for card in cards
+            if (report := card.path.with_suffix(".html")).is_file()
+        }
+        lines = render_boards(boards, metrics, reports)
+    # A CSV file holds one table, so the boards are joined.
+    elif form == "csv":
+        lines = output.render_tables(
+            arguments, form, "Leaderboard", [board_tables.join_boards(boards, metrics)]
+        )
+    else:
+        parts = [
+            table
+            for board in boards
+            for table in (
+                *board_tables.tabulate_board(board, metrics),
+                *board_tables.tabulate_correlations(board),
+            )
+        ]
+        lines = output.render_tables(arguments, form, "Leaderboard", parts)
+    output.print_or_write(arguments, lines, cards)
+    return 0
+
+
+_FILE = "fcbench-baseline.json"
+
+
+def declare_baseline(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``baseline``."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    save = actions.add_parser(
+        "save", help="save the verdicts of a scorecard, one line per entry, without answers"
+    )
+    declare_scorecard(save)
+    declare_output(save, "FILE", f"file to write (default: {_FILE})", default=Path(_FILE))
+
+
+def run_baseline(arguments: argparse.Namespace) -> int:
+    card = scorecard_files.load_outlines(arguments.scorecard)
+    if not card.records:
+        raise UsageError(
+            f"{arguments.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
+        )
+    write_file(arguments.to, scorecard_files.write_baseline(card))
+    facts = card.facts
+    print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
+    verdicts = [record.verdict(facts.profile) for record in card.records]
+    not_scored = sum(isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts)
+    if not_scored:
+        print(f"{not_scored} of them were not scored, so gates ignore them")
+    print(f"use it with: pytest --fcbench-baseline={arguments.to} --fcbench-gate='not-worse(95%)'")
+    return 0
+
+
+_SHOWN = 20
+
+
+def declare_list(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``list``."""
+    parser.add_argument(
+        "--limit", type=int, default=_SHOWN, metavar="N", help=f"list at most N runs (default: {_SHOWN})"
+    )
+    declare_json(parser)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "limit")
+    folder = find_runs_folder()
+    if folder is None:
+        raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")
+    runs = list_runs(folder)
+    if arguments.json:
+        print_json([asdict(run) for run in runs[: arguments.limit]])
+        return 0
+    if not runs:
+        print(f"{folder} has no runs; run pytest first")
+        return 0
+    columns = ("run", "ended (UTC)", "passed", "failed", "not scored", "entries", "labels", "commit")
+    rows = []
+    for run in runs[: arguments.limit]:
+        counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
+        labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
+        part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
+        rows.append((run.name, run.ended, *counts, part, labels, (run.commit or "")[:8]))
+    print_lines(render_text(Table("", columns, tuple(rows)), find_width()))
+    if len(runs) > arguments.limit:
+        print(f"and {len(runs) - arguments.limit} more: --limit={len(runs)}")
+    return 0
+
+
+def declare_merge(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    add("scorecards", type=find_scorecard, nargs="+", metavar="SCORECARD", help="scorecard of each part")
+    file = Path("scorecard.json")
+    declare_output(parser, "FILE", f"file to write (default: {file})", default=file)
+    add("--partial", action="store_true", help="continue even if shards are missing")
+    add("--replace", action="store_true", help="if several scorecards have an entry, let the last one count")
+    declare_run_options(parser, ("gate", "baseline", "failures", "config"))
+
+
+def run_merge(arguments: argparse.Namespace) -> int:
+    # The whole must not replace one of its parts.
+    require_other_file(arguments.to, arguments.scorecards)
+    settings = load_settings(arguments)
+    whole_run = merge_scorecards(arguments.scorecards, replacing=arguments.replace)
+    if whole_run.missing and not arguments.partial:
+        missing = ", ".join(map(str, whole_run.missing))
+        raise UsageError(
+            f"the scorecard of shard {missing} is missing; give it too, or continue without it with --partial"
+        )
+    baseline = scorecard_files.load_outlines(settings.baseline) if settings.baseline else None
+    facts = whole_run.facts
+    evidence = gate.Evidence(
+        whole_run.records,
+        facts.profile,
+        whole_run.size_of,
+        facts.suites,
+        baseline,
+        facts.asked_as,
+        facts.earlier,
+    )
+    outcomes = gate.check_rules(settings.gate, evidence, unfinished=whole_run.unfinished)
+    width, annotate = shutil.get_terminal_size().columns, settings.annotate
+    lines = chain(
+        run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
+        [OutputLine("")],
+        run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
+    )
+    print_lines(line.text for line in lines)
+    if settings.step_summary:
+        trouble = run_end.append_summary(settings.step_summary, facts, evidence, outcomes)
+        if trouble:
+            print(trouble, file=sys.stderr)
+    code = gate.choose_exit_code(outcomes)
+    # The gate does not know tests other than entries; their failures fail the job as in a run.
+    code = max(code, 1) if whole_run.foreign_failures else code
+    # The keys of pytest-json-report that would otherwise be those of one part.
+    own = {
+        "fcbench": write_section(facts, whole_run.records, whole_run.size_of, outcomes),
+        "root": os.fspath(Path().absolute()),
+        "exitcode": code,
+    }
+    write_file(arguments.to, whole_run.write_report(own))
+    print(
+        f"{len(arguments.scorecards)} scorecards, {len(whole_run.records):,} tests: written to {arguments.to}"
+    )
+    return code

@@ -1,0 +1,161 @@
+"""Runs that a command opens beside pytest: replays of stored answers, questions to a judge or a writer."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from pytest_fcbench.cli.options import (
+    collect_run_options,
+    declare_run_options,
+    describe_unknown_suite,
+    find_config,
+    find_openers,
+    find_project,
+    load_settings,
+)
+from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings
+from pytest_fcbench.dispatch.progress import show_progress
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.garbage_collection import CollectorSwitch
+from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.judging.questions import JudgeQuestion, interpret_transcript, put_question
+from pytest_fcbench.models.registry import check_judge
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.authoring.question_wording import AskWriter
+
+T = TypeVar("T")
+
+JUDGE_ENDPOINT = ("judge_api_base", "judge_api_key_env")
+JUDGE_OPTIONS = (
+    *JUDGE_ENDPOINT,
+    *("concurrency", "rpm", "tpm", "retries", "timeout", "max_usd", "no_preflight", "wait", "store"),
+    *("offline", "refresh"),
+)
+"""Options of a run that set the endpoint of a judge and the limits of its calls."""
+
+
+def load_judge_settings(arguments: argparse.Namespace, **instead: object) -> Settings | None:
+    """Load the settings of the judge that was named, if any; ``instead`` overrides options.
+
+    Raises ``UsageError``.
+    """
+    options = add_environment({**collect_run_options(arguments), **instead}, of_judge=True)
+    if judge := build_judge_settings(options, find_config(arguments.config), find_project()):
+        check_judge(judge)
+    return judge
+
+
+def ask_judge(
+    judge: Settings, questions: Sequence[JudgeQuestion[T]], role: str = "judge"
+) -> tuple[list[T | NotScored], Sequence[str]]:
+    """Put questions to a model in that role; return its answers, and notes on calls and cost.
+
+    Each question is about an entry of its own.
+    """
+    by_entry = {question.about.item_id: question for question in questions}
+    # Without categories the run asks no other party.
+    context = RunContext(replace(judge, categories=()))
+    session = Session(context, converse=lambda entry: put_question(by_entry[entry.item_id], judge.label))
+
+    def read_answer(question: JudgeQuestion[T]) -> T | NotScored:
+        try:
+            answer = interpret_transcript(question, session.transcript(question.about))
+        except NotScoredError as error:
+            return NotScored(error.cause, error.reason)
+        return answer
+
+    collector = CollectorSwitch()
+    try:
+        session.start([question.about for question in questions])
+        collector.calm()
+        with show_progress(session.progress):
+            answers = list(map(read_answer, questions))
+        progress = session.progress()
+        cost = "" if progress.usd is None else f", ${progress.usd:.4f}"
+        notes = [f"{role} {judge.label}: calls {progress.calls}{cost}"]
+        return answers, notes + [f"note: {note}" for note in session.notes]
+    except KeyboardInterrupt:
+        raise FcbenchError("interrupted; stored answers are reused when you run the command again") from None
+    finally:
+        collector.restore()
+        session.close()
+
+
+def declare_writer(parser: argparse.ArgumentParser, task: str) -> None:
+    """Declare the options of a model that writes questions; ``task`` says what it does."""
+    parser.add_argument(
+        "--writer",
+        metavar="MODEL",
+        help=f"model that {task}; --judge-api-base and the options below say how to call it",
+    )
+    declare_run_options(parser, ("config", *JUDGE_OPTIONS))
+
+
+def load_writer(arguments: argparse.Namespace) -> AskWriter | None:
+    """Return how to ask the model of ``--writer``, None without one. Raises ``UsageError``."""
+    writer = load_judge_settings(arguments, judge=arguments.writer) if arguments.writer else None
+
+    def ask(questions: Sequence[JudgeQuestion[T]], /) -> tuple[list[T | NotScored], Sequence[str]]:
+        assert writer is not None
+        return ask_judge(writer, questions, "writer")
+
+    return ask if writer else None
+
+
+@contextmanager
+def open_replay(
+    arguments: argparse.Namespace, card: Scorecard, records: Sequence[Record]
+) -> Iterator[Session]:
+    """Open a run over the suites of these Records that replays the answers of the scorecard.
+
+    Raises ``UsageError`` if a suite is unknown or the scorecard holds no answers.
+    """
+    suites = find_suites(card, records, find_openers(arguments))
+    if not any(record.turns for record in records):
+        hint = (
+            ""
+            if card.nodeids
+            else "; a baseline contains only verdicts, so give the scorecard from which it was made"
+        )
+        raise UsageError(f"{card.path}: contains no answers{hint}")
+    settings = load_settings(arguments, suites[0], f"replay:{card.path}")
+    trials = count_trials(card.records)
+    # The scorecard knows its own mode, names and syntax; today's options could contradict them.
+    bare_settings = replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials)
+    with closing(Session(RunContext(bare_settings))) as session:
+        yield session
+
+
+def find_suites(card: Scorecard, records: Sequence[Record], known_suites: Collection[str]) -> Sequence[str]:
+    """Return the names of the suites of these Records. Raises ``UsageError`` if one is unknown."""
+    suites = sorted({record.suite for record in records})
+    for suite in suites:
+        if suite not in known_suites:
+            raise UsageError(f"{card.path}: {describe_unknown_suite(suite, known_suites)}")
+    return suites
+
+
+def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[str, Entry]:
+    """Load all entries of the categories of these Records, by key."""
+    return load_entries(context.suites.values(), {record.category for record in records})
+
+
+def load_entries(suites: Iterable[Suite], categories: Collection[str] = CATEGORIES) -> Mapping[str, Entry]:
+    """Load the entries of some categories, by key."""
+    return {
+        entry.key: entry
+        for suite in suites
+        for category in suite.categories
+        if category.name in categories
+        for entry in suite.load(category)
+    }

@@ -1,0 +1,241 @@
+"""``fcbench suite draft``, ``augment`` and ``sample``: write entries to a folder, a file a category."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from pytest_fcbench.cli.options import (
+    find_openers,
+    open_suite_at,
+    parse_suite_name,
+    require_at_least,
+)
+from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.sessions import declare_writer, load_writer
+from pytest_fcbench.config.loading import find_cache_folder
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.environments import execution as environments
+from pytest_fcbench.kinds.calls.truth import find_shape
+from pytest_fcbench.run.output_files import write_new_files
+from pytest_fcbench.tools.authoring.entry_writing import (
+    Example,
+    draft_entries,
+    find_examples,
+    format_entries,
+    write_walks,
+)
+from pytest_fcbench.tools.authoring.function_sources import read_functions
+from pytest_fcbench.tools.authoring.generalization import KINDS, augment_entries
+from pytest_fcbench.tools.authoring.question_wording import (
+    merge_questions,
+    word_walks,
+    write_questions,
+)
+from pytest_fcbench.tools.authoring.sampling import draw_walks
+
+
+def declare_augment(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``augment``."""
+    add = parser.add_argument
+    add(
+        "suite",
+        metavar="SUITE",
+        help="name or path of a suite; used are its original entries with a single question that "
+        "calls answer",
+    )
+    declare_folder_options(parser)
+    add(
+        "--kind",
+        action="append",
+        metavar="KIND",
+        help=f"kind of entries to make: {', '.join(KINDS)} (repeatable; default: all)",
+    )
+    add("--count", type=int, default=20, metavar="N", help="number of entries of each kind (default: 20)")
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random choices; the same seed makes the same entries (default: 1)",
+    )
+    declare_writer(parser, "rewrites questions which were joined from several")
+
+
+def run_augment(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "count")
+    kinds = list(dict.fromkeys(arguments.kind or KINDS))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(describe_unknown_name("kind", kind, KINDS))
+    writer = load_writer(arguments)
+    suite, folder = open_suite_at(arguments, arguments.suite), arguments.to.resolve()
+    sources = [
+        entry
+        for category in suite.categories
+        if category.single_turn
+        for entry in suite.load(category)
+        # Without what an earlier run wrote to the folder: made entries are not material again.
+        if not entry.parents or (suite.file_of and folder not in suite.file_of(entry).resolve().parents)
+    ]
+    entries: list[Entry] = []
+    try:
+        for kind, group in augment_entries(
+            sources, kinds, arguments.count, arguments.seed, arguments.to.name
+        ):
+            entries += group
+            less = "" if len(group) == arguments.count else f" of {arguments.count}: no more are possible"
+            print(f"{kind:<18} {len(group)}{less}")
+    except ValueError as error:
+        raise FcbenchError(f"{arguments.suite}: {error}") from None
+    # Only parallel entries have a question that was joined from several.
+    if writer:
+        parallel = [entry for entry in entries if find_shape(entry).parallel]
+        reworded_entries, notes = merge_questions(writer, parallel)
+        by_id = {entry.id: entry for entry in reworded_entries}
+        entries = [by_id.get(entry.id, entry) for entry in entries]
+        print_lines(notes)
+    write_entries(arguments, entries)
+    return 0
+
+
+def declare_sample(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``sample``."""
+    add = parser.add_argument
+    add("start", metavar="SUITE:ID", help="multi-turn entry whose environments to walk through")
+    add("--count", type=int, default=5, metavar="N", help="number of walks (default: 5)")
+    add("--turns", type=int, default=3, metavar="N", help="number of turns per walk (default: 3)")
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random choices; the same seed makes the same walks (default: 1)",
+    )
+    add("--first", type=int, default=0, metavar="N", help="number of the first entry (default: 0)")
+    declare_output(parser, "FILE", "write the entries to this file")
+    add("--force", action="store_true", help="replace FILE if it exists")
+    declare_writer(parser, "writes the questions")
+
+
+def run_sample(arguments: argparse.Namespace) -> int:
+    require_at_least(1, arguments, "count", "turns")
+    writer = load_writer(arguments)
+    suite = find_openers(arguments)[parse_suite_name(arguments)](find_cache_folder())
+    found_entries = (
+        entry
+        for category in suite.categories
+        if not category.single_turn
+        for entry in suite.load(category)
+        if entry.key == arguments.start and entry.scene is not None
+    )
+    entry = next(found_entries, None)
+    if entry is None or entry.scene is None:
+        name = arguments.start.partition(":")[2]
+        raise UsageError(
+            f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
+            "give one of a multi-turn category, e.g. core:multi_turn_base_0"
+        )
+    start = environments.open_environments(entry, suite.world)
+    draw = Random(arguments.seed)  # noqa: S311 - chance that can be repeated
+    walks = list(draw_walks(start, entry.functions, draw, arguments.count, arguments.turns))
+    questions, notes = word_walks(writer, walks) if writer else ({}, [])
+    for number, walk in enumerate(walks):
+        print(f"walk {number}")
+        print_lines(f"  turn {turn}  {call.text}" for turn, calls in enumerate(walk.turns) for call in calls)
+    if len(walks) < arguments.count:
+        print(f"{len(walks)} of {arguments.count} walks were found; all others repeat these or lead nowhere")
+    # How often a result of one call was used by another.
+    edges = Counter(edge for walk in walks for edge in walk.edges)
+    print_lines(f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items()))
+    print_lines(notes)
+    if arguments.to:
+        text = write_walks(entry.scene, walks, entry.key, arguments.first, questions)
+        write_new_files({arguments.to: text}, force=arguments.force)
+        missing_count = sum(len(walk.turns) for walk in walks) - len(questions)
+        print(f"{arguments.to}: {len(walks)} entries, {missing_count} turns still without a question")
+    return 0 if walks else 1
+
+
+def declare_folder_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the folder that entries are written to."""
+    declare_output(parser, "FOLDER", "write one file per category to this folder", required=True)
+    parser.add_argument("--force", action="store_true", help="replace existing files")
+
+
+def write_entries(arguments: argparse.Namespace, entries: Sequence[Entry]) -> None:
+    """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
+    texts = {arguments.to / f"{category}.yaml": text for category, text in format_entries(entries).items()}
+    write_new_files(texts, force=arguments.force)
+    for path in texts:
+        size = sum(entry.category.name == path.stem for entry in entries)
+        print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")
+
+
+def declare_draft(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    add(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="where the functions are: module:function, module:Class, module, or a JSON or YAML file",
+    )
+    add(
+        "--examples",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="text file with questions, each followed by '>>> ' and the call that answers it (repeatable)",
+    )
+    add("--count", type=int, default=2, metavar="N", help="questions per function (default: 2)")
+    add(
+        "--pairs",
+        type=int,
+        metavar="N",
+        help="pairs of functions with a question that needs both (default: as many as functions)",
+    )
+    add("--seed", type=int, default=1, metavar="N", help="seed of the choice of pairs (default: 1)")
+    declare_folder_options(parser)
+    declare_writer(parser, "writes questions from the docs and solves each again")
+
+
+def run_draft(arguments: argparse.Namespace) -> int:
+    if bool(arguments.examples) == bool(arguments.writer):
+        raise UsageError(
+            "give either --examples, with questions and calls, or --writer, a model that writes them"
+        )
+    docs = tuple(read_functions(arguments.sources).values())
+    if writer := load_writer(arguments):
+        require_at_least(1, arguments, "count")
+        pairs = len(docs) if arguments.pairs is None else max(0, arguments.pairs)
+        drafts = write_questions(writer, docs, arguments.count, pairs, arguments.seed, arguments.to.name)
+        for note in drafts.notes:
+            print(note)
+        kept_count, entries = len(drafts.entries), drafts.entries
+        print(f"written {drafts.written}, kept {kept_count}, left out {drafts.written - kept_count}")
+        missing = "no question was kept; look at the notes above, or name another --writer"
+    else:
+        all_examples: list[Example] = []
+        for path in arguments.examples:
+            try:
+                all_examples += find_examples(path.read_text(encoding="utf-8"), str(path))
+            except (OSError, ValueError) as error:
+                raise UsageError(f"{path}: cannot be read: {error}; give a text file in UTF-8") from None
+        entries = list(draft_entries(all_examples, docs, arguments.to.name))
+        missing = (
+            f"{', '.join(map(str, arguments.examples))}: no examples; write a question and, on the "
+            f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
+        )
+    if not entries:
+        raise FcbenchError(missing)
+    write_entries(arguments, entries)
+    used_names = {doc.name for entry in entries for doc in entry.functions}
+    for doc in docs:
+        if doc.name not in used_names:
+            print(f"note: no {'entry' if arguments.writer else 'example'} uses {doc.name}")
+    return 0

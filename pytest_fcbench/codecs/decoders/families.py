@@ -1,0 +1,265 @@
+"""The call syntaxes that families of models write by themselves, each with its official reader.
+
+Here are those of families that write JSON or Python without tags around it, and the table of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_fcbench.codecs.decoders.python import (
+    evaluate_text,
+    read_unwrapped,
+)
+from pytest_fcbench.codecs.decoders.syntax import (
+    Syntax,
+    Undecodable,
+    WrongFormat,
+    as_call,
+    decode_leniently,
+    from_json,
+    read_as_they_are,
+    read_every_language,
+    read_json_calls,
+    read_members,
+    read_named_call,
+    read_named_calls,
+    read_vendor_objects,
+    write_joined,
+    write_lenient_calls,
+    write_spaced,
+)
+from pytest_fcbench.codecs.decoders.tagged_families import (
+    ARCH,
+    FALCON,
+    FUNCTIONGEMMA,
+    GRANITE_3,
+    GRANITE_4,
+    GRANITE_20B,
+    HERMES,
+    MINICPM,
+    MINING,
+    NEMOTRON,
+    PHI,
+    PHI_PYTHON,
+    QWEN,
+)
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import Call
+
+BITAGENT = read_json_calls(lambda text: read_named_calls(from_json(text)))
+"""Calls of BitAgent: a JSON list of objects with ``name`` and ``arguments``, or one.
+
+Official: ``BitAgentHandler``.
+"""
+
+
+COHERE = read_json_calls(
+    lambda text: (), parts=lambda parts: read_vendor_objects(parts, "tool_name", "parameters")
+)
+"""Calls of Cohere's interface: ``{"tool_name": ..., "parameters": {...}}``. Official: ``CohereHandler``.
+
+A text is officially an answer that calls nothing, not one that cannot be read.
+"""
+
+
+def refuse_text(text: str) -> tuple[Call, ...]:
+    """Refuse every text (``WrongFormat``)."""
+    raise WrongFormat("the reply is text, not a list of calls")
+
+
+GEMINI = read_json_calls(refuse_text, parts=read_as_they_are)
+GEMINI_PYTHON = read_unwrapped(lambda text: text.replace("```tool_code\n", "").replace("\n```", ""))
+"""Calls of Gemini: its interface's own list, or Python in a ``tool_code`` fence (``GEMINI_PYTHON``).
+
+Official: ``GeminiHandler``. In function calling a text is passed on as it is, so it is of a wrong format and
+not unreadable.
+"""
+
+
+def parse_glm(text: str) -> tuple[Call, ...]:
+    """Read one call: the function name on the first line, its arguments as JSON on the second."""
+    name, *rest = text.split("\n")
+    if not rest:
+        raise WrongFormat("a single line is a name without arguments")
+    return (as_call(name, from_json(rest[0])),)
+
+
+GLM = replace(
+    read_every_language(
+        Mode.FC,
+        parse_glm,
+        parse_glm,
+        lambda text: "\n{" in text and text.split("\n{")[0].replace(".", "_").isidentifier(),
+    ),
+    write=write_joined,
+)
+"""Calls of GLM-4: the function name on the first line, its arguments as JSON on the second.
+
+Official: ``GLMHandler``.
+"""
+
+
+def refuse_to_carry_out(text: str) -> tuple[str, ...]:
+    """Refuse to carry out any text (``Undecodable``)."""
+    raise Undecodable("the official reader of calls to carry out fails for every text")
+
+
+GORILLA = replace(read_unwrapped(lambda text: f"[{text}]", Mode.FC), carried_out=refuse_to_carry_out)
+"""Calls of Gorilla OpenFunctions: calls without brackets around them. Official: ``GorillaHandler``.
+
+Officially nothing can be carried out: ``decode_execute`` hands its parser another argument as the language.
+"""
+
+
+def parse_hammer(text: str) -> tuple[Call, ...]:
+    """Read a JSON list of calls; a text that is no JSON calls nothing.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    return read_members(decode_leniently(text.replace("```", ""), []))
+
+
+def read_hammer_texts(text: str) -> tuple[str, ...]:
+    """Read the calls to carry out: of a list, or under ``tool_calls``; other members are left out.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    value = decode_leniently(text.replace("```", ""), [])
+    if isinstance(value, dict):
+        value = value.get("tool_calls", [])
+        value = value if isinstance(value, list) else [value]
+    return write_lenient_calls(value)
+
+
+HAMMER = read_json_calls(
+    parse_hammer,
+    lambda text: text.replace("```", "").strip().startswith('[{"name"') and text.startswith("```"),
+    write=write_spaced,
+    carried_out=read_hammer_texts,
+)
+"""Calls of Hammer 2.1: a JSON list of objects with ``name`` and ``arguments``, fenced.
+
+Official: ``HammerHandler``.
+"""
+
+
+def parse_llama(text: str) -> tuple[Call, ...]:
+    """Read calls between semicolons, a list of them, or one. Raises ``Undecodable``, ``WrongFormat``."""
+    text = text.replace("<|python_tag|>", "")
+    if ";" in text:
+        # Official: a semicolon within a text counts as well.
+        return read_named_calls([from_json(part) for part in text.split(";")], "parameters")
+    value = evaluate_text(text)
+    if not isinstance(value, dict | list | tuple) and value != "":
+        raise Undecodable(f"expected calls, found {type(value).__name__}")
+    return read_named_calls(value if isinstance(value, dict) else list(value), "parameters")
+
+
+LLAMA_3_1 = read_json_calls(
+    parse_llama,
+    lambda text: text.removeprefix("<|python_tag|>").startswith('{"name"') and '"parameters"' in text,
+)
+"""Calls of Llama 3.1: objects with ``name`` and ``parameters``. Official: ``LlamaHandler_3_1``.
+
+Between semicolons they are JSON; a text without one is officially evaluated as Python, so JSON's ``true`` and
+``null`` make it unreadable. Here the same literals are read without running anything.
+"""
+
+
+MISTRAL = read_json_calls(lambda text: read_members(from_json(text)), parts=read_as_they_are)
+"""Calls of Ministral: a JSON list of objects with ``name`` and ``arguments``.
+
+Official: ``MistralFCHandler``.
+"""
+
+
+NOVA = read_json_calls(refuse_text, parts=read_as_they_are)
+"""Calls of Amazon Nova: its interface's own list. Official: ``NovaHandler``.
+
+A reply in words is a list too, of texts, so it is of a wrong format and not unreadable.
+"""
+
+
+def parse_think_agent(text: str) -> tuple[Call, ...]:
+    """Read the list behind the reasoning; without reasoning there is none.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    _, mark, rest = text.strip().replace("'", '"').partition("</think>")
+    return read_members(from_json(rest.strip()) if mark else [])
+
+
+def read_think_agent_texts(text: str) -> tuple[str, ...]:
+    """Refuse every call (``Undecodable``)."""
+    if parse_think_agent(text):
+        raise Undecodable("the official reader of calls to carry out fails for every call")
+    return ()
+
+
+THINK_AGENT = read_json_calls(parse_think_agent, carried_out=read_think_agent_texts)
+"""Calls of ThinkAgent: a JSON list behind ``</think>``, single quotes read as double ones.
+
+Official: ``ThinkAgentHandler``. Its reader of calls to carry out fails for every call.
+"""
+
+
+def parse_xlam(text: str) -> tuple[Call, ...]:
+    """Read a JSON list of ``{"name": ..., "arguments": {...}}``, bare or under ``tool_calls``."""
+    value = from_json(text)
+    if isinstance(value, Mapping):
+        value = value.get("tool_calls")
+    if not isinstance(value, list):
+        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
+    return tuple(map(read_named_call, value))
+
+
+def parse_xlam_2(text: str) -> tuple[Call, ...]:
+    """Read a JSON list of calls, one call, or calls between semicolons."""
+    try:
+        value = from_json(text)
+    except Undecodable:
+        value = [from_json(part.strip()) for part in text.split(";")]
+    return read_named_calls(value)
+
+
+XLAM = read_every_language(
+    Mode.FC, parse_xlam, parse_xlam, lambda text: text.startswith(('{"tool_calls"', '[{"name"'))
+)
+XLAM_2 = read_json_calls(parse_xlam_2)
+"""Calls of xLAM: a JSON list of objects with ``name`` and ``arguments``.
+
+Official: ``xLAMHandler`` of versions 1 to 3 (``XLAM``); ``SalesforceLlamaHandler`` and
+``SalesforceQwenHandler`` of today (``XLAM_2``), which also take one object, and objects between semicolons.
+"""
+
+FAMILY_SYNTAXES: Mapping[str, Syntax] = {
+    "arch": ARCH,
+    "bitagent": BITAGENT,
+    "cohere": COHERE,
+    "falcon": FALCON,
+    "functiongemma": FUNCTIONGEMMA,
+    "gemini": GEMINI,
+    "gemini_python": GEMINI_PYTHON,
+    "glm": GLM,
+    "gorilla": GORILLA,
+    "granite_20b": GRANITE_20B,
+    "granite_3": GRANITE_3,
+    "granite_4": GRANITE_4,
+    "hammer": HAMMER,
+    "hermes": HERMES,
+    "llama_3_1": LLAMA_3_1,
+    "minicpm": MINICPM,
+    "mining": MINING,
+    "mistral": MISTRAL,
+    "nemotron": NEMOTRON,
+    "nova": NOVA,
+    "phi": PHI,
+    "phi_python": PHI_PYTHON,
+    "qwen": QWEN,
+    "think_agent": THINK_AGENT,
+    "xlam": XLAM,
+    "xlam_2": XLAM_2,
+}
+"""The syntaxes of families by name."""

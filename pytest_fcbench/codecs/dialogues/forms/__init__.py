@@ -1,1 +1,0 @@
-"""The form of a conversation at each API: its messages, tools, answers and replies."""

@@ -1,0 +1,196 @@
+"""What would stop a run here: this Python, the disk, the endpoints of models; each with the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.protocol_notes import describe_note
+from pytest_fcbench.domain.redaction import redact_address
+from pytest_fcbench.domain.registry import EXTRAS, list_missing_packages
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.run_models import find_hint
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
+from pytest_fcbench.suites import core
+
+PROJECT = "pytest-fcbench"
+
+
+_NEEDED_BYTES = 500_000_000
+"""Room for packs and stored answers of some runs."""
+
+
+_CATEGORY = "simple_python"
+"""The category whose first entry is put to the model."""
+
+
+class FindingState(StrEnum):
+    """The severity of a finding."""
+
+    GOOD = "ok"
+    DOUBTFUL = "look"
+    BAD = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class SetupFinding:
+    """A finding about one thing, with the way out if it is not good."""
+
+    what: str
+    state: FindingState
+    text: str
+    way_out: str = ""
+
+
+def check_installation() -> Iterator[SetupFinding]:
+    """Check this Python, the required packages, the extras and the registration of the plugin."""
+    here, project = platform.python_version(), metadata.distribution(PROJECT)
+    python_specifier = project.metadata["Requires-Python"] or ""
+    text = f"{here} in {sys.prefix}"
+    # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
+    if here in SpecifierSet(python_specifier, prereleases=True):
+        yield SetupFinding("python", FindingState.GOOD, text)
+    else:
+        yield SetupFinding("python", FindingState.BAD, text, f"{PROJECT} needs Python {python_specifier}")
+    requirements = [Requirement(each) for each in project.requires or ()]
+    # A requirement of an extra has a marker that holds only with the name of the extra.
+    base = [each for each in requirements if each.marker is None or each.marker.evaluate({"extra": ""})]
+    wrong = []
+    for each in base:
+        try:
+            installed_version = metadata.version(each.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{each.name} is not installed")
+            continue
+        if not each.specifier.contains(installed_version, prereleases=True):
+            wrong.append(f"{each.name} {installed_version} is installed, but {each.specifier} is required")
+    if wrong:
+        yield SetupFinding("packages", FindingState.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
+    else:
+        text = f"{PROJECT} {project.version} and all {len(base)} required packages"
+        yield SetupFinding("packages", FindingState.GOOD, text)
+    lacking = [name for name in EXTRAS if list_missing_packages(name)]
+    whole = [name for name in EXTRAS if name not in lacking]
+    text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
+    yield SetupFinding("extras", FindingState.GOOD, text)
+    # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
+    plugin_modules = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
+    if plugin_modules == ["pytest_fcbench.plugin"]:
+        yield SetupFinding(
+            "plugin", FindingState.GOOD, f"registered with pytest {metadata.version('pytest')}"
+        )
+    else:
+        text = f"the pytest plugin 'fcbench' is registered as {', '.join(plugin_modules) or 'nothing'}"
+        yield SetupFinding(
+            "plugin", FindingState.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}"
+        )
+
+
+def check_disk(what: str, folder: Path, way_out: str) -> SetupFinding:
+    """Check that files can be made in a folder, or in its nearest existing parent."""
+    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    # Tried, because permission bits show neither quotas nor access control lists.
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            free = shutil.disk_usage(there).free
+    except OSError as error:
+        return SetupFinding(what, FindingState.BAD, f"{folder}: cannot be written: {error.strerror}", way_out)
+    text = f"{folder}, {free / 1e9:,.1f} GB free"
+    if free < _NEEDED_BYTES:
+        return SetupFinding(what, FindingState.DOUBTFUL, text, f"less than 0.5 GB is free; {way_out}")
+    return SetupFinding(what, FindingState.GOOD, text)
+
+
+def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[SetupFinding]:
+    """Say where a model is asked; with calls, look for its name at the server and ask it once."""
+    provider, _ = registry.find_provider(settings)
+    endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
+    if endpoint:
+        has_key = "" if endpoint.api_key else "no "
+        place = f" at {redact_address(endpoint.api_base)}, {has_key}key in {endpoint.key_variable}"
+    elif provider is litellm.PROVIDER:
+        own = "the provider's own endpoint"
+        at = redact_address(settings.api_base) if settings.api_base else own
+        place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
+    else:
+        place = f", {provider.about}"
+    yield SetupFinding(what, FindingState.GOOD, f"{settings.label}{place}")
+    if not calls:
+        return
+    if endpoint:
+        try:
+            model_names = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
+        except FcbenchError as error:
+            yield SetupFinding(what, FindingState.BAD, str(error))
+            return
+        offer = f"the server offers {openai_compatible.list_names(model_names)}"
+        if endpoint.model in model_names:
+            yield SetupFinding("offer", FindingState.GOOD, offer)
+        elif model_names:
+            # Some servers have one model and answer for it under any name.
+            way_out = f"name one of them with {settings.flags.model}"
+            yield SetupFinding("offer", FindingState.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)
+    yield from _ask_once(what, settings)
+
+
+def _ask_once(what: str, settings: Settings) -> Iterator[SetupFinding]:
+    """Put one entry to a model as a run would; describe the answer by its time, cost and tool call."""
+    # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
+    once = replace(
+        settings,
+        suites=(core.NAME,),
+        categories=(CATEGORIES[_CATEGORY],),
+        store=None,
+        offline=False,
+        retries=0,
+        smoke=False,
+        shard=None,
+        judge=None,
+    )
+    with closing(Session(RunContext(once))) as session:
+        context = session.context
+        try:
+            transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
+        except NotScoredError as error:
+            way_out = find_hint(error, once)
+            yield SetupFinding("call", FindingState.BAD, f"{error.cause}: {error.reason}", way_out)
+            return
+        except FcbenchError as error:
+            yield SetupFinding(what, FindingState.BAD, str(error))
+            return
+    answer, cost = transcript.completions[0], ""
+    if context.price:
+        usd = context.price.compute_cost(answer, 1)
+        cost = "" if usd is None else f" for ${usd:.5f}"
+    for code in answer.protocol:
+        way_out = "tell who runs the server; no verdict depends on it"
+        yield SetupFinding("protocol", FindingState.DOUBTFUL, f"{code}: {describe_note(code)}", way_out)
+    text = f"answered in {answer.latency_s or 0:.1f} s{cost}"
+    if context.manner.prompting.mode is not Mode.FC:
+        yield SetupFinding("call", FindingState.GOOD, text)
+    elif answer.tool_calls:
+        yield SetupFinding("tools", FindingState.GOOD, f"{text}, with a tool call")
+    else:
+        way_out = f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt"
+        yield SetupFinding(
+            "tools", FindingState.DOUBTFUL, f"{text}, with text but without a tool call", way_out
+        )

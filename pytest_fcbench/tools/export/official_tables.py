@@ -1,0 +1,272 @@
+"""The official tables (``data_overall.csv`` and its parts): a row for each model, the best first.
+
+A share is written as ``12.50%``; ``N/A`` stands for a category that was not run, and in most columns for a
+mean that lacks a category. In the leading column of a table such a category counts as 0. Cost and
+latency follow ``scorecard.usage``, with two digits. Shares are added up in the official order, so that
+halves are rounded to the same side (bfcl-eval, ``eval_runner_helper``).
+
+Lines of an official score file (``BFCL_v4_<category>_score.json``).
+
+The first line holds ``{accuracy, correct_count, total_count}``, for format sensitivity also the spread of the
+formats and the three numbers of each; a line for each wrong answer follows, by entry. Their fields, in order,
+are those that bfcl-eval's ``eval_runner`` writes:
+
+- of a single-turn entry ``id, model_name, test_category, valid, error, error_type, prompt, model_result_raw,
+  model_result_decoded, possible_answer`` (nothing decoded where that failed; texts of both where it gave
+  no calls), in irrelevance and relevance ``..., valid, prompt, model_result, decoded_result, error,
+  error_type``;
+- of an executable entry (officially until April 2025) the same, with calls as text where they are decoded; an
+  entry that asks for SQL is like any single-turn one;
+- of a multi-turn entry the same with an object as ``error``, which holds the type, and what the calls
+  returned or how the states differ; and ``inference_log``, which is empty, as the result files have none;
+- of an agentic entry the same, with ``last_non_fc_message`` in the place of what was decoded, and the texts
+  as they were compared among the details.
+
+All values are the official ones, except sentences: in ``error``, ``error_message`` and ``sub_error``, and the
+texts of errors that calls in an environment return, wherever those are shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fcbench.domain.arithmetic import add_in_order
+from pytest_fcbench.domain.prompting import FORMATS
+from pytest_fcbench.kinds.answered_entry import AnsweredEntry
+from pytest_fcbench.kinds.kind import Resources
+from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measure_spread
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Weighing
+
+NA = "N/A"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model with its scores, as the tables show it."""
+
+    name: str
+    scores: Mapping[str, Header]
+    """Scores by category, of those that were run."""
+    usage: CostLatency
+    link: str = NA
+    organization: str = NA
+    license: str = NA
+
+
+SizeOf: TypeAlias = Callable[[str], int]
+"""Returns the number of entries of a category, which is the weight of one that was not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    value: float
+    count: int
+    whole: bool
+    """True where every category in it was run."""
+
+
+def _compute_share(name: str, model: ModelRow, size_of: SizeOf) -> _Share:
+    """Compute the score of a category or a group."""
+    if header := model.scores.get(name):
+        return _Share(header.accuracy, header.total, whole=True)
+    if name not in GROUPS:
+        return _Share(0.0, size_of(name), whole=False)
+    by_count = GROUPS[name].weighing is Weighing.BY_COUNT
+    parts = [_compute_share(part, model, size_of) for part in GROUPS[name].parts]
+    count = sum(part.count for part in parts)
+    total = add_in_order(part.value * part.count if by_count else part.value for part in parts)
+    divisor = max(1, count) if by_count else len(parts)
+    return _Share(total / divisor, count, all(part.whole for part in parts))
+
+
+class Raw(float):
+    """A number that is written as it is, not as a share."""
+
+
+_Value: TypeAlias = Callable[[ModelRow, SizeOf], float | str | None]
+"""A cell: a share, a number as it is, a text, or None for N/A."""
+
+
+def _complete_score(name: str) -> _Value:
+    """Make the cell of a score, N/A unless all of it was run."""
+
+    def value(model: ModelRow, size_of: SizeOf) -> float | None:
+        share = _compute_share(name, model, size_of)
+        return share.value if share.whole else None
+
+    return value
+
+
+def _partial_score(name: str) -> _Value:
+    """Make the cell of a score in which what was not run counts as 0."""
+    return lambda model, size_of: _compute_share(name, model, size_of).value
+
+
+def _usage(name: str) -> _Value:
+    """Make the cell of dollars or seconds."""
+
+    def value(model: ModelRow, size_of: SizeOf) -> str | None:
+        amount: float | None = getattr(model.usage, name)
+        return None if amount is None else str(round(amount, 2))
+
+    return value
+
+
+_FORMATS = "format_sensitivity"
+
+
+def _format_spread(name: str) -> _Value:
+    """Make the cell of a measure of the spread of prompt formats, in points."""
+
+    def value(model: ModelRow, size_of: SizeOf) -> Raw | None:
+        spread = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
+        return None if spread is None else Raw(getattr(spread, name))
+
+    return value
+
+
+def _format_score(name: str) -> _Value:
+    """Make the cell of the score in one prompt format."""
+
+    def value(model: ModelRow, size_of: SizeOf) -> float | None:
+        header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
+        return None if header is None else header.accuracy
+
+    return value
+
+
+def _make_overall(_: str) -> _Value:
+    """Make the cell of BFCL's formula."""
+    return lambda model, size_of: add_in_order(
+        _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
+    )
+
+
+def _model_value(name: str) -> _Value:
+    """Make the cell of a text about the model."""
+    return lambda model, size_of: str(getattr(model, name))
+
+
+_CELLS: Mapping[str, Callable[[str], _Value]] = {
+    "complete": _complete_score,
+    "partial": _partial_score,
+    "usage": _usage,
+    "spread": _format_spread,
+    "overall": _make_overall,
+    "model": _model_value,
+}
+"""What makes a cell, by the first word of its column in the file of columns."""
+
+
+def _read_columns() -> dict[str, dict[str, _Value]]:
+    path = Path(__file__).with_name("official_columns.toml")
+    columns: dict[str, dict[str, _Value]] = {}
+    for file, cells in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        columns[file] = {}
+        for column, cell in cells.items():
+            kind, _, name = cell.partition(" ")
+            if kind == "formats":
+                columns[file] |= {f"Config {each.name}": _format_score(each.name) for each in FORMATS}
+            else:
+                columns[file][column] = _CELLS[kind](name)
+    return columns
+
+
+TABLES = _read_columns()
+"""Columns after the rank, by file; the first number decides the rank."""
+EXECUTABLE = TABLES.pop("executable")
+"""Columns that no official file has today."""
+
+
+def write_table(columns: Mapping[str, _Value], models: Sequence[ModelRow], size_of: SizeOf) -> str:
+    """Write a file as text; there is no new line at its end, as officially."""
+    rows = [[value(model, size_of) for value in columns.values()] for model in models]
+    # The first number is the score. A row without one goes last, because 1 is above all negated shares.
+    rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
+    text = io.StringIO()
+    # Official code joins by commas and quotes nothing; a name with a comma would shift its columns there.
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["Rank", *columns])
+    for rank, row in enumerate(rows, 1):
+        texts = (
+            cell if isinstance(cell, (str, Raw)) else NA if cell is None else f"{cell * 100:.2f}%"
+            for cell in row
+        )
+        writer.writerow([rank, *texts])
+    return text.getvalue().removesuffix("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a score file: the numbers of answers and of right answers in a category."""
+
+    correct: int
+    total: int
+    formats: Mapping[str, Header] = field(default_factory=dict)
+    """The headers of prompt formats by official name, in a category that has prompt formats."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right answers; there must be an answer."""
+        return self.correct / self.total
+
+    @property
+    def spread(self) -> Spread | None:
+        """The spread of the prompt formats; None without any."""
+        return measure_spread([header.accuracy for header in self.formats.values()]) if self.formats else None
+
+    @property
+    def row(self) -> Mapping[str, object]:
+        """The fields of the line."""
+        row = {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
+        if apart := self.spread:
+            row |= {f"accuracy_{name}": getattr(apart, name) for name in ("max_delta", "variance", "std")}
+        return row | {name: header.row for name, header in self.formats.items()}
+
+
+def build_score_row(answer: AnsweredEntry, model: str, resources: Resources) -> dict[str, object] | None:
+    """Build the line on an answer that is officially wrong; None for a right one.
+
+    Its kind must have score files. The content of the result file is judged, in which the error of a call is
+    a text like any other.
+    """
+    entry = answer.entry
+    failure = find_kind(entry).describe_official_failure(answer, resources)
+    head = {"id": entry.id, "model_name": model, "test_category": entry.category.name, "valid": False}
+    return None if failure is None else {**head, **failure}
+
+
+def write_line(row: Mapping[str, object]) -> str:
+    """Write a line of the file in ASCII; values that JSON lacks are written as their text, as officially."""
+    json_row: dict[str, object] = {}
+    # Field by field, so that one that is nested too deeply does not lose the others.
+    for name, value in row.items():
+        try:
+            json_row[name] = _convert_to_json(value)
+        except RecursionError:
+            json_row[name] = "(nested too deeply)"
+    return json.dumps(json_row)
+
+
+def _convert_to_json(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str | int | float | None) else str(key): _convert_to_json(member)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [_convert_to_json(member) for member in value]
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return value
