@@ -90,7 +90,7 @@ def mark_most_nightly(items: Iterable[pytest.Item]) -> None:
         if item.get_closest_marker("few") and not item.get_closest_marker("nightly"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for name, found in cases.items():
-        (mark,) = found[0].iter_markers("few")
+        mark = next(found[0].iter_markers("few"))  # the closest
         for item in Random(name).sample(found, max(0, len(found) - mark.args[0])):
             item.add_marker("nightly")
 

@@ -96,7 +96,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "cli": _describe_room(
         "the fcbench command",
-        *("domain", "codecs", "mcp_servers", "environments", "formats", "judging", "kinds"),
+        *("domain", "codecs", "mcp_servers", "environments", "judging", "kinds"),
         *("suites", "scorecard", "present", "config", "models", "dispatch", "server", "tools", "run"),
     ),
     "plugin": _describe_room(
@@ -115,7 +115,6 @@ IMPORTERS: Mapping[str, Set[str]] = {
                 "__init__",
                 "entry_arguments",
                 "entry_files",
-                "fixtures",
                 "items",
                 "registration",
                 "project",
@@ -131,9 +130,9 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "botocore": {"models/providers/vendors.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
-    "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},
-    "tree_sitter_java": {"codecs/syntax_trees.py"},
-    "tree_sitter_javascript": {"codecs/syntax_trees.py"},
+    "tree_sitter": {f"codecs/decoders/{name}.py" for name in ("syntax_trees", "java", "javascript")},
+    "tree_sitter_java": {"codecs/decoders/syntax_trees.py"},
+    "tree_sitter_javascript": {"codecs/decoders/syntax_trees.py"},
     "matplotlib": {"tools/export/png.py"},
     "pandas": {"scorecard/rows.py"},
     "pyarrow": {"tools/export/rows.py"},
@@ -160,13 +159,12 @@ IMPORTERS: Mapping[str, Set[str]] = {
         *(f"kinds/{name}/entries.py" for name in ("golden_path", "server_turns", "state")),
         "kinds/question_entries.py",
         *(f"kinds/answers/{name}.py" for name in ("entries", "web_pages")),
-        "domain/json_values.py",
-        "domain/transcript_json.py",
-        "domain/verdict.py",
+        *(f"domain/{name}.py" for name in ("json_values", "tables", "transcript_json", "verdict")),
+        "judging/equivalence/places.py",
         "suites/complexfuncbench.py",
         *(
             f"scorecard/aggregate/{name}.py"
-            for name in ("format_sensitivity", "golden_paths", "intervals", "ratings", "trials")
+            for name in ("format_sensitivity", "golden_paths", "intervals", "secondary_scores")
         ),
         *(f"scorecard/{name}.py" for name in ("record", "run_facts", "scorecard_files")),
         "present/document.py",
@@ -174,7 +172,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"kinds/sql/statements.py"},
-    "bs4": {"web/page_content.py", "web/page_content.py"},
+    "bs4": {"web/page_content.py"},
     "html2text": {"web/page_content.py"},
     "markdownify": {"web/page_content.py"},
     "ddgs": {"web/searcher.py"},

@@ -293,7 +293,6 @@ EXCEPTIONS = {
     "kinds/sql/corrected.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
     "scorecard/rows.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),
-    "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards test by test"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
     "present/run_end.py": ({"pathlib", "secrets"}, "adds to GitHub's file; ends quotes by a secret mark"),
     "present/html/templates.py": ({"pathlib"}, "reads templates, style and script from the package"),

@@ -13,7 +13,12 @@ from pydantic import BeforeValidator, TypeAdapter
 
 T = TypeVar("T")
 
-WordSet: TypeAlias = Annotated[frozenset[str], BeforeValidator(str.split)]
+
+def _split_text(value: object) -> object:
+    return value.split() if isinstance(value, str) else value
+
+
+WordSet: TypeAlias = Annotated[frozenset[str], BeforeValidator(_split_text)]
 """Words, which a table has in one text with spaces between them."""
 
 

@@ -205,7 +205,7 @@ _MOST_BETWEEN_UNITS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _WordTable:
+class _AnswerWordTable:
     """The contents of ``stated_values.toml``, which explains them."""
 
     fillers: WordSet
@@ -213,8 +213,8 @@ class _WordTable:
 
 
 @cache
-def _read_words() -> _WordTable:
-    return read_table(_WordTable, __file__, "stated_values.toml")
+def _read_words() -> _AnswerWordTable:
+    return read_table(_AnswerWordTable, __file__, "stated_values.toml")
 
 
 def find_rival(text: str, right: Sequence[str], is_right: Callable[[str], bool]) -> str | None:

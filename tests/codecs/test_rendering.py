@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     OfferedFunctions,

@@ -10,8 +10,8 @@ from contextlib import suppress
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call
+from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.python import measure_size
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,

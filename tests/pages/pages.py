@@ -117,7 +117,8 @@ def write_pages(folder: Path) -> Mapping[str, Path]:
     assert run_command(["run", "report", lexical, "-o", str(Path(lexical).with_suffix(".html"))]) == 0
     assert run_command(["run", "leaderboard", lexical, broken, oracle, "-o", str(paths["board"])]) == 0
     ranked = list(map(str, write_made_up_runs(folder)))
-    assert run_command(["run", "leaderboard", *ranked, "--sort=simple_python", "-o", str(paths["ranks"])]) == 0
+    ranks = ["--sort=simple_python", "-o", str(paths["ranks"])]
+    assert run_command(["run", "leaderboard", *ranked, *ranks]) == 0
     assert run_command(["run", "compare", lexical, broken, "-o", str(paths["compared"])]) == 0
     assert run_command(["suite", "audit", "core", "-o", str(paths["audit"])]) in (0, 1)
     cards, told = make_scorecards(10_000, 1, folder)

@@ -105,6 +105,7 @@ def test_nothing_depends_on_order_or_on_what_ran_before(bfcl: Suite, tmp_path: P
                 assert compare_mutated(shuffled, bfcl).different == ()
 
 
+@pytest.mark.nightly
 @NEEDS_ORACLE
 @pytest.mark.parametrize(("zone", "seed"), [("Pacific/Kiritimati", "1"), ("America/Los_Angeles", "4242")])
 def test_nothing_depends_on_time_zone_or_hash_seed(pack_cache: Path, zone: str, seed: str) -> None:

@@ -1,10 +1,10 @@
 """Simulate how often intervals of differences cover the truth, and how often nothing is taken for a change.
 
-``python -m tests.performance.differences`` prints the table of docs/project/simulations.md: groups with the official
-numbers of entries and sizes of clusters (5,090 entries in ``overall``), and small runs. An entry passes where
-a normal value lies below that of its category's share. The value is partly its cluster's, so that two
-verdicts of a cluster have the correlation phi, and half of either part is the same for both models. Each
-model is compared with one as good, and with one that is 5 points worse.
+``python -m tests.performance.differences`` prints the table of docs/project/simulations.md: groups with the
+official numbers of entries and sizes of clusters (5,090 entries in ``overall``), and small runs. An entry
+passes where a normal value lies below that of its category's share. The value is partly its cluster's, so
+that two verdicts of a cluster have the correlation phi, and half of either part is the same for both
+models. Each model is compared with one as good, and with one that is 5 points worse.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Simulate how often intervals cover the truth and gates raise false alarms, where entries are alike.
 
-``python -m tests.performance.intervals`` prints the table of docs/project/simulations.md. Each entry passes with
-probability 0.7 by a latent normal value that is partly its cluster's, so that two verdicts of a cluster have
-the correlation phi. A run has two categories, whose entries share the clusters, and the score is their mean.
-``naive`` counts every verdict as independent.
+``python -m tests.performance.intervals`` prints the table of docs/project/simulations.md. Each entry passes
+with probability 0.7 by a latent normal value that is partly its cluster's, so that two verdicts of a
+cluster have the correlation phi. A run has two categories, whose entries share the clusters, and the score
+is their mean. ``naive`` counts every verdict as independent.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python -m tests.performance.signals [--times 5]
 
 Each case is run several times: *early* before the first verdict, *later* after 80 requests. Twice means a
-second signal 0.2 s after the first, both counted from the first. *CPU s* are the seconds of processors after
-the signal, which other work on the machine does not change. A run that does not keep what docs/project/attacks.md
-promises of signals is reported below the table, and the exit code is 1.
+second signal 0.2 s after the first, both counted from the first. *CPU s* are the seconds of processors
+after the signal, which other work on the machine does not change. A run that does not keep what
+docs/project/attacks.md promises of signals is reported below the table, and the exit code is 1.
 """
 
 from __future__ import annotations

@@ -128,12 +128,12 @@ def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     )
 
 
-WRONG = Failed("wrong_count", "why")
+WHY_WRONG = Failed("wrong_count", "why")
 
 
 def make_records(passed: int, of: int = 40, category: str = "simple_python") -> Sequence[Record]:
     return [
-        make_record(Passed() if number < passed else WRONG, number=number, category=category)
+        make_record(Passed() if number < passed else WHY_WRONG, number=number, category=category)
         for number in range(of)
     ]
 

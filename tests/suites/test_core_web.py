@@ -20,7 +20,6 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.web.client import WebReply
 from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
 from pytest_fcbench.web.small_web import Index, Page
-from tests.cases import each_case
 
 SUITE = core.open_suite(Path())
 assert SUITE.web is not None
@@ -101,7 +100,7 @@ def test_there_are_pages_of_every_kind() -> None:
 
 # The questions
 
-NAMED = each_case("question", QUESTIONS, ids=range(len(QUESTIONS)))
+NAMED = pytest.mark.parametrize("question", QUESTIONS, ids=range(len(QUESTIONS)))
 
 
 def test_there_are_enough_questions_of_two_to_four_hops() -> None:

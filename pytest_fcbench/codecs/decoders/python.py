@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.syntax import (
     Syntax,
     TextReader,

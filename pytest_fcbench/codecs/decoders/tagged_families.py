@@ -38,7 +38,7 @@ from pytest_fcbench.codecs.decoders.syntax import (
     write_nested,
     write_spaced,
 )
-from pytest_fcbench.codecs.syntax_trees import convert_number
+from pytest_fcbench.codecs.decoders.syntax_trees import convert_number
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call, ToolCall, drop_official_reasoning

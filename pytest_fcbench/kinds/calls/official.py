@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
 from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
 from pytest_fcbench.domain.entry import Entry

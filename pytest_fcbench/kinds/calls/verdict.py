@@ -28,7 +28,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from pytest_fcbench.codecs import java, javascript
+from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Reading, Unreadable
 from pytest_fcbench.domain.entry import Entry

@@ -129,8 +129,8 @@
 
   function comparison(why) {
     const compared = (found, rows, named) => {
-      // An answer in words has neither calls nor arguments.
-      const first = rows.some(([label, name]) => label || name) ? 0 : 2;
+      // An answer in words has neither calls nor arguments, a state has places only.
+      const first = rows.some(([label]) => label) ? 0 : rows.some(([, name]) => name) ? 1 : 2;
       const made = table([...named, found, "expected"].slice(first), rows.map((row) => row.slice(first, 4)));
       made.classList.add("compared");
       rows.forEach(([label, , own, its, wrong], at) => {

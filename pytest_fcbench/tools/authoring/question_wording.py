@@ -36,9 +36,7 @@ T = TypeVar("T")
 class AskWriter(Protocol):
     """Puts questions to a model that writes; returns its answers, and notes on calls and cost."""
 
-    def __call__(
-        self, questions: Sequence[JudgeQuestion[T]], /
-    ) -> tuple[list[T | NotScored], Sequence[str]]:
+    def __call__(self, questions: Sequence[JudgeQuestion[T]], /) -> tuple[list[T | NotScored], Sequence[str]]:
         """Ask."""
 
 

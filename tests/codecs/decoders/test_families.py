@@ -275,8 +275,6 @@ def wrap_in_tags(*lines: str) -> str:
     return "\n".join(f"<tool_call>\n{line}\n</tool_call>" for line in lines)
 
 
-ONE = '{"name": "f", "arguments": {"x": 1}}'
-
 READ_BY_PARSER = {
     "hermes, one": (parse_hermes, wrap_in_tags(ONE), (Call("f", {"x": 1}),)),
     "hermes, two": (

@@ -108,7 +108,7 @@ def settle_text(text: str) -> str:
     return re.sub(r"(?<=similarity_score\": )-?\d\.\d+", lambda found: f"{float(found[0]):.6f}", text)
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("run", RUNS)
 def test_requests_are_the_official_ones(
     run: str, bfcl: Suite, entries: Mapping[str, Entry], web: Answer

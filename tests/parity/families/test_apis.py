@@ -17,7 +17,6 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.suites.suite import Suite
-from tests.cases import each_case
 from tests.parity.asking.recordings import find_recordings, index_entries
 from tests.parity.asking.test_bfcl import settle_text
 from tests.parity.families.recordings import (
@@ -116,7 +115,8 @@ def list_differences(
     return found
 
 
-@each_case("handler", sorted(read_api_families().keys() - UNASKED.keys()))
+@pytest.mark.few(8)
+@pytest.mark.parametrize("handler", sorted(read_api_families().keys() - UNASKED.keys()))
 def test_requests_are_the_official_ones(
     handler: str,
     bfcl: Suite,

@@ -13,7 +13,6 @@ import pytest
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.suites.suite import Suite
-from tests.cases import each_case
 from tests.parity.asking.recordings import find_recordings, index_entries
 from tests.parity.asking.test_bfcl import settle_text
 from tests.parity.families.recordings import (
@@ -92,7 +91,8 @@ def list_differences(
     return found
 
 
-@each_case("handler", WRITTEN_FAMILIES)
+@pytest.mark.few(8)
+@pytest.mark.parametrize("handler", WRITTEN_FAMILIES)
 def test_prompts_are_the_official_ones(handler: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
     recordings = read_run(handler)
     assert recordings

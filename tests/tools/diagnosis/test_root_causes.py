@@ -135,15 +135,15 @@ def test_an_answer_that_is_not_as_demanded_is_refused(change: dict[str, object],
         ask_about(TALK).read({**GOOD, **change})
 
 
-FAILED = Failed("multi_turn:x", "turn 1: no")
+FAILED_TURN = Failed("multi_turn:x", "turn 1: no")
 AT = Divergence(FailureClass.WRONG_ARGUMENT, 1, "f(a=1)", "f(a=2)", "a")
 FINDINGS = [
     DiagnosedFailure(
-        *("core:a", "multi_turn_base", FAILED, AT),
+        *("core:a", "multi_turn_base", FAILED_TURN, AT),
         Diagnosis(RootCause.OTHER, Misunderstanding.USER_REQUEST, 1, "So."),
     ),
-    DiagnosedFailure("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
-    DiagnosedFailure("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
+    DiagnosedFailure("core:b", "multi_turn_base", FAILED_TURN, AT, NotScored("timeout", "no answer")),
+    DiagnosedFailure("core:c-t2", "multi_turn_base", FAILED_TURN, Divergence(FailureClass.UNEXPLAINED)),
 ]
 
 

@@ -208,7 +208,7 @@ def test_more_runs_than_series_are_refused() -> None:
         parse_svg(make_order(*(make_run(f"{n}") for n in range(9))))
 
 
-@pytest.mark.few(67)
+@pytest.mark.few(8)
 @every_chart
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 def test_svg_has_the_elements_of_a_harmless_chart(chart: str, text: str) -> None:

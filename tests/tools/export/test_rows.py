@@ -75,6 +75,7 @@ def test_several_runs_stand_below_each_other() -> None:
     assert {row["run"]: row["model"] for row in rows} == {"a": "test", "b": "test"}
 
 
+@pytest.mark.few(8)
 @every_text
 @each_case("per", ["entry", "score"])
 def test_every_text_is_a_cell_and_no_formula(text: str, per: str) -> None:
@@ -100,6 +101,7 @@ def test_scores_are_fractions() -> None:
     assert accuracies["parallel"] == 0.5
 
 
+@pytest.mark.few(8)
 @every_text
 def test_every_text_in_json_comes_back_on_a_line_of_its_own(text: str) -> None:
     rows = [json.loads(line) for line in render_json_lines(make_order(make_run(text=text)))]
@@ -136,6 +138,7 @@ def test_rows_are_written_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [groups.row_group(number).num_rows for number in range(groups.num_row_groups)] == [3, 3, 1]
 
 
+@pytest.mark.few(8)
 @every_text
 def test_every_text_in_parquet_comes_back(text: str, tmp_path: Path) -> None:
     path = tmp_path / "entries.parquet"
@@ -211,6 +214,7 @@ def test_latex_reads_as_the_table() -> None:
     assert "test (fc), core 1, official profile" in text
 
 
+@pytest.mark.few(8)
 @every_text
 def test_latex_has_the_form_of_a_harmless_table(text: str) -> None:
     order = make_order(make_run(text=text), make_run("b", "other"))
@@ -234,6 +238,7 @@ def test_markdown_is_a_table() -> None:
     assert '<td style="text-align:right">50.00</td>' in html
 
 
+@pytest.mark.few(8)
 @every_text
 def test_markdown_has_the_form_of_a_harmless_table(text: str) -> None:
     hostile, harmless = (

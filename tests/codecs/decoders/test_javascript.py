@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs import javascript
+from pytest_fcbench.codecs.decoders import javascript
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.cases import each_case

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs import java
+from pytest_fcbench.codecs.decoders import java
 from pytest_fcbench.codecs.decoders.syntax import LONGEST_LITERAL, Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.cases import each_case

@@ -21,7 +21,7 @@ from pytest_fcbench.codecs.decoders.syntax import (
     refuse_faults,
     strip_brackets,
 )
-from pytest_fcbench.codecs.syntax_trees import (
+from pytest_fcbench.codecs.decoders.syntax_trees import (
     collect_arguments,
     convert_number,
     find_first,
