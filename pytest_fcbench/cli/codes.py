@@ -9,6 +9,7 @@ from textwrap import wrap
 from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
+from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.present.failure_codes import FailureCode, read_failure_codes
 
 CODES = {
@@ -55,7 +56,7 @@ def declare_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def run_completion(arguments: argparse.Namespace) -> int:
-    # Imported late because no other command needs it.
+    require_extra("completion", "fcbench completion")
     import shtab
 
     print(shtab.complete(arguments.make_parser(), arguments.shell))

@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry, Group, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import (
     PLAIN,
     AnswerNotation,
@@ -29,6 +28,7 @@ from pytest_fcbench.domain.prompting import (
     Style,
 )
 from pytest_fcbench.domain.registry import IdentityCache
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 

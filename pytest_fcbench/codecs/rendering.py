@@ -12,8 +12,8 @@ from pytest_fcbench.codecs.decoders.syntax import CLOSING, OPENING
 from pytest_fcbench.codecs.presenting import find_shown_name
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Language, Schema
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import AnswerNotation, Mode, PromptFormat, Prompting
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 

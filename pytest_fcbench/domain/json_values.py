@@ -115,8 +115,3 @@ def one_of(*values: str | None) -> FieldInfo:
     """Name the values that a JSON Schema allows; a reader takes others, which newer versions may write."""
     field_info: FieldInfo = Field(json_schema_extra={"enum": list(values)})
     return field_info
-
-
-def as_mapping(value: object) -> Mapping[str, object]:
-    """Return a value that is an object, or an empty object."""
-    return value if isinstance(value, Mapping) else {}

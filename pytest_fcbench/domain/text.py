@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 _LONGEST = 600
@@ -119,6 +120,11 @@ def read_json_text(text: str | bytes, **options: Any) -> Any:
     if len(text) > 2 * DEEPEST and _find_deep_parts(value, DEEPEST):
         raise ValueError(TOO_DEEP)
     return value
+
+
+def as_mapping(value: object) -> Mapping[str, object]:
+    """Return a value that is an object, or an empty object."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def read_json_at(text: str, start: int = 0, *, strict: bool = True) -> tuple[Any, int]:

@@ -22,7 +22,7 @@ from pydantic import ConfigDict, Discriminator, Tag, ValidationError, WithJsonSc
 from pytest_fcbench.codecs.function_docs.json_schema import NO_PARAMETERS, describe_function
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.rows import Given, OneOf, Row
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.formats.fields import (

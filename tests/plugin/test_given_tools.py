@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pytest_fcbench.codecs.function_docs.json_schema import resolve_schema
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.mcp_servers.open_server import list_tools, read_source
 from tests import codecs
 from tests.loopback import Body, Reply, make_message_reply, serve_answers

@@ -13,9 +13,9 @@ from typing import ClassVar, TypeAlias
 
 from pytest_fcbench.codecs.chat_reply import RESPONSES, read_choice, read_tokens
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.protocol_notes import read_ending
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
 
 Item: TypeAlias = Mapping[str, object]

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, from_json
 from pytest_fcbench.codecs.presenting import WireDoc, Wording, build_tool
 from pytest_fcbench.domain.function_doc import GivenSchema
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import as_mapping
 
 Tool: TypeAlias = Mapping[str, object]
 

@@ -23,9 +23,9 @@ from pytest_fcbench.codecs.dialogues.openai_forms import (
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.protocol_notes import read_ending
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 
 _REPEATED_KEYS = ("tool_calls", "tool_plan", "content", "citations")

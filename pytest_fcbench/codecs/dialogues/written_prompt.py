@@ -22,8 +22,8 @@ from pytest_fcbench.codecs.dialogues.tools import write_declaration_text, write_
 from pytest_fcbench.codecs.presenting import WireDoc, Wording, build_result_messages
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.prompting import Api, Mode, WireRequest
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_message
 
 OURS = "pytest_fcbench.codecs.dialogues"

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_fcbench.codecs.function_docs.schema_keywords import find_place, update_keywords
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, OpenNames, Schema
-from pytest_fcbench.domain.json_values import as_mapping
 from pytest_fcbench.domain.registry import IdentityCache
-from pytest_fcbench.domain.text import read_json_text, shorten_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
 )
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")

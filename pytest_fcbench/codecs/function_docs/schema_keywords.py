@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, unquote, urljoin
 
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 
 _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose value has a schema by name, so that the names in it are no keywords."""

@@ -26,7 +26,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violat
 from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.questions import NextReplyRow, OfferedRow, OfferingFile, read_call, read_questions
 from pytest_fcbench.formats.rows import Given, One, Some, TextOr

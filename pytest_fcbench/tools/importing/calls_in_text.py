@@ -25,8 +25,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults, strip_fence
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.json_values import as_mapping
-from pytest_fcbench.domain.text import read_json_at, read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_at, read_json_text
 from pytest_fcbench.domain.transcript import Call, drop_reasoning
 from pytest_fcbench.tools.importing.offered_tools import (
     LoggedCall,

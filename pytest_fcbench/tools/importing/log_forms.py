@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.json_values import as_mapping
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.tools.importing.calls_in_text import read_messages, separate_calls
 from pytest_fcbench.tools.importing.offered_tools import (
     LoggedConversation,

@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import CATEGORIES, Message, PastCall
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.domain.json_values import as_mapping
-from pytest_fcbench.domain.text import read_json_text, shorten_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.tools.importing.offered_tools import (

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.python_syntax import read_literal
-from pytest_fcbench.domain.json_values import as_mapping
-from pytest_fcbench.domain.text import read_json_at, read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_at, read_json_text
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 

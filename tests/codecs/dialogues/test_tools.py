@@ -17,7 +17,7 @@ from pytest_fcbench.codecs.dialogues.tools import (
     write_schema_tool,
 )
 from pytest_fcbench.domain.function_doc import GivenSchema
-from pytest_fcbench.domain.json_values import as_mapping
+from pytest_fcbench.domain.text import as_mapping
 from tests.cases import each_case
 from tests.codecs.test_presenting import WORDING
 
