@@ -1,50 +1,31 @@
-"""``fcbench store``: list and delete stored answers; convert them to official result files and back."""
+"""``fcbench store``: list and delete stored answers."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import shlex
 import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 
 from pytest_fcbench.cli.options import (
     PLACE_OPTIONS,
-    REQUEST_OPTIONS,
-    collect_run_options,
     declare_run_options,
     load_settings,
-    spell_run_options,
 )
 from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
-from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
-from pytest_fcbench.dispatch.pipeline import Pipeline
-from pytest_fcbench.dispatch.stored_answers import StoredAnswers, name_model
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
-from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.dispatch.stored_answers import name_model
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.domain.transcript import Completion, Fault, Transcript
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.baselines.replay import find_result_path, select_judged_text, write_row
-from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import write_new_files
-from pytest_fcbench.suites import bfcl
-
-_SUITE = bfcl.SOURCE.name
-# Causes for which an entry has no stored answer; any other cause is an error.
-_UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
 
 
 def declare_store(parser: argparse.ArgumentParser) -> None:
@@ -81,25 +62,6 @@ def declare_store(parser: argparse.ArgumentParser) -> None:
     prune.add_argument("--yes", action="store_true", help="delete without asking")
     prune.set_defaults(action=_prune)
 
-    exporting = actions.add_parser("export", help="write stored answers as official result files")
-    exporting.set_defaults(action=_export)
-    importing = actions.add_parser("import", help="store the answers of one model's official result files")
-    importing.set_defaults(action=_import)
-    for each, folder in (
-        (exporting, "folder to write to, in a folder of the model"),
-        (importing, "folder of one model's results"),
-    ):
-        each.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
-        declare_run_options(each, ("model",), required=each is importing)
-        declare_run_options(each, (*PLACE_OPTIONS, *REQUEST_OPTIONS))
-        each.add_argument(
-            "--suite",
-            choices=[_SUITE],
-            default=_SUITE,
-            help=f"suite of the answers; only {_SUITE} is possible",
-        )
-        each.add_argument("--force", action="store_true", help="replace existing files or answers")
-
 
 _MOST_DAMAGED = 5
 """The most damaged answers that are named."""
@@ -122,25 +84,22 @@ def _parse_age(age: str) -> int:
 
 
 def run_store(arguments: argparse.Namespace) -> int:
-    arguments.action(arguments, load_settings(arguments, _SUITE))
+    arguments.action(arguments, load_settings(arguments))
     return 0
 
 
 @contextmanager
-def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
+def _open_store(settings: Settings) -> Iterator[AnswerStore]:
     """Open the store of answers; its errors become messages without a traceback."""
     if settings.store is None:
         raise UsageError("no answers are stored (store: none); name a file with --store")
-    store = AnswerStore(settings.store, new=new)
+    store = AnswerStore(settings.store, new=False)
     try:
         yield store
     except sqlite3.Error as error:
         raise FcbenchError(store.describe_error(error)) from None
     finally:
         store.close()
-
-
-# Looking and deleting
 
 
 def _print_size(arguments: argparse.Namespace, settings: Settings) -> None:
@@ -241,124 +200,3 @@ def _prune(arguments: argparse.Namespace, settings: Settings) -> None:
         print(f"{deleted_count:,} answers deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
-
-
-# Official result files
-
-
-def _export(arguments: argparse.Namespace, settings: Settings) -> None:
-    context = _make_asking_context(settings)
-    suite, manner = context.suites[_SUITE], context.manner
-    folder = arguments.folder / settings.label.replace("/", "_")
-    files: dict[Path, list[str]] = {}
-    missing = 0
-    with _open_store(settings) as store:
-        # Offline, so that an answer that is not stored is missing here, not paid for.
-        identity = registry.describe_identity(settings)
-        stored_answers = StoredAnswers(store, identity, offline=True, immediate=True)
-        model = Pipeline(context.model, [stored_answers], immediate=True)
-        # Most stores have answers to a part of the entries: the others need no conversation to be missing.
-        ids = {answer.entry for answer in store.kept(settings.model)}
-        for category in suite.categories:
-            entries = suite.load(category)
-            conversations = _hold_conversations(model, context, [e for e in entries if e.item_id in ids])
-            rows = [
-                json.dumps(write_row(entry, select_judged_text(transcript)))
-                for entry, transcript in conversations
-            ]
-            missing += len(entries) - len(rows)
-            if rows:
-                files[folder / find_result_path(category)] = rows
-    if not files:
-        raise UsageError(
-            f"{store.path} has no answer that a run of {settings.label} with these settings would "
-            f"find (mode {manner.prompting.mode}); 'fcbench store list' shows what it has"
-        )
-    write_new_files(
-        {path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=arguments.force
-    )
-    for path, rows in files.items():
-        print(f"{len(rows):>6,}  {path}")
-    print(f"{sum(map(len, files.values())):,} answers written; {missing:,} entries have none")
-
-
-def _import(arguments: argparse.Namespace, settings: Settings) -> None:
-    _make_asking_context(settings)
-    if not arguments.folder.exists():
-        raise UsageError(f"{arguments.folder} does not exist; give the result folder of one model")
-    context = RunContext(replace(settings, model=f"replay:{arguments.folder}", suites=(_SUITE,)))
-    replay_model, suite = context.model, context.suites[_SUITE]
-    assert context.chosen.recorded
-    results = context.chosen.recorded.answered
-    matching_entries = [e for category in suite.categories for e in suite.load(category) if e.key in results]
-    # The others continue earlier conversations, which result files need not hold.
-    entries = [entry for entry in matching_entries if entry.after is None]
-    if not matching_entries:
-        raise UsageError(
-            f"{arguments.folder}: none of its {len(results):,} ids is an entry of {_SUITE}; give the "
-            f"result folder of one model"
-        )
-    # Replayed as in a run, so each answer is stored under the key by which a run looks for it.
-    with _open_store(settings, new=True) as store:
-        stored_answers = StoredAnswers(
-            store, registry.describe_identity(settings), refresh=arguments.force, immediate=True
-        )
-        model = Pipeline(replay_model, [stored_answers], immediate=True)
-        answers: list[Completion] = []
-        reused_count = other_turns = 0
-        for entry in entries:
-            before = stored_answers.reuses
-            for _, transcript in _hold_conversations(model, context, [entry]):
-                if transcript.last.fault is Fault.OTHER_TURNS:
-                    other_turns += 1
-                    continue
-                answers += transcript.completions
-                reused_count += stored_answers.reuses - before
-    faults = sum(answer.fault is not None for answer in answers)
-    print(f"{len(answers) - faults - reused_count:,} answers imported, {reused_count:,} were already stored")
-    if faults:
-        print(f"{faults:,} results are errors of calls, which are not stored")
-    if other_turns:
-        print(f"{other_turns:,} conversations have another number of turns than their entry: left out")
-    if later := len(matching_entries) - len(entries):
-        print(f"{later:,} depend on earlier conversations; judge them with replay:{arguments.folder}")
-    if unknown := len(results) - len(matching_entries):
-        print(f"{unknown:,} ids are not entries of {_SUITE}")
-    # A run finds the answers only if it asks in the same way.
-    actual_prompting = context.manner.prompting
-    plain = registry.choose_model(replace(settings, mode=actual_prompting.mode)).manner.prompting
-    options = {**collect_run_options(arguments), "mode": actual_prompting.mode}
-    if actual_prompting.names != plain.names:
-        options["names"] = actual_prompting.names
-    if actual_prompting.syntax != plain.syntax:
-        options["syntax"] = actual_prompting.syntax
-    command = shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"])
-    print(f"judge them with: {redact_secrets(command)}")
-
-
-# What a run would ask
-
-
-def _make_asking_context(settings: Settings) -> RunContext:
-    """Return the context of a run over the official entries. Raises ``UsageError`` if it stores nothing."""
-    context = RunContext(replace(settings, suites=(_SUITE,)))
-    if not context.waits:
-        raise UsageError(
-            f"answers of {settings.label!r} are not stored, because it needs no network; name "
-            f"another model with --model"
-        )
-    return context
-
-
-def _hold_conversations(
-    model: Pipeline, context: RunContext, entries: Iterable[Entry]
-) -> Iterator[tuple[Entry, Transcript]]:
-    """Yield complete conversations, of several trials the first; entries that lack an answer are left out."""
-    dispatcher = Dispatcher(model, partial(context.converse, memories={}))
-    for entry in entries:
-        try:
-            yield entry, dispatcher.transcript(entry)
-            dispatcher.drop_outcome(entry.item_id)
-        except NotScoredError as error:
-            if error.cause not in _UNANSWERED:
-                raise
