@@ -33,7 +33,8 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records
 from pytest_fcbench.scorecard.record import Record
 
-_DRAWS = 1_000
+_DRAWS, _DEALS = 2_000, 1_000
+"""Resamples of a bootstrap, and permutations of the verdicts."""
 _FEWEST = 20
 """With fewer clusters the draws of a bootstrap differ too little, and their quantiles lie too close."""
 _ROUNDING = 1e-9
@@ -222,7 +223,7 @@ def _estimate_by_draws(
         max_deltas.append(max(means) - min(means))
         deviations.append(stdev(means))
     entry_shares = [list(shares) for cluster in complete for shares in cluster]
-    deltas_by_chance = [_deal_shares(entry_shares, chance) for _ in range(_DRAWS)]
+    deltas_by_chance = [_deal_shares(entry_shares, chance) for _ in range(_DEALS)]
     by_chance = round(quantiles(deltas_by_chance, n=20, method="inclusive")[-1], 2)
     if n < _FEWEST:
         reason = f"{n} independent entries in all formats, of which a bootstrap needs {_FEWEST}"

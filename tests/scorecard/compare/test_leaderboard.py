@@ -313,7 +313,7 @@ def _read_texts(svg: str) -> set[str | None]:
 
 def test_the_chart_names_every_dated_model() -> None:
     svg = _draw_chart({"old": date(2023, 6, 13), "new": date(2025, 2, 1)}, "undated") or ""
-    assert {"old", "new", "parallel"} <= _read_texts(svg)
+    assert {"old", "new", "release date; line: the best parallel so far"} <= _read_texts(svg)
     assert "undated" not in _read_texts(svg)
     assert 'role="img" aria-label="parallel over release date, core 1; parallel; the tables' in svg
 
