@@ -58,7 +58,7 @@ def test_a_server_that_hangs_ends_with_the_command(tmp_path: Path, number: int) 
     server = shlex.join([sys.executable, "-c", _SERVER, str(pids), "3"])
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "from pytest_fcbench.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "functions", f"mcp:{server}"]
+    command = [sys.executable, "-c", code, "suite", "functions", f"mcp:{server}"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert wait_until(lambda: len(list_written(pids)) == 2)

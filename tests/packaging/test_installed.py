@@ -146,12 +146,11 @@ def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
 
 
 def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_path: Path) -> None:
-    """So what the tests above say, they say of the base alone. Two packages come with litellm."""
+    """So what the tests above say, they say of the base alone. Two packages come with litellm, pip with Python."""
     (tmp_path / "found.py").write_text(
         "import sys; from importlib.util import find_spec; print(*map(bool, map(find_spec, sys.argv[1:])))"
     )
-    optional = {package for packages in EXTRAS.values() for package in packages} - {"tokenizers", "httpx2"}
+    optional = {package for packages in EXTRAS.values() for package in packages} - {"tokenizers", "httpx2", "pip"}
     done = base.run_module("found", *optional, "hypothesis", "rapidfuzz", "scipy", cwd=tmp_path)
     assert {*done.stdout.split()} == {"False"}
-    assert {*base.run_module("found", "litellm", "numpy", cwd=tmp_path).stdout.split()} == {"True"}
-    assert base.run_module("pip", "download", "--help", cwd=tmp_path).returncode == 0  # by fcbench pull
+    assert base.run_module("found", "litellm", cwd=tmp_path).stdout.split() == ["True"]
