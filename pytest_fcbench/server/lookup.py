@@ -324,7 +324,8 @@ class FamilyLookup:
 
 
 def _hash_said(body: Mapping[str, object]) -> str:
-    members = {name: body[name] for name in _SAID if name in body}
+    # Numbers by value, as ``parse_json`` reads those of a request.
+    members = parse_json(json.dumps({name: body[name] for name in _SAID if name in body}))
     return hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()
 
 
