@@ -150,7 +150,11 @@ def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_p
     (tmp_path / "found.py").write_text(
         "import sys; from importlib.util import find_spec; print(*map(bool, map(find_spec, sys.argv[1:])))"
     )
-    optional = {package for packages in EXTRAS.values() for package in packages} - {"tokenizers", "httpx2", "pip"}
+    optional = {package for packages in EXTRAS.values() for package in packages} - {
+        "tokenizers",
+        "httpx2",
+        "pip",
+    }
     done = base.run_module("found", *optional, "hypothesis", "rapidfuzz", "scipy", cwd=tmp_path)
     assert {*done.stdout.split()} == {"False"}
     assert base.run_module("found", "litellm", cwd=tmp_path).stdout.split() == ["True"]
