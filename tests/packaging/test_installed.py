@@ -146,7 +146,7 @@ def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
 
 
 def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_path: Path) -> None:
-    """So what the tests above say, they say of the base alone. Two packages come with litellm, pip with Python."""
+    """So what the tests above say, they say of the base alone. Some come with litellm, pip with Python."""
     (tmp_path / "found.py").write_text(
         "import sys; from importlib.util import find_spec; print(*map(bool, map(find_spec, sys.argv[1:])))"
     )
