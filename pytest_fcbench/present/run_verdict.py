@@ -120,10 +120,12 @@ def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) 
             **commands,
         }
     longest = max(map(len, commands))
+    # All purposes beside their commands, or all below: a mixture is hard to read.
+    is_beside = all(9 + longest + len(purpose) <= width for purpose in commands.values())
     for place, (command, purpose) in enumerate(commands.items()):
-        lead = f"{'next:' if place == 0 else '':<5} {command:<{longest}}"
-        if len(lead) + len(purpose) + 3 <= width:
-            yield OutputLine(f"{lead} - {purpose}")
+        lead = f"{'next:' if place == 0 else '':<5} {command}"
+        if is_beside:
+            yield OutputLine(f"{lead:<{6 + longest}} - {purpose}")
         else:
-            yield OutputLine(lead.rstrip())
+            yield OutputLine(lead)
             yield OutputLine(f"{'':<8}{purpose}")

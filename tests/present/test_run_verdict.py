@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_verdict import (
@@ -126,6 +128,13 @@ def test_the_weakest_categories_are_named_where_there_are_several() -> None:
     records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
     assert "weakest: parallel 0.0%" in write(records)
     assert not any(line.startswith("weakest") for line in write(HALF))
+
+
+@pytest.mark.parametrize(("width", "lines"), [(100, 3), (80, 6)])
+def test_all_purposes_stand_beside_their_commands_or_all_below(width: int, lines: int) -> None:
+    told = [line.text for line in write_next_commands(FACTS, HALF, width)]
+    assert len(told) == lines
+    assert sum(" - " in line for line in told) == (3 if lines == 3 else 0)
 
 
 def test_the_last_lines_are_commands_that_go_on() -> None:
