@@ -18,7 +18,7 @@ from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.official_models import find_family, name_at_server
-from pytest_fcbench.server import faults
+from pytest_fcbench.server import conforming, faults
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.suites import bfcl, core
@@ -33,7 +33,11 @@ _HOST = "127.0.0.1"
 def declare_serve(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("--model", required=True, help="model to serve: oracle, lexical or scripted:FILE")
+    add(
+        "--model",
+        required=True,
+        help="model to serve: oracle, lexical, scripted:FILE, or conforming, which answers any request",
+    )
     add(
         "--suite",
         action="append",
@@ -76,9 +80,11 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def run_serve(arguments: argparse.Namespace) -> int:
-    models = _find_models(arguments.model)
+    is_conforming = arguments.model == conforming.NAME
+    models = OracleModel if is_conforming else _find_models(arguments.model)
+    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *(conforming.WireFault if is_conforming else ()))
     draws = faults.draw_faults(
-        faults.read_shares(arguments.fault), faults.read_latency(arguments.latency), arguments.seed
+        faults.read_shares(arguments.fault, kinds), faults.read_latency(arguments.latency), arguments.seed
     )
     if not 0 <= arguments.retry_after < math.inf:
         raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
@@ -94,7 +100,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
     named_suites, nearby = find_project_suites()
     suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]
     families = None if arguments.official is None else _open_families(arguments.official, suites, models)
-    lookup = EntryIndex(suites, models)
+    lookup = EntryIndex([] if is_conforming else suites, models)
 
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
@@ -120,7 +126,8 @@ def run_serve(arguments: argparse.Namespace) -> int:
             f"{f'--fcbench-as={arguments.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families)
+        any_answer = conforming.ConformingModel(model) if is_conforming else None
+        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families, any_answer)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 
@@ -164,5 +171,6 @@ def _find_models(name: str) -> Models:
             load(MANNERS[0])
             return load
     raise UsageError(
-        f"--model={name}: {describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE'))}"
+        f"--model={name}: "
+        f"{describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE', conforming.NAME))}"
     )

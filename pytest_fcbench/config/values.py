@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.options import BY_KEY, OPTIONS, Option
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Shard
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Group, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
@@ -31,6 +31,7 @@ from pytest_fcbench.formats.fields import Field, read_yaml
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import GateRule
+from pytest_fcbench.suites import wire
 from pytest_fcbench.suites.registry import OURS, SUITES, can_name_a_suite, describe_unknown_suite
 
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.in_file), "models", "prices", "suites")
@@ -334,8 +335,8 @@ def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
 def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     """Read the selected categories in the order of the tables, by default all that are scored.
 
-    Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
-    every category that they can have.
+    Suites given by path do not follow what the file says. Where only a team's own suites or the checks of a
+    server run, the default is every category that they can have.
     """
     plain_categories = tuple(c for c in CATEGORIES.values() if not c.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
@@ -348,9 +349,13 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     option_layers = Layers(layers.command_line, {}, {}) if layers.pointed else layers
     for name in option_layers.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
         chosen_names |= set(SELECTIONS.get(name, ())) or {name}
-    if not chosen_names and not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS):
+    if chosen_names:
+        return tuple(c for name, c in CATEGORIES.items() if name in chosen_names)
+    suites = set(_read_suites(layers, BY_KEY["suite"]))
+    if suites.isdisjoint(OURS.keys() - {wire.NAME}):
         return plain_categories
-    return tuple(c for name, c in CATEGORIES.items() if (name in chosen_names if chosen_names else c.scored))
+    checks_server = wire.NAME in suites
+    return tuple(c for c in CATEGORIES.values() if c.scored or (checks_server and c.group is Group.SERVER))
 
 
 def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:

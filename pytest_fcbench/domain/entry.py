@@ -45,6 +45,8 @@ class Group(StrEnum):
     """The next answer in a conversation that has begun, and answers that a check of a team's own judges."""
     MCP = "mcp"
     """Calls that act on an MCP server of a team."""
+    SERVER = "server"
+    """Checks of the server behind a model, which are no part of the model's score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Category:
     @property
     def single_turn(self) -> bool:
         """True where one question gets one answer."""
-        return self.group not in {Group.MULTI_TURN, Group.AGENTIC, Group.COMPLEX, Group.MCP}
+        return self.group not in {Group.MULTI_TURN, Group.AGENTIC, Group.COMPLEX, Group.MCP, Group.SERVER}
 
     @property
     def varies_others(self) -> bool:
@@ -79,13 +81,13 @@ class Category:
 
     @property
     def file_word(self) -> str:
-        """The word for it in files of entries; the categories of a scene share theirs."""
-        return self.kind if self.group is Group.AGENTIC else self.name
+        """The word for it in files of entries; the categories of a scene, and of checks, share theirs."""
+        return self.kind if self.group in {Group.AGENTIC, Group.SERVER} else self.name
 
     @property
     def on_leaderboard(self) -> bool:
         """True where the leaderboard of BFCL has such entries, in one of its versions."""
-        return self.group not in {Group.COMPLEX, Group.NEXT_STEP, Group.MCP}
+        return self.group not in {Group.COMPLEX, Group.NEXT_STEP, Group.MCP, Group.SERVER}
 
 
 _ALL = (
@@ -132,6 +134,10 @@ _ALL = (
     Category("next_reply", Group.NEXT_STEP, "next_reply", scored=False, expects_calls=False, continues=True),
     Category("own_check", Group.NEXT_STEP, "own_check", scored=False, expects_calls=False),
     Category("mcp", Group.MCP, "server_turns", scored=False),
+    # A category for each severity.
+    Category("server_must", Group.SERVER, "server_check", scored=False, expects_calls=False),
+    Category("server_should", Group.SERVER, "server_check", scored=False, expects_calls=False),
+    Category("server_info", Group.SERVER, "server_check", scored=False, expects_calls=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}

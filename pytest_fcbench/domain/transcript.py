@@ -148,11 +148,13 @@ class Party(StrEnum):
     """The web: a search engine and the servers of pages."""
     SERVER = "mcp"
     """The MCP servers that the calls of entries act on."""
+    ENDPOINT = "endpoint"
+    """The endpoint of the model under test, which is sent requests as they are."""
     OWN_WEB = "own_web"
     """The small web that a suite brings with it."""
 
 
-PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY)
+PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY, Party.ENDPOINT)
 """The parties that are paid by tokens or time."""
 WEBS = (Party.WEB, Party.OWN_WEB)
 """The parties that answer questions about the web."""

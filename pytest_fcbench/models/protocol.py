@@ -90,11 +90,16 @@ def run_through(coroutine: Coroutine[object, object, T]) -> T:
     raise RuntimeError("a model that says it answers at once has waited")
 
 
+_ABSENT = {Party.ENDPOINT: "the model has no endpoint of a known address; name one with --fcbench-api-base"}
+"""The way out where a party is missing that a user can name."""
+
+
 @dataclass(frozen=True, slots=True)
 class RoutedModel:
     """The model under test and the other parties, behind one interface.
 
-    Where another party gives no answer, the conversation goes on and decides what that means.
+    Where another party gives no answer, the conversation goes on and decides what that means; one with the
+    endpoint itself has nothing else to go on.
     """
 
     model: Responder
@@ -115,17 +120,20 @@ class RoutedModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the model that the request is for.
 
-        Raises ``NotScoredError`` where the model under test gives no answer.
+        Raises ``NotScoredError`` where the model under test, or its endpoint, gives no answer.
         """
         party = request.party
         if party is Party.MODEL:
             return await self.model.complete(entry, request)
         try:
             if party not in self.others:
-                raise NotScoredError("no_party", f"nobody is there to be asked as {party}")
+                reason = _ABSENT.get(party, f"nobody is there to be asked as {party}")
+                raise NotScoredError("no_party", reason)
             return await self.others[party].complete(entry, request)
         # The run has ended, so nothing is left for the conversation to decide.
         except RunStoppedError:
             raise
         except NotScoredError as error:
+            if party is Party.ENDPOINT:
+                raise
             return Completion(text=f"{error.cause}: {error.reason}", fault=Fault.INFERENCE_ERROR)

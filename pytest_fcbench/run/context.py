@@ -165,7 +165,7 @@ class RunContext:
     @cached_property
     def prices(self) -> Mapping[Party, Price]:
         """The prices of the parties that are paid by tokens or time, as far as they are known."""
-        price_by_party: dict[Party, Price | None] = {Party.MODEL: self.price}
+        price_by_party: dict[Party, Price | None] = {Party.MODEL: self.price, Party.ENDPOINT: self.price}
         if judge := self.settings.judge:
             price_by_party[Party.JUDGE] = judge.price or known_price(judge.model)
         if self.settings.similarity not in MEASURES:
@@ -213,6 +213,11 @@ class RunContext:
     def starts_servers(self) -> bool:
         """True where calls of selected entries act on MCP servers."""
         return any(category.group is Group.MCP for category in self.settings.categories)
+
+    @property
+    def checks_endpoint(self) -> bool:
+        """True where selected entries check the server behind the model."""
+        return any(category.group is Group.SERVER for category in self.settings.categories)
 
     @property
     def web_recording(self) -> Path | None:

@@ -22,6 +22,7 @@ from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.mcp_servers.server_pool import ServerPool
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import NeedsKey, Responder, RoutedModel
+from pytest_fcbench.models.providers.endpoint_probe import open_probe
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
 from pytest_fcbench.web.searcher import OwnWeb, Recording, WebRecorder, WebSearcher, open_web_searcher
@@ -49,7 +50,7 @@ class RunModels:
         with ExitStack() as self._opened:
             model = context.model if context.model.immediate else self._open_model_under_test()
             others = self._open_other_parties()
-            self.routed_model: Responder = RoutedModel(model, others) if others else model
+            self.routed_model: Responder = RoutedModel(model, others) if others or context.checks_endpoint else model
             """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.
             self._opened = self._opened.pop_all()
@@ -76,6 +77,9 @@ class RunModels:
         for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items():
             own = settings.judge if party is Party.JUDGE and settings.judge else other_settings
             parties[party] = self._open_pipeline(party, model, own, identity)
+        if context.checks_endpoint and (probe := open_probe(settings)):
+            identity = {"endpoint": probe.model.name, "api_base": probe.model.api_base}
+            parties[Party.ENDPOINT] = self._open_pipeline(Party.ENDPOINT, probe, settings, identity)
         if context.starts_servers:
             parties[Party.SERVER] = self._open_servers()
         if not context.asks_web:
@@ -108,7 +112,7 @@ class RunModels:
         self, party: Party, model: Responder, settings: Settings, identity: registry.Identity
     ) -> Pipeline:
         """Put a party that is asked under these settings behind its steps. Raises ``UsageError``."""
-        share, is_tested = self._share, party is Party.MODEL
+        share, is_tested = self._share, party in (Party.MODEL, Party.ENDPOINT)
         limits = Limits(
             rpm=settings.rpm and settings.rpm * share,
             tpm=settings.tpm and settings.tpm * share,

@@ -24,11 +24,21 @@ from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
     estimate_tokens,
+    parse_json,
     read_body,
     read_embedding_request,
     read_response_request,
 )
-from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, FaultKind, break_stream
+from pytest_fcbench.server.conforming import (
+    ConformingModel,
+    ConformingReply,
+    WireFault,
+    break_reply,
+    read_message_request,
+    read_response,
+    takes_long,
+)
+from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind, break_stream
 from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup
 from pytest_fcbench.server.replies import (
     Judge,
@@ -60,7 +70,9 @@ MOST_BYTES = 16 * 2**20
 """The longest request body that is accepted."""
 
 _LONGEST_HANG_S = 3600
-_SENDS_ANSWER = CHANGES_ANSWER | STREAM_FAULTS
+LONG_REPLY_S = 2.0
+"""Seconds that a long reply takes, which a fault writes for nobody."""
+_SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *WireFault))
 # SO_LINGER with a time of 0: to close resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -73,7 +85,7 @@ class Stats:
     answered: Counter[str] = field(default_factory=Counter)
     """Good answers sent in full, by the name in the request's header or else the entry's key; ``judge`` and
     ``embeddings`` where no entry is asked."""
-    faults: Counter[FaultKind] = field(default_factory=Counter)
+    faults: Counter[Fault] = field(default_factory=Counter)
     abandoned: int = 0
     """Requests without a fault whose client gave up before it had the answer."""
     in_flight: int = 0
@@ -92,7 +104,7 @@ class _Call:
     """Seconds since the epoch."""
     name: str | None
     """The name of its entry, where its header gives one."""
-    fault: FaultKind | None
+    fault: Fault | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +117,15 @@ class _Answer:
     """The whole body, or the events of a stream."""
     broken: bool = False
     is_stream: bool = False
+    status: int = 200
+    content_type: str = ""
+    """The type of the body, where a fault changes it."""
 
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers that say what the body is."""
+        if self.content_type:
+            return {"Content-Type": self.content_type}
         if self.is_stream:
             return {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
         return {"Content-Type": "application/json"}
@@ -138,11 +155,15 @@ class ChatServer:
         retry_after: float,
         judge: Judge,
         families: FamilyLookup | None = None,
+        conforming: ConformingModel | None = None,
     ):
         """Serve the model under a name; ``judge`` replies to questions that are about no entry.
 
-        With ``families`` requests in the form of that family are answered at its API's path.
+        With ``families`` requests in the form of that family are answered at its API's path; with
+        ``conforming`` that model answers all requests.
         """
+        self._conforming = conforming
+        self._busy_until = 0.0
         self._families = families
         self._name = name
         self._lookup = lookup
@@ -153,12 +174,35 @@ class ChatServer:
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
+        # aiohttp would print a traceback for each client that does not speak HTTP.
+        faults_of_clients = HttpProcessingError, web.RequestPayloadError
+        logging.getLogger("aiohttp.server").addFilter(
+            lambda record: not (record.exc_info and isinstance(record.exc_info[1], faults_of_clients))
+        )
+        web.run_app(
+            self.build_application(),
+            sock=listening,
+            print=ready,
+            access_log=None,
+            # Cancels the handler of a client that gave up, which then no longer counts as in flight.
+            handler_cancellation=True,
+            shutdown_timeout=0.1,
+            backlog=1024,
+        )
+
+    def build_application(self) -> web.Application:
+        """Build the application with all paths."""
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
         paths: dict[str, Prepare] = {
             "/v1/chat/completions": self._prepare_chat_answer,
             "/v1/responses": self._prepare_response,
             "/v1/embeddings": self._prepare_embedding,
         }
+        if self._conforming:
+            paths = {
+                FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self._conforming, api)
+                for api in (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
+            }
         if self._families and (api := find_api(self._families.member.handler)):
             paths[FAMILY_PATHS[api]] = self._prepare_family_answer
         for path, prepare in paths.items():
@@ -174,21 +218,7 @@ class ChatServer:
             ("/v1/health", is_up),
         ):
             app.router.add_get(path, partial(_send_json, content))
-        # aiohttp would print a traceback for each client that does not speak HTTP.
-        faults_of_clients = HttpProcessingError, web.RequestPayloadError
-        logging.getLogger("aiohttp.server").addFilter(
-            lambda record: not (record.exc_info and isinstance(record.exc_info[1], faults_of_clients))
-        )
-        web.run_app(
-            app,
-            sock=listening,
-            print=ready,
-            access_log=None,
-            # Cancels the handler of a client that gave up, which then no longer counts as in flight.
-            handler_cancellation=True,
-            shutdown_timeout=0.1,
-            backlog=1024,
-        )
+        return app
 
     async def _answer_request(self, prepare: Prepare, request: web.Request) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
@@ -247,6 +277,35 @@ class ChatServer:
         whole = json.dumps(write_reply(api, reply)).encode()
         return _Answer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
+    async def _prepare_conforming_answer(
+        self, model: ConformingModel, api: Api, content: bytes, call: _Call
+    ) -> _Answer:
+        fault = call.fault if isinstance(call.fault, WireFault) else None
+        try:
+            request: bytes | Mapping[str, object] = content
+            if api is Api.RESPONSES:
+                body = read_response_request(content)
+                request = read_response(parse_json(content), body.messages, body.tools)
+            elif api is Api.MESSAGES:
+                request = read_message_request(content)
+            if fault is WireFault.HOLD_PLACE:
+                await self._hold_place(takes_long(request))
+            answer = _write_conforming_answer(api, model.answer_request(request, fault), call, fault)
+        except RefusedRequestError as error:
+            if fault is not WireFault.PLAIN_ERRORS:
+                raise
+            parts = (f"Error: {error}".encode(),)
+            return _Answer("conforming", parts, broken=True, status=error.status, content_type="text/plain")
+        return replace(answer, broken=answer.broken or fault is not None)
+
+    async def _hold_place(self, takes_long: bool) -> None:
+        """Wait until earlier long replies would be written, as a server does that writes them to the end."""
+        now = asyncio.get_running_loop().time()
+        if takes_long:
+            self._busy_until = max(now, self._busy_until) + LONG_REPLY_S
+        else:
+            await asyncio.sleep(max(0.0, self._busy_until - now))
+
     def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
         """Make the reply to a chat request. Raises ``RefusedRequestError`` where there is none."""
         is_broken = call.fault is FaultKind.JSON
@@ -271,9 +330,7 @@ class ChatServer:
         embeddings = build_embeddings(self._name, read_embedding_request(content), broken=is_broken)
         return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=is_broken)
 
-    async def _send_fault(
-        self, request: web.Request, fault: FaultKind, answer: _Answer
-    ) -> web.StreamResponse:
+    async def _send_fault(self, request: web.Request, fault: Fault, answer: _Answer) -> web.StreamResponse:
         if fault in _SENDS_ANSWER:
             return await _send(request, answer)
         match fault:
@@ -328,8 +385,33 @@ def _write_chat_answer(body: Body, made: _MadeReply, call: _Call) -> _Answer:
         include_usage=body.include_usage,
     )
     good = write(choices)
-    events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
+    fault = call.fault if isinstance(call.fault, FaultKind) else None
+    events = break_stream(fault, choices, write) if fault in STREAM_FAULTS else good
     return _Answer(made.key, tuple(events), broken=made.broken or events != good, is_stream=True)
+
+
+def _write_conforming_answer(
+    api: Api, made: ConformingReply, call: _Call, fault: WireFault | None
+) -> _Answer:
+    """Write a reply of the conforming model in the form of an interface."""
+    if api is Api.CHAT and made.stream:
+        body = Body(
+            b"", (), (), stream=True, include_usage=made.include_usage and fault is not WireFault.NO_USAGE
+        )
+        answer = _write_chat_answer(body, _MadeReply("conforming", made.reply, broken=False), call)
+        content_type = "application/json" if fault is WireFault.STREAM_AS_JSON else ""
+        return replace(answer, content_type=content_type)
+    if api is Api.RESPONSES:
+        response = build_response(made.reply, call.number, call.created)
+        if made.stream or fault is WireFault.STREAM_UNASKED:
+            return _Answer("conforming", tuple(stream_response(response)), is_stream=True)
+        value = break_reply(response, fault)
+    else:
+        value = write_reply(api, made.reply)
+        if isinstance(choices := value.get("choices"), list):
+            value["choices"] = [{**choices[0], "index": index} for index in range(made.choices)]
+        value = break_reply({"id": f"chatcmpl-{call.number}", "created": call.created, **value}, fault)
+    return _Answer("conforming", (json.dumps(value).encode(),))
 
 
 async def _send_json(value: Mapping[str, object], request: web.Request) -> web.Response:
@@ -339,7 +421,7 @@ async def _send_json(value: Mapping[str, object], request: web.Request) -> web.R
 async def _send(request: web.Request, answer: _Answer) -> web.StreamResponse:
     """Send all of the answer before returning, so that only what was sent is counted."""
     if not answer.is_stream:
-        whole = web.Response(body=b"".join(answer.parts), headers=answer.headers)
+        whole = web.Response(body=b"".join(answer.parts), headers=answer.headers, status=answer.status)
         await whole.prepare(request)
         await whole.write_eof()
         return whole

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.server.conforming import WireFault
 from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
 
 Latency: TypeAlias = Callable[[float], float]
@@ -96,27 +97,32 @@ CHANGES_ANSWER = frozenset([FaultKind.JSON, FaultKind.ONE_CALL])
 """The kinds that send an answer with other contents, in place of an error or none."""
 
 
+Fault: TypeAlias = FaultKind | WireFault
+"""A fault of any request, or one that only the conforming model has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draw:
     """The fault, if any, and the latency of one request."""
 
-    fault: FaultKind | None
+    fault: Fault | None
     latency_s: float
 
 
-def read_shares(texts: Sequence[str]) -> Mapping[FaultKind, float]:
+def read_shares(texts: Sequence[str], kinds: Iterable[Fault] = FaultKind) -> Mapping[Fault, float]:
     """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
-    shares: dict[FaultKind, float] = {}
+    shares: dict[Fault, float] = {}
+    fault_by_name: Mapping[str, Fault] = {str(each): each for each in kinds}
     for text in texts:
         kind, _, share = text.partition(":")
-        if kind not in tuple(FaultKind):
-            error = describe_unknown_name("fault", kind, FaultKind)
+        if kind not in fault_by_name:
+            error = describe_unknown_name("fault", kind, fault_by_name)
             raise UsageError(f"--fault={text}: {error} Use KIND:SHARE, e.g. 429:0.1.")
         if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
             raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, e.g. {kind}:0.1")
-        if kind in shares:
+        if fault_by_name[kind] in shares:
             raise UsageError(f"--fault={text}: {kind} is given twice; give each kind once")
-        shares[FaultKind(kind)] = float(share)
+        shares[fault_by_name[kind]] = float(share)
     if (total := math.fsum(shares.values())) > 1 + 1e-9:
         all_texts = " ".join(texts)
         raise UsageError(f"--fault={all_texts}: the shares add up to {total:g}; their sum must not exceed 1")
@@ -141,7 +147,9 @@ def read_latency(text: str) -> Latency:
     )
 
 
-def draw_faults(shares: Mapping[FaultKind, float], wait: Latency, seed: int) -> Iterator[Draw]:
+def draw_faults(
+    shares: Mapping[FaultKind, float] | Mapping[Fault, float], wait: Latency, seed: int
+) -> Iterator[Draw]:
     """Draw for each request in order of arrival; its fault depends on nothing but seed and shares."""
     random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
     while True:

@@ -46,11 +46,13 @@ class ServedReply:
     calls: tuple[SentCall, ...] | None
     prompt_tokens: int
     completion_tokens: int
+    ending: str | None = None
+    """The reason why the model stopped, where it is not the usual one."""
 
     @property
     def finish_reason(self) -> str:
         """The reason why the model stopped, in OpenAI's words."""
-        return "tool_calls" if self.calls else "stop"
+        return self.ending or ("tool_calls" if self.calls else "stop")
 
     @property
     def usage(self) -> Mapping[str, int]:

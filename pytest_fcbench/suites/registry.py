@@ -19,7 +19,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.suites import bfcl, complexfuncbench, core
+from pytest_fcbench.suites import bfcl, complexfuncbench, core, wire
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
@@ -28,6 +28,7 @@ OURS: Mapping[str, Callable[[Path], Suite]] = {
     core.NAME: core.open_suite,
     bfcl.SOURCE.name: bfcl.open_suite,
     complexfuncbench.NAME: complexfuncbench.open_suite,
+    wire.NAME: wire.open_suite,
 }
 """Functions that open the suites of this package, given the cache folder, by name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -35,7 +35,7 @@ CHANCES = st.floats(0, 1, exclude_max=True)
 HALF = {FaultKind.CUT: 0.25, FaultKind.HANG: 0.25}
 
 
-def _draw_first(number: int, shared: dict[FaultKind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
+def _draw_first(number: int, shared: Mapping[FaultKind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
     return list(islice(draw_faults(shared, read_latency(wait), seed), number))
 
 

@@ -1,0 +1,236 @@
+"""Checks of a server, written by hand in YAML.
+
+category: server_check
+tools:                         # offered by name
+  get_time: {description: Tell the time., parameters: {type: object, properties: {city: {type: string}}}}
+base:                          # members of each request, unless it has its own; null leaves one out
+  messages: [{role: user, content: What time is it in Oslo?}]
+  max_tokens: 300
+entries:
+  - id: choice_none
+    property: With tool_choice none the server sends no call.
+    severity: must             # must, should or info
+    request: {tools: [get_time], tool_choice: none}
+    expect: {calls: 0}
+  - id: stream_is_whole
+    property: A stream says what the whole reply says.
+    severity: must
+    topic: stream              # optional: where it stands in tables
+    seeds: 3                   # optional: how often it is asked, each time with another seed
+    refusable: true            # optional: a server that refuses it with 400 leaves it undecided
+    requests:                  # several, by name
+      whole: {body: {tools: [get_time]}}
+      again: {body: {tools: [get_time]}}
+      streamed: {body: {tools: [get_time], stream: true}}
+    expect: {same: {one: whole, other: streamed, again: again}}
+
+In the texts of requests ``{words:100}`` stands for a hundred words.
+
+A reply must have the status 200 unless ``status`` names others. The properties: ``properties``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+import pydantic
+
+from pytest_fcbench.domain.entry import Category, Entry, Expectation, Message
+from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.rows import (
+    AtLeastOne,
+    EntryRow,
+    ErrorSentence,
+    Given,
+    OneOf,
+    Row,
+    Some,
+    make_rule_error,
+)
+from pytest_fcbench.kinds.server_check.exchange import CHAT, MESSAGES, RESPONSES, RawRequest
+from pytest_fcbench.kinds.server_check.properties import PROPERTIES
+
+
+class Severity(StrEnum):
+    """How much a broken property matters."""
+
+    MUST = "must"
+    """Clients break, or right answers are lost."""
+    SHOULD = "should"
+    """The interface says so, and clients can live without it."""
+    INFO = "info"
+    """Good to know; servers differ here."""
+
+
+class ToolRow(Row):
+    """A tool; other members are sent as they are."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+
+    description: Given[str] = None
+    parameters: Given[dict[str, object]] = None
+
+
+class RequestRow(Row):
+    """A request, and how it is sent."""
+
+    path: Annotated[str, OneOf("path", (CHAT, RESPONSES, MESSAGES))] = CHAT
+    body: Given[dict[str, object]] = None
+    """Its members beside those of ``base``."""
+    raw: Given[str] = None
+    """A text that is sent in place of a body."""
+    drop: bool = False
+    """The client goes away after the first bytes of the reply."""
+
+
+class CheckRow(EntryRow):
+    """A property of a server, and requests whose replies show it."""
+
+    property: str
+    """A sentence: what a right server does."""
+    severity: Annotated[str, OneOf("severity", tuple(Severity))]
+    topic: Given[str] = None
+    request: Given[dict[str, object]] = None
+    """The body of the only request."""
+    requests: Given[AtLeastOne[RequestRow]] = None
+    """Several requests by name, sent in this order."""
+    seeds: Annotated[int, pydantic.Field(ge=1, le=20), ErrorSentence("must be a number from 1 to 20")] = 1
+    """The number of times that all requests are sent, each time with another seed."""
+    refusable: bool = False
+    """True where a server may lack the feature."""
+    status: Given[Some[int]] = None
+    """The statuses that replies may have; 200 where it is left out."""
+    expect: dict[str, object]
+    """Properties by name, with what is demanded of each."""
+
+    @pydantic.model_validator(mode="after")
+    def _check_requests(self) -> CheckRow:
+        if (self.request is None) is (self.requests is None):
+            raise make_rule_error("must have either 'request' or 'requests'")
+        return self
+
+
+class CheckFile(Row):
+    """Checks of a server."""
+
+    category: str
+    entries: list[CheckRow]
+    tools: Given[dict[str, ToolRow]] = None
+    """Tools that requests offer by name."""
+    base: Given[dict[str, object]] = None
+    """Members of the body of each request at chat/completions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCheck(Expectation):
+    """Requests, and the properties that their replies must have."""
+
+    sentence: str
+    severity: Severity
+    topic: str
+    requests: Mapping[str, RawRequest]
+    expected: Mapping[str, object]
+    statuses: tuple[int, ...] = (200,)
+    seeds: int = 1
+    refusable: bool = False
+    removable: frozenset[str] = field(default_factory=frozenset)
+    """Members of bodies that come from ``base``; a server that refuses one is asked without it."""
+
+
+def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+    """Yield the entries of a file in one category, which is one severity. Raises ``SuiteError``."""
+    for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
+        if not category.name.endswith(each.severity):
+            continue
+        requests = {
+            name: _make_request(request, row, place.at("requests", name, "body"))
+            for name, request in (each.requests or {}).items()
+        }
+        if each.request is not None:
+            requests = {"reply": _make_request(RequestRow(body=each.request), row, place.at("request"))}
+        check = ServerCheck(
+            each.property,
+            Severity(each.severity),
+            each.topic or each.id.partition("_")[0],
+            requests,
+            _read_properties(each.expect, place.at("expect"), requests),
+            tuple(each.status or (200,)),
+            each.seeds,
+            each.refusable,
+            frozenset(row.base or ()),
+        )
+        shown = next(iter(requests.values())).body
+        question = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+        yield place, Entry(suite, each.id, category, ((Message("user", question),),), (), check)
+
+
+def _make_request(request: RequestRow, row: CheckFile, at: Field) -> RawRequest:
+    if request.raw is not None:
+        return RawRequest(request.path, request.raw, request.drop)
+    base = row.base or {} if request.path == CHAT else {}
+    body = {key: value for key, value in {**base, **(request.body or {})}.items() if value is not None}
+    if isinstance(tools := body.get("tools"), list):
+        # In other interfaces tools have other forms.
+        body["tools"] = [
+            _offer_tool(tool, row.tools or {}, request.path, at.at("tools", number))
+            for number, tool in enumerate(tools)
+        ]
+    return RawRequest(request.path, as_mapping(_fill_words(body)), request.drop)
+
+
+_WORDS = re.compile(r"\{words:(\d{1,6})\}")
+"""Stands for so many words in a text of a request."""
+
+
+def _fill_words(value: object) -> object:
+    if isinstance(value, str):
+        return _WORDS.sub(lambda found: " ".join(["word"] * int(found[1])), value)
+    if isinstance(value, list):
+        return [_fill_words(each) for each in value]
+    return {key: _fill_words(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _offer_tool(tool: object, known: Mapping[str, ToolRow], path: str, at: Field) -> object:
+    """Return a tool in the form of its interface; one that is no name is sent as it is."""
+    if not isinstance(tool, str):
+        return tool
+    if tool not in known:
+        raise at.error(f"there is no tool {tool!r} under 'tools' ({', '.join(known) or 'none is there'})")
+    members = {"name": tool, **known[tool].model_dump(exclude_none=True)}
+    match path:
+        case "responses":
+            return {"type": "function", **members}
+        case "messages":
+            schema = members.pop("parameters", {"type": "object"})
+            return {**members, "input_schema": schema}
+    return {"type": "function", "function": members}
+
+
+def _read_properties(
+    expect: Mapping[str, object], at: Field, names: Sequence[str] | Mapping[str, object]
+) -> Mapping[str, object]:
+    """Read the properties that a check demands. Raises ``SuiteError``."""
+    read: dict[str, object] = {}
+    for name, value in expect.items():
+        if name not in PROPERTIES:
+            raise at.at(name).error(f"there is no property {name!r}; use one of {', '.join(PROPERTIES)}")
+        try:
+            read[name] = PROPERTIES[name].read_argument(value)
+        except pydantic.ValidationError as error:
+            raise at.at(name).error(error.errors()[0]["msg"]) from None
+        value_read = read[name]
+        named: Sequence[object] = ()
+        if name == "other_ids" and isinstance(value_read, list):
+            named = value_read
+        elif name in ("same", "prompt_grows", "soon"):
+            named = [text for text in vars(value_read).values() if isinstance(text, str)]
+        for each in named:
+            if each not in names:
+                raise at.at(name).error(f"there is no request {each!r}; the check has {', '.join(names)}")
+    return read

@@ -1,0 +1,246 @@
+"""A request to an endpoint and its reply as they are sent, which is what a check of a server looks at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party
+
+CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
+"""The paths behind an address whose replies are read: two of OpenAI, one of Anthropic."""
+
+CUT = "length"
+"""The ending of a reply that reached the limit of its tokens."""
+_ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
+"""Anthropic's words for the ways in which a reply ends, in OpenAI's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawRequest:
+    """A request as it is sent, but for the name of the model, which the endpoint's settings know."""
+
+    path: str
+    """Behind the address of the endpoint."""
+    body: Mapping[str, object] | str
+    """A text is sent as it is."""
+    drop: bool = False
+    """True where the client goes away after the first bytes of the reply."""
+
+    @property
+    def schemas(self) -> Mapping[str, Mapping[str, object]]:
+        """The schema of the parameters of each tool that the request offers, by the tool's name."""
+        tools = self.body.get("tools") if isinstance(self.body, Mapping) else None
+        schemas = {}
+        for tool in tools if isinstance(tools, list) else ():
+            function = as_mapping(as_mapping(tool).get("function", tool))
+            schema = function.get("parameters", function.get("input_schema"))
+            schemas[str(function.get("name"))] = as_mapping(schema)
+        return schemas
+
+    def write_question(self, attempt: int) -> AskModel:
+        """Write the request as a question to the endpoint; ``attempt`` counts equal ones before it."""
+        message = {"role": "user", "content": json.dumps(asdict(self))}
+        return AskModel((message,), party=Party.ENDPOINT, attempt=attempt)
+
+    @classmethod
+    def read_question(cls, question: AskModel) -> RawRequest:
+        """Read what ``write_question`` wrote."""
+        return cls(**read_json_text(str(question.messages[0]["content"])))
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A tool call as the server sent it; any member may be of any type."""
+
+    id: object
+    name: object
+    arguments: object
+    """JSON text, as most interfaces want it, or a value."""
+    type: object = "function"
+
+    def read_arguments(self) -> object:
+        """Return the arguments as a value. Raises ``ValueError`` for text that is no JSON."""
+        return read_json_text(self.arguments) if isinstance(self.arguments, str) else self.arguments
+
+    def __str__(self) -> str:
+        shown = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+        return f"{self.name}({shown:.200})"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What came back for a request."""
+
+    status: int
+    content_type: str
+    reply: Mapping[str, object] | None
+    """The JSON object of the reply, of a stream what its events join to; None for any other body."""
+    beginning: str = ""
+    """The beginning of a body that is no such object."""
+    notes: tuple[str, ...] = ()
+    """What the server did against its interface (``ProtocolNote``)."""
+
+    def write_completion(self, latency_s: float) -> Completion:
+        """Write the exchange as the completion that is stored, with the tokens that it took."""
+        tokens = list_tokens(self.reply or {})
+        return Completion(
+            text=json.dumps(asdict(self)),
+            latency_s=latency_s,
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+        )
+
+    @classmethod
+    def read_completion(cls, completion: Completion) -> Exchange:
+        """Read what ``write_completion`` wrote."""
+        members = read_json_text(completion.text or "{}")
+        return cls(**{**members, "notes": tuple(members["notes"])})
+
+
+def list_tokens(reply: Mapping[str, object]) -> tuple[int | None, int | None, int | None]:
+    """List the tokens that a reply says it took: of the prompt, of the answer, of both."""
+    usage = as_mapping(reply.get("usage"))
+
+    def find_count(*names: str) -> int | None:
+        return next((value for name in names if type(value := usage.get(name)) is int), None)
+
+    return (
+        find_count("prompt_tokens", "input_tokens"),
+        find_count("completion_tokens", "output_tokens"),
+        find_count("total_tokens"),
+    )
+
+
+@dataclass(frozen=True)
+class ServedReply:
+    """The reply to a request, read the same way for each interface."""
+
+    request: RawRequest
+    exchange: Exchange
+    latency_s: float = 0.0
+
+    @property
+    def is_good(self) -> bool:
+        """True where the server answered with a reply that can be read."""
+        return self.exchange.status == 200 and self.exchange.reply is not None
+
+    @cached_property
+    def body(self) -> Mapping[str, object]:
+        """The reply as an object; an empty one where there is none."""
+        return self.exchange.reply or {}
+
+    @cached_property
+    def choices(self) -> Sequence[Mapping[str, object]]:
+        """The choices of a chat completion."""
+        return _list_objects(self.body.get("choices"))
+
+    @cached_property
+    def message(self) -> Mapping[str, object]:
+        """The message of the first choice of a chat completion."""
+        return as_mapping(self.choices[0].get("message")) if self.choices else {}
+
+    @cached_property
+    def items(self) -> Sequence[Mapping[str, object]]:
+        """The items of a response, or the blocks of an Anthropic message."""
+        return _list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
+
+    @cached_property
+    def calls(self) -> tuple[SentCall, ...]:
+        """The tool calls of the first choice."""
+        if self.request.path == CHAT:
+            return tuple(
+                SentCall(
+                    call.get("id"),
+                    as_mapping(call.get("function")).get("name"),
+                    as_mapping(call.get("function")).get("arguments"),
+                    call.get("type"),
+                )
+                for call in _list_objects(self.message.get("tool_calls"))
+            )
+        return tuple(
+            SentCall(
+                item.get("call_id", item.get("id")),
+                item.get("name"),
+                item.get("arguments", item.get("input")),
+            )
+            for item in self.items
+            if item.get("type") in ("function_call", "tool_use")
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """The words of the first choice; empty where it has none."""
+        if self.request.path == CHAT:
+            return _join_texts(self.message.get("content"))
+        if self.request.path == RESPONSES:
+            return "".join(
+                _join_texts(item.get("content")) for item in self.items if item.get("type") == "message"
+            )
+        return _join_texts(self.items)
+
+    @cached_property
+    def reasoning(self) -> str:
+        """The reasoning of the first choice, in whichever field; empty where there is none."""
+        return str(self.message.get("reasoning_content") or self.message.get("reasoning") or "")
+
+    @cached_property
+    def ending(self) -> str | None:
+        """OpenAI's word for the way in which the reply ended; None where the server gives none."""
+        match self.request.path:
+            case "chat/completions":
+                word = self.choices[0].get("finish_reason") if self.choices else None
+            case "responses":
+                is_whole = self.body.get("status") == "completed"
+                word = ("tool_calls" if self.calls else "stop") if is_whole else CUT
+            case _:
+                word = self.body.get("stop_reason")
+        return None if word is None else _ENDINGS.get(word, str(word))
+
+    @cached_property
+    def tokens(self) -> tuple[int | None, int | None, int | None]:
+        """The tokens of the prompt, of the answer and of both."""
+        return list_tokens(self.body)
+
+    def __str__(self) -> str:
+        """Describe the reply in one line."""
+        if not self.is_good:
+            return f"HTTP {self.exchange.status}: {describe_error(self.exchange)}"
+        said = [*map(str, self.calls), *([f"{self.text!r:.200}"] if self.text else [])]
+        return f"{', '.join(said) or 'nothing'}; finish_reason {self.ending}"
+
+
+def describe_error(exchange: Exchange) -> str:
+    """Return the words of an error reply in one line."""
+    error = (exchange.reply or {}).get("error", exchange.reply)
+    words = as_mapping(error).get("message") or (json.dumps(error) if error else exchange.beginning)
+    return " ".join(str(words).split())[:300] or "no words"
+
+
+def _list_objects(value: object) -> list[Mapping[str, object]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _join_texts(content: object) -> str:
+    """Return the text of a content: a text itself, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts: Iterator[object] = (part.get("text") for part in _list_objects(content))
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+Replies: TypeAlias = Mapping[str, ServedReply]
+"""The replies to the requests of a check, by the names of the requests."""
+
+
+def leave_out(request: RawRequest, name: str) -> RawRequest:
+    """Return a request without a parameter; a limit of tokens goes under its other name."""
+    assert isinstance(request.body, Mapping)
+    body = {key: value for key, value in request.body.items() if key != name}
+    if name == "max_tokens":
+        body["max_completion_tokens"] = request.body[name]
+    return replace(request, body=body)

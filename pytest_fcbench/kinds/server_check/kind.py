@@ -1,0 +1,218 @@
+"""The kind of entries that check a server: what it does with a request, whatever model stands behind it.
+
+Each entry sends its requests as they are written, as often as it has seeds, and judges the replies by the
+properties that it names (``properties``). The verdict is the same in both profiles:
+
+- passed: the server keeps the property;
+- failed: it breaks it;
+- not scored, ``undecided``: the replies do not show it, because the model called nothing, was cut, or the
+  server lacks the feature; ``noted``: a property that is only good to know is broken.
+
+One seed that shows a breach decides; without one, one seed that keeps the property does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from typing import TypeAlias
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.explanation import ShownTruth
+from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.transcript import (
+    NOT_ASKED,
+    AskModel,
+    AuxiliaryCall,
+    Completion,
+    Conversation,
+    Step,
+    Transcript,
+    drive_conversation,
+)
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_once
+from pytest_fcbench.kinds.server_check.entries import ServerCheck, Severity
+from pytest_fcbench.kinds.server_check.exchange import (
+    CHAT,
+    CUT,
+    Exchange,
+    RawRequest,
+    Replies,
+    ServedReply,
+    describe_error,
+    leave_out,
+)
+from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
+
+UNDECIDED, NOTED = "undecided", "noted"
+"""The causes of checks that are not scored."""
+
+
+class UnansweredRequestError(Exception):
+    """A request got no reply at all; the text says why."""
+
+
+Exchanges: TypeAlias = Generator[AskModel, Completion, list[Replies]]
+
+
+class ServerCheckKind(Kind):
+    """Requests go to the endpoint as they are; the replies are judged by properties."""
+
+    file_format = "server_check.entries:CheckFile"
+
+    def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
+        """Send the requests of a check to the endpoint of the model."""
+        asides: dict[str, AuxiliaryCall] = {}
+        try:
+            rounds = yield from _keep_answers(exchange_requests(get_check(entry)), asides)
+            words = "\n".join(f"{name}: {reply}" for replies in rounds for name, reply in replies.items())
+        except UnansweredRequestError as error:
+            words = str(error)
+        manner = context.manner
+        turns = ((Step(Completion(text=words)),),)
+        return Transcript(entry.key, manner.model, manner.prompting, turns, tuple(asides.values()))
+
+    def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+        """Judge the replies, in both profiles alike."""
+        answers = {aside.digest: aside.completion for aside in transcript.asides}
+        check = get_check(entry)
+        try:
+            rounds = drive_conversation(
+                exchange_requests(check), lambda question: answers.get(question.digest, NOT_ASKED)
+            )
+        except UnansweredRequestError as error:
+            cause, _, reason = str(error).partition(": ")
+            return Judgement.same_in_both(NotScored(cause if reason else UNDECIDED, reason or cause))
+        return Judgement.same_in_both(judge_rounds(check, rounds))
+
+    def describe_truth(self, entry: Entry) -> ShownTruth:
+        """Say what a right server does."""
+        return ShownTruth(rule=get_check(entry).sentence)
+
+
+SERVER_CHECK = ServerCheckKind()
+
+
+def get_check(entry: Entry) -> ServerCheck:
+    """Return the check of an entry. Raises TypeError for an entry of another kind."""
+    if not isinstance(entry.expectation, ServerCheck):
+        raise TypeError(f"{entry.key} checks no server")
+    return entry.expectation
+
+
+def _keep_answers(exchanges: Exchanges, asides: dict[str, AuxiliaryCall]) -> Exchanges:
+    """Run exchanges and keep each answer by the digest of its question."""
+    reply: Completion | None = None
+    while True:
+        try:
+            question = exchanges.send(reply) if reply else next(exchanges)
+        except StopIteration as end:
+            rounds: list[Replies] = end.value
+            return rounds
+        reply = yield from ask_once(question, asides)
+
+
+def exchange_requests(check: ServerCheck) -> Exchanges:
+    """Send all requests of a check, once for each seed. Raises ``UnansweredRequestError``."""
+    sent: Counter[str] = Counter()
+    removed: list[str] = []
+    rounds: list[Replies] = []
+    for seed in range(1, check.seeds + 1):
+        replies: dict[str, ServedReply] = {}
+        for name, request in check.requests.items():
+            replies[name] = yield from _exchange(_add_seed(request, seed, check), check, removed, sent)
+        rounds.append(replies)
+    return rounds
+
+
+def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
+    # Of the three interfaces only this one has a seed.
+    if request.path != CHAT or isinstance(request.body, str) or "seed" not in check.removable:
+        return request
+    return RawRequest(request.path, {**request.body, "seed": seed}, request.drop)
+
+
+def _exchange(
+    request: RawRequest, check: ServerCheck, removed: list[str], sent: Counter[str]
+) -> Generator[AskModel, Completion, ServedReply]:
+    """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
+    for name in removed:
+        request = leave_out(request, name)
+    while True:
+        question = request.write_question(0)
+        question = request.write_question(sent[question.digest])
+        sent[request.write_question(0).digest] += 1
+        completion = yield question
+        if completion.fault:
+            raise UnansweredRequestError(completion.text or "no reply")
+        reply = ServedReply(request, Exchange.read_completion(completion), completion.latency_s or 0.0)
+        if (refused := _find_refused(reply, check)) is None:
+            return reply
+        removed.append(refused)
+        request = leave_out(request, refused)
+
+
+_REMOVABLE = ("temperature", "seed", "max_tokens", "stream_options")
+
+
+def _find_refused(reply: ServedReply, check: ServerCheck) -> str | None:
+    """Return the parameter of ``base`` that a server names as it refuses a request, or None."""
+    if reply.exchange.status not in (400, 422) or reply.exchange.status in check.statuses:
+        return None
+    words = describe_error(reply.exchange)
+    names = (
+        name for name in _REMOVABLE if name in check.removable and name in as_mapping(reply.request.body)
+    )
+    return next((name for name in names if re.search(rf"\b{name}\b", words)), None)
+
+
+_HAS_NO_PATH = (404, 405, 501)
+"""Statuses of a server that lacks an interface."""
+_LACKS = (400, 422, 501)
+"""Statuses of a server that lacks a feature."""
+
+
+def judge_rounds(check: ServerCheck, rounds: Sequence[Replies]) -> Verdict:
+    """Judge the replies to all seeds: a breach decides, else a kept property, else nothing does."""
+    undecided: list[str] = []
+    for seed, replies in enumerate(rounds, 1):
+        try:
+            judge_replies(check, replies)
+        except BrokenProperty as finding:
+            reason = f"{finding}" if len(rounds) == 1 else f"{finding} (seed {seed})"
+            if check.severity is Severity.INFO:
+                return NotScored(NOTED, reason)
+            return Failed(f"server:{check.severity}", reason, {"topic": check.topic})
+        except UndecidedProperty as finding:
+            undecided.append(str(finding))
+    return NotScored(UNDECIDED, undecided[0]) if len(undecided) == len(rounds) else Passed()
+
+
+def judge_replies(check: ServerCheck, replies: Replies) -> None:
+    """Judge the replies to one seed. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
+    for finding in _judge_statuses(check, replies):
+        raise finding
+    is_cut = any(reply.ending == CUT for reply in replies.values())
+    undecided: UndecidedProperty | None = None
+    for name, wanted in check.expected.items():
+        if is_cut and not PROPERTIES[name].cut_decides:
+            undecided = UndecidedProperty("the reply was cut at the limit of its tokens")
+            continue
+        try:
+            PROPERTIES[name].find_breach(replies, wanted)
+        except UndecidedProperty as finding:
+            undecided = finding
+    if undecided:
+        raise undecided
+
+
+def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProperty | UndecidedProperty]:
+    for name, reply in replies.items():
+        status, prefix = reply.exchange.status, f"{name}: " if len(replies) > 1 else ""
+        if reply.request.drop or (status in check.statuses and (status != 200 or reply.is_good)):
+            continue
+        words = f"{prefix}HTTP {status}: {describe_error(reply.exchange)}"
+        is_refusal = check.refusable and status in (_LACKS if reply.request.path == CHAT else _HAS_NO_PATH)
+        yield UndecidedProperty(f"the server refuses it: {words}") if is_refusal else BrokenProperty(words)
