@@ -21,7 +21,7 @@ from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import conforming, faults
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.suites import bfcl, core
+from pytest_fcbench.suites import bfcl, core, wire
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
 from pytest_fcbench.suites.registry import OURS, open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -96,7 +96,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
     judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
-    names = list(dict.fromkeys(arguments.suite or [core.NAME]))
+    names = list(dict.fromkeys(arguments.suite or [wire.NAME if is_conforming else core.NAME]))
     named_suites, nearby = find_project_suites()
     suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]
     families = None if arguments.official is None else _open_families(arguments.official, suites, models)

@@ -208,7 +208,7 @@ class Settings:
 
     suites: tuple[str, ...] = option(
         "NAME",
-        "suite to run: core, bfcl, complexfuncbench or one of your own",
+        "suite to run: core, bfcl, complexfuncbench, wire (of servers) or one of your own",
         key="suite",
         default="core",
         of_names=True,

@@ -96,6 +96,13 @@ OWN_ASSERTION = "own_assertion"
 SET_ASIDE = "set_aside"
 """Cause of entries that the corrected profile leaves out because their data are known to be bad."""
 
+UNDECIDED = "undecided"
+"""Cause of checks of a server whose replies do not show what the server does."""
+NOTED = "noted"
+"""Cause of checks of a server that find what is only good to know."""
+SKIPPED = frozenset({SET_ASIDE, UNDECIDED, NOTED})
+"""Causes that are no failure of the run: such an entry is skipped."""
+
 OTHER_RULES = "other_rules"
 """Cause where a profile would have shown the model something else than was shown: no failure of the run."""
 

@@ -22,7 +22,7 @@ from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import escape_controls, put_on_one_line, read_json_text
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
+from pytest_fcbench.domain.verdict import OWN_ASSERTION, SKIPPED, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
@@ -252,14 +252,14 @@ class Benchmark:
         return transcript
 
     def record_judgement(self, judgement: Judgement) -> Passed | Failed:
-        """Record a judgement of the item that runs. Raises ``NotScoredError``; skips an entry set aside."""
+        """Record a judgement of the item that runs. Raises ``NotScoredError``, or skips it."""
         stash = self.item.stash
         transcript = stash.get(TRANSCRIPT, None)
         stash[RECORD] = self.session.record(stash[ENTRY], judgement, transcript, _find_own_marks(self.item))
         verdict = judgement.select_profile(self.context.settings.profile)
         if isinstance(verdict, NotScored):
-            if verdict.cause == SET_ASIDE:
-                pytest.skip(f"set aside: {verdict.reason}")
+            if verdict.cause in SKIPPED:
+                pytest.skip(f"{verdict.cause.replace('_', ' ')}: {verdict.reason}")
             raise NotScoredError(verdict.cause, verdict.reason)
         return verdict
 

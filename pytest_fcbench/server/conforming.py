@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, parse_json
 from pytest_fcbench.server.replies import SentCall, ServedReply
 
@@ -303,7 +303,7 @@ def _is_odd(messages: Sequence[Mapping[str, object]]) -> bool:
     for message in messages:
         for call in _list_calls(message):
             try:
-                json.loads(str(as_mapping(call.get("function")).get("arguments")))
+                read_json_text(str(as_mapping(call.get("function")).get("arguments")))
             except ValueError:
                 return True
             ids.append(call.get("id"))
@@ -533,7 +533,7 @@ def _break_calls(value: object, fault: WireFault) -> object:
     if fault is WireFault.OBJECT_ARGUMENTS and isinstance(text := members.get("arguments"), str):
         # One that is cut stays text.
         with suppress(ValueError):
-            members["arguments"] = json.loads(text)
+            members["arguments"] = read_json_text(text)
     if fault is WireFault.OBJECT_ARGUMENTS and "input" in members:
         members["input"] = json.dumps(members["input"])
     return members

@@ -61,6 +61,8 @@ class FaultKind(StrEnum):
     """The pieces of calls have no index."""
     GROWING_INDEX = "growing_index"
     """Each piece has the next index, and the id of its call."""
+    CHANGED_ID = "changed_id"
+    """Each piece of a call has another id."""
     REPEATED_NAME = "repeated_name"
     """Each piece has the name of its function."""
     REPEATED_CALL = "repeated_call"
@@ -83,6 +85,8 @@ class FaultKind(StrEnum):
     """Lines end with a carriage return."""
     CRLF_LINES = "crlf_lines"
     """Lines end with a carriage return and a line feed."""
+    SINGLE_LINES = "single_lines"
+    """No empty line stands between events."""
     SPLIT_DATA = "split_data"
     """The JSON of an event stands on several lines."""
     COMMENTS = "comments"
@@ -246,6 +250,11 @@ def number_pieces(pieces: Sequence[CallPiece]) -> Iterable[CallPiece]:
     ]
 
 
+def change_id(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
+    """Send another id in each piece of a call."""
+    return [{**piece, "id": f"{call[0]['id']}_{number}"} for number, piece in enumerate(call)]
+
+
 def repeat_name(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
     """Send the name in each piece of a call."""
     name = call[0]["function"]["name"]
@@ -311,6 +320,7 @@ _CHOICE_FAULTS: Mapping[FaultKind, _ChangeChoices] = {
     FaultKind.TEXT_INDEX: _number_calls(str),
     FaultKind.NO_INDEX: _change_calls(leave_index_out),
     FaultKind.GROWING_INDEX: _change_calls(number_pieces),
+    FaultKind.CHANGED_ID: _change_each(change_id),
     FaultKind.REPEATED_NAME: _change_each(repeat_name),
     FaultKind.REPEATED_CALL: _change_each(lambda call: [*call, _join_call(call)]),
     FaultKind.EMPTY_ARGUMENTS_FIRST: _change_each(send_empty_arguments_first),
@@ -358,6 +368,7 @@ def send_error(events: Sequence[bytes]) -> Iterable[bytes]:
 _EVENT_FAULTS: Mapping[FaultKind, _ChangeEvents] = {
     FaultKind.CR_LINES: _end_lines(b"\r"),
     FaultKind.CRLF_LINES: _end_lines(b"\r\n"),
+    FaultKind.SINGLE_LINES: lambda events: [event.replace(b"\n\n", b"\n") for event in events],
     FaultKind.SPLIT_DATA: split_data,
     FaultKind.COMMENTS: add_comments,
     FaultKind.NO_DONE: lambda events: events[:-1],

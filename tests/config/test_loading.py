@@ -595,7 +595,7 @@ def test_a_variable_that_is_not_set_is_told(
 # Wrong values, on the command line and in the file
 
 WRONG = [
-    ("suite", "bfc", "unknown suite 'bfc'. Did you mean 'bfcl'? Valid: core, bfcl, complexfuncbench."),
+    ("suite", "bfc", "unknown suite 'bfc'. Did you mean 'bfcl'? Valid: core, bfcl, complexfuncbench, wire."),
     (
         "category",
         "paralel",

@@ -125,7 +125,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
             "--judge-reply=@none.txt: the file cannot be read: No such file or directory",
         ),
         (["--model", "oracle", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
-        ([], "the following arguments are required: --model"),
+        ([], "missing: --model"),
     ],
 )
 def test_wrong_words_exit_with_2(options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     drive_conversation,
 )
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_once
 from pytest_fcbench.kinds.server_check.entries import ServerCheck, Severity
 from pytest_fcbench.kinds.server_check.exchange import (
@@ -45,9 +45,6 @@ from pytest_fcbench.kinds.server_check.exchange import (
     leave_out,
 )
 from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
-
-UNDECIDED, NOTED = "undecided", "noted"
-"""The causes of checks that are not scored."""
 
 
 class UnansweredRequestError(Exception):

@@ -1,4 +1,4 @@
-"""The embedded suite ``wire``: checks of a server, for any endpoint that speaks OpenAI's interface with tools."""
+"""The embedded suite ``wire``: checks of any endpoint that speaks OpenAI's interface with tools."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
 _OFFERING = [
     category
     for category in CATEGORIES.values()
-    if category.kind != "chat" and category.group not in {Group.NEXT_STEP, Group.MCP}
+    if category.kind != "chat" and category.group not in {Group.NEXT_STEP, Group.MCP, Group.SERVER}
 ]
 """The categories of core that offer functions: without any, a reply in words is right."""
 
