@@ -29,6 +29,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     score_strata,
     score_untrained,
 )
+from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
@@ -123,6 +124,8 @@ class ReportResults:
     """How many passed of which entries in the profile of the run, in words."""
     profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
     gate: tuple[RuleOutcome, ...]
+    server_checks: Annotated[Mapping[str, CheckCounts] | None, _Absent()] = None
+    """Checks of the server by severity, which count in no score; only where there were any."""
 
 
 @cache
@@ -136,7 +139,7 @@ def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str,
     return {key: {**facts, **results}[key] for key in (*order, *results)}
 
 
-_LATER = ("ratings", "headline")
+_LATER = ("ratings", "headline", "server_checks")
 """Keys that older sections lack."""
 
 
@@ -208,9 +211,12 @@ def write_section(
         headline=headline,
         profiles=profiles,
         gate=tuple(gate),
+        server_checks=count_checks(records) or None,
     )
     # Not exclude_none, which would also drop the nulls within, which the schema promises.
     results_json = _results_adapter().dump_python(results, warnings=False)
+    if results_json["server_checks"] is None:
+        del results_json["server_checks"]
     for of, key in (*((results_json["profiles"], profile) for profile in profiles), (results_json, "usage")):
         of[key] = {name: value for name, value in of[key].items() if value is not None}
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), results_json)}

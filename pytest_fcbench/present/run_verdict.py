@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
@@ -30,17 +31,17 @@ def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[
 def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write how many of a few entries passed, too few for a share of its own."""
     passes, n, _ = measure_share(evidence.records, facts.profile)
-    text = f"{passes} of {n} passed" if n else "no entry was scored"
+    text = f"{passes:,} of {n:,} passed" if n else "no entry was scored"
     missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
     yield OutputLine("")
     yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
 
 
-def write_gate(outcomes: Iterable[RuleOutcome]) -> Iterator[OutputLine]:
-    """Write each rule of a gate with its outcome in one line, however long, which a CI job can look for."""
+def write_gate(outcomes: Iterable[RuleOutcome], width: int) -> Iterator[OutputLine]:
+    """Write each rule of a gate with its outcome, for which a CI job can look in the first line of each."""
     for outcome in outcomes:
         is_held = outcome.code == HELD
-        yield OutputLine(f"gate {describe_outcome(outcome)}", wrong=not is_held, good=is_held)
+        yield from _wrap_line(f"gate {describe_outcome(outcome)}", width, wrong=not is_held, good=is_held)
 
 
 def describe_outcome(outcome: RuleOutcome) -> str:
@@ -52,10 +53,12 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
     """Write what changed, what was weak and how much was not scored, each in a line of its own."""
     if evidence.baseline and not evidence.not_comparable:
         pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
-        change = f"{len(pairing.better)} better, {len(pairing.worse)} worse"
-        yield from _wrap_line(f"against {evidence.baseline.path}: {change}", width)
+        change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
+        yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
-    accuracies = {name: score.accuracy for name, score in scores.categories.items()}
+    accuracies = {
+        name: score.accuracy for name, score in scores.categories.items() if name not in SERVER_CHECKS
+    }
     shares = {name: share for name, share in accuracies.items() if share is not None}
     weakest = sorted(shares, key=lambda name: shares[name])[:_WORST]
     worst = [f"{name} {shares[name]:.1%}" for name in weakest if shares[name] < 1]
@@ -64,7 +67,7 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
         yield from _wrap_line(f"weakest: {', '.join(worst)}", width)
     verdicts = (record.verdict(facts.profile) for record in evidence.records)
     missing = (verdict.cause for verdict in verdicts if isinstance(verdict, NotScored))
-    causes = Counter(cause for cause in missing if cause not in (SET_ASIDE, OTHER_RULES))
+    causes = Counter(cause for cause in missing if cause not in (*SKIPPED, OTHER_RULES))
     if causes:
         cause_counts = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
         of = f"{causes.total():,} of {len(evidence.records):,}"
@@ -86,15 +89,19 @@ def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int
 def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileScores) -> str:
     """Describe the share of all entries that passed, of which categories they are, and BFCL's formula.
 
-    The formula is left out where a part of it was not run.
+    The formula is left out where a part of it was not run. Checks of the server are counted apart.
     """
+    checks = "; ".join(f"{name}: {counts}" for name, counts in count_checks(records).items())
+    if checks:
+        scored = [record for record in records if not is_check(record)]
+        checks = f"checks of the server: {checks}"
+        return f"{describe_share(scored, profile, scores)}; {checks}" if scored else checks
     passes, n, interval = measure_share(records, profile)
     if not n:
         return f"no entry was scored in the {profile} profile"
     of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
-    share = (
-        f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} (95% {format_limits(interval)}), {profile} profile"
-    )
+    limits = f"(95% CI {format_limits(interval)}), {profile} profile"
+    share = f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} {limits}"
     if scores.alike:
         return share
     if scores.overall.accuracy is not None:
@@ -103,22 +110,24 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 
-def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[OutputLine]:
-    for line in wrap(make_printable(text), max(width, 40), subsequent_indent="  "):
-        yield OutputLine(line, wrong)
+def _wrap_line(text: str, width: int, *, wrong: bool = False, good: bool = False) -> Iterator[OutputLine]:
+    for line in wrap_text(make_printable(text), width, "  "):
+        yield OutputLine(line, wrong, good)
 
 
-def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[OutputLine]:
-    """Write the commands that go on from here, each in a line of its own, however long it is."""
+def write_next_commands(
+    facts: RunFacts, records: Sequence[Record], width: int, rerun: str
+) -> Iterator[OutputLine]:
+    """Write the commands that go on from here, each in a line of its own, however long it is.
+
+    ``rerun`` runs the failed entries again; empty where nothing can.
+    """
     failed_record = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench run report": "a page with every entry"}
     if failed_record:
         show = f"fcbench run show {make_printable(failed_record.item_id)}"
-        commands = {
-            show: "question, answer and what was expected",
-            "pytest --lf": "the failed entries again; stored answers are reused",
-            **commands,
-        }
+        again = {make_printable(rerun): "the failed entries again; stored answers are reused"} if rerun else {}
+        commands = {show: "question, answer and what was expected", **again, **commands}
     longest = max(map(len, commands))
     # All purposes beside their commands, or all below: a mixture is hard to read.
     is_beside = all(9 + longest + len(purpose) <= width for purpose in commands.values())

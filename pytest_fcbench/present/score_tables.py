@@ -19,6 +19,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     score_untrained,
     select_marked,
 )
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
@@ -34,7 +35,8 @@ def tabulate_scores(
     """Tabulate accuracies of both profiles, with counts and intervals; ``describe_change`` adds a column."""
     # Conversations follow one profile's rules; under the other, entries may have no verdict.
     counts, own = facts.driven.profile if facts.driven else facts.profile, scores[facts.profile]
-    names = [*own.categories, *(name for name in own.names if name not in own.categories)]
+    # Checks of the server have a table of their own.
+    names = [name for name in dict.fromkeys((*own.categories, *own.names)) if name not in SERVER_CHECKS]
     rows: list[tuple[str, ...]] = []
     breaks = set()
     for name in names:
@@ -46,10 +48,10 @@ def tabulate_scores(
         ):
             breaks.add(len(rows))
         limits = measured.interval if measured else None
-        numbers = (counted.n, counted.passed, counted.failed, counted.not_scored) if counted else ("-",) * 4
+        numbers = [getattr(counted, each, None) for each in ("n", "passed", "failed", "not_scored")]
         rows.append(
             (
-                *(name, *map(str, numbers)),
+                *(name, *map(format_number, numbers)),
                 *(format_number(score.accuracy if score else None, ".2%") for score in both),
                 format_limits(limits and replace(limits, clusters=None)),
                 *((describe_change(name),) if describe_change else ()),
@@ -67,7 +69,7 @@ def tabulate_scores(
         ("", *columns, *(("change",) if describe_change else ())),
         tuple(rows),
         (
-            *((f"wide intervals, because of few clusters: {', '.join(few)}",) if few else ()),
+            *((f"wide intervals, because the entries are in few clusters: {', '.join(few)}",) if few else ()),
             f"counts and intervals are of the {counts} profile" if counts is facts.profile else whose,
         ),
         # Shares and what was not scored stay longest.
@@ -140,10 +142,12 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
             )
             for name, of in trials.items()
         ),
-        (
-            f"pass@{k}: some of {k} trials passes; pass^{k}: all pass; flip: not the same verdict in all",
-            *((left_out,) if whole.left_out else ()),
-        ),
+        (left_out,) if whole.left_out else (),
+        legend={
+            f"pass@{k}": f"at least one of {k} trials passes",
+            f"pass^{k}": f"all {k} trials pass",
+            "flip": "trials with different verdicts",
+        },
         optional=(f"pass@{k} 95%", f"pass^{k} 95%"),
         least=_NAME,
     )
@@ -152,8 +156,9 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
 def tabulate_beside_scores(
     facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> Iterator[Table]:
-    """Tabulate strata, scores without trained entries, turns, executed calls and ratings, where known."""
+    """Tabulate what stands beside the scores: checks of the server, strata, turns, ratings and others."""
     tables = (
+        tabulate_checks(records),
         tabulate_strata(records, profile),
         tabulate_untrained(records, profile, size_of),
         tabulate_right_turns(records, profile),
@@ -161,6 +166,23 @@ def tabulate_beside_scores(
         tabulate_ratings(records, facts.rated_by),
     )
     yield from filter(None, tables)
+
+
+def tabulate_checks(records: Sequence[Record]) -> Table | None:
+    """Tabulate the checks of the server by severity; None where there were none."""
+    counts = count_checks(records)
+    if not counts:
+        return None
+    return Table(
+        "checks of the server (no part of the model's score)",
+        ("", "checks", "kept", "broken", "undecided"),
+        tuple(
+            (name, f"{of.checks:,}", f"{of.kept:,}", f"{of.broken:,}", f"{of.undecided:,}")
+            for name, of in counts.items()
+        ),
+        legend={"undecided": "the replies do not show what the server does, or none came"},
+        least=_NAME,
+    )
 
 
 def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
@@ -179,7 +201,7 @@ def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
             )
             for name, of in sides.items()
         ),
-        ("AST: the calls are those of the truth, argument by argument; no verdict depends on it",),
+        legend={"AST": "the calls equal the expected ones, argument by argument; this affects no verdict"},
     )
 
 
@@ -195,7 +217,9 @@ def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table |
             (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
             for name, of in right_turns.items()
         ),
-        ("each turn starts from the state that the turns before it left; the share changes no verdict",),
+        legend={
+            "right": "the turn's own calls were right, whatever went wrong before; this affects no verdict"
+        },
     )
 
 
@@ -215,7 +239,7 @@ def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | No
             )
             for name, of in ratings.items()
         ),
-        ("ratings change no verdict; replies that were not rated are not in the mean",),
+        ("ratings affect no verdict; the mean leaves out replies that were not rated",),
     )
 
 
@@ -268,15 +292,15 @@ def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None
             )
             for name, of in scores.items()
         ),
-        ("by the number of features that make an entry hard: 0 or 1, 2, 3 or more",),
+        ("an entry is easy with 0 or 1 features that make it hard, medium with 2, hard with 3 or more",),
     )
 
 
-LEGEND = (
-    "completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path, "
-    "mean of successful entries"
-)
-"""The legend of the columns."""
+LEGEND = {
+    **dict.fromkeys(("completeness", "correctness"), "mean rating from 0 to 2 (number of ratings)"),
+    "beyond": "mean number of steps more than the golden path has, in successful entries",
+}
+"""The meanings of the columns of golden paths."""
 
 
 def describe_difference(difference: Difference, format_value: Callable[[object], str]) -> str:
@@ -292,19 +316,19 @@ def describe_difference(difference: Difference, format_value: Callable[[object],
 
 def _format_counts(counts: Mapping[str, int]) -> str:
     """Write classes of errors with their counts."""
-    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"
 
 
 def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | None:
-    """Say in how many entries a profile would have shown the model something else, or return None."""
+    """Say of how many entries a profile has no verdict, because the other one drove them, or return None."""
     paths = golden_paths.select_golden_paths(records)
     verdicts = [record.verdict(profile) for record in paths]
     other = sum(isinstance(verdict, NotScored) and verdict.cause == OTHER_RULES for verdict in verdicts)
     if not other:
         return None
     return (
-        f"{profile} profile: {other:,} of {len(paths):,} complex entries have no verdict, because by its "
-        "rules the model would have been shown something else; so it has no score of them"
+        f"no complex score in the {profile} profile: {other:,} of {len(paths):,} conversations were "
+        "continued by the other profile's rules; under its own the model would have seen other replies"
     )
 
 
@@ -324,10 +348,7 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     if not rows:
         return None
     of = rows["all"]
-    notes = [
-        f"failed entries: {_format_counts(of.failures)}; wrong calls: {_format_counts(of.errors)}",
-        LEGEND,
-    ]
+    notes = [f"failed entries: {_format_counts(of.failures)}; wrong calls: {_format_counts(of.errors)}"]
     # Officially the denominators are fixed, so figures of a part cannot be set beside published ones.
     if golden_paths.is_scored_in_part(golden_paths.select_golden_paths(records), profile):
         notes.append(
@@ -339,6 +360,7 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
         ("", *PATHS),
         tuple((name, *(cell(found) for cell in PATHS.values())) for name, found in rows.items()),
         tuple(notes),
+        legend=LEGEND,
     )
 
 
@@ -478,8 +500,8 @@ def _tabulate_spread(sensitivities: dict[Profile, Sensitivity], profile: Profile
         )
     ]
     chance = (
-        "a model that the format does not influence stays below a maximum delta of "
-        f"{format_number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
+        f"if the format had no influence, the maximum delta would be below "
+        f"{format_number(own.max_delta_by_chance, '.2f')} points in 95% of such runs"
     )
     return Table(
         f"differences between formats, in points (intervals of the {profile} profile)",

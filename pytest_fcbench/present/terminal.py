@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from textwrap import wrap
 from typing import TypeAlias
 
 from pytest_fcbench.domain.prompting import shorten_format_id
@@ -14,17 +13,15 @@ from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.tables import render_text
-from pytest_fcbench.present.wording import (
-    describe_path_settings,
-    format_number,
-)
+from pytest_fcbench.present.tables import render_text, wrap_text
+from pytest_fcbench.present.wording import describe_missing_parts, describe_path_settings, format_number
 from pytest_fcbench.scorecard.aggregate.scores import (
     OVERALL,
     SUITES,
     ProfileScores,
     aggregate_scores,
 )
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import name_suite
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
@@ -60,8 +57,7 @@ def write_summary(
         fact_lines.append(f"web: {facts.search}")
     fact_lines += (f"note: {note}" for note in facts.notes)
     for fact in fact_lines:
-        for line in wrap(_make_line(fact).text, width, subsequent_indent="  ", break_on_hyphens=False):
-            yield OutputLine(line)
+        yield from map(OutputLine, wrap_text(_make_line(fact).text, width, "  "))
     if explain and len(records) <= FEW_ENTRIES:
         yield from _write_few_entries(facts, records, explain)
         return
@@ -104,10 +100,12 @@ def _write_summary(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
 ) -> Iterator[str]:
     scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
-    yield ""
-    # The facts above have the model.
-    yield from render_text(replace(score_tables.tabulate_scores(facts, scores), title=""), width)
-    yield from _explain_formulas(scores[facts.profile], width)
+    # Checks of the server have a table of their own.
+    if not all(map(is_check, records)):
+        yield ""
+        # The facts above have the model.
+        yield from render_text(replace(score_tables.tabulate_scores(facts, scores), title=""), width)
+        yield from _explain_formulas(scores[facts.profile], width)
     # The profile of the run first; of the other one only the notes that are its own.
     for each in sorted(Profile, key=lambda other: other is not facts.profile):
         if calls := score_tables.tabulate_calls(records, each):
@@ -115,7 +113,7 @@ def _write_summary(
             call_table = calls if each is facts.profile else replace(calls, notes=calls.notes[:1])
             yield from render_text(call_table, width)
         if sentence := score_tables.describe_other_rules(records, each):
-            yield from _wrap_text(sentence, width, "")
+            yield from wrap_text(sentence, width, "  ")
     for table in (
         *score_tables.tabulate_beside_scores(facts, records, facts.profile, size_of),
         *score_tables.tabulate_formats(records, facts.profile),
@@ -150,12 +148,11 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
             for name, weight in OVERALL.items()
         ]
         overall = f"overall {_format_percent(scores.overall.accuracy)}"
-        yield from _wrap_text(f"{overall} = {' + '.join(terms)}", width, "")
+        yield from wrap_text(f"{overall} = {' + '.join(terms)}", width, "  ")
         if "complex" in scores.groups:
             yield "overall follows BFCL's formula, which excludes complex categories"
-    elif scores.weight:
-        missing = ", ".join(scores.overall.missing)
-        yield from _wrap_text(f"no overall, which also needs {missing}", width, "")
+    else:
+        yield from wrap_text(describe_missing_parts(scores), width, "  ")
 
 
 def write_unpassed_entries(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
@@ -174,9 +171,11 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
     if not failures:
         return
     yield ""
-    yield f"failed ({len(failures)}, {profile} profile)"
+    yield f"failed ({len(failures):,}, {profile} profile)"
     codes = Counter(verdict.code for _, verdict in failures)
-    yield from _wrap_text(", ".join(f"{code} {count}" for code, count in codes.most_common()), width)
+    yield from wrap_text(
+        "  " + ", ".join(f"{code} {count:,}" for code, count in codes.most_common()), width, "  "
+    )
     if not most:
         return
     longest = min(max(len(shorten_format_id(record.item_id)) for record, _ in failures[:most]), 34)
@@ -185,12 +184,10 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
         if len(failures) > _FEW:
             yield _cut_line(line, width)
         else:
-            yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
+            yield from wrap_text(line, width, " " * (longest + 4))
     if len(failures) > most:
-        more = (
-            f"and {len(failures) - most} more; fcbench run show lists all, --fcbench-failures=N shows N here"
-        )
-        yield from wrap(more, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        more = f"  and {len(failures) - most:,} more; fcbench run show lists all"
+        yield from wrap_text(f"{more}, --fcbench-failures=N shows N here", width, "    ")
 
 
 def _write_not_scored(
@@ -205,21 +202,17 @@ def _write_not_scored(
         return
     yield ""
     count, total = len(unscored_records), len(records)
-    yield f"not scored ({count} of {total}, {count / total:.1%})"
+    yield f"not scored ({count:,} of {total:,}, {count / total:.1%})"
     by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
     for record, verdict in unscored_records:
         by_cause.setdefault(verdict.cause, []).append((record, verdict))
     for cause, group in by_cause.items():
         examples = group if cause == SET_ASIDE else group[:most]
-        yield f"  {cause}: {len(group)}"
+        yield f"  {cause}: {len(group):,}"
         for record, verdict in examples:
             yield _cut_line(f"    {shorten_format_id(record.item_id)}: {verdict.reason}", width)
         if len(group) > len(examples):
-            yield f"    and {len(group) - len(examples)} more"
-
-
-def _wrap_text(text: str, width: int, first: str = "  ") -> list[str]:
-    return wrap(text, width, initial_indent=first, subsequent_indent="  ")
+            yield f"    and {len(group) - len(examples):,} more"
 
 
 def _cut_line(line: str, width: int) -> str:

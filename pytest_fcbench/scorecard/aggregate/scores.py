@@ -16,7 +16,7 @@ from typing import Annotated, TypeAlias
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Group, Stratum
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
@@ -131,14 +131,16 @@ def aggregate_scores(
     with it in a group that is weighted by count. ``assumed_verdict`` stands in for the verdict of every
     entry that was not scored (set-aside ones excepted), to see how far those could move a score. With
     ``partial`` a part of a formula of which nothing was scored counts as 0, as in the official tables;
-    without, the formula has no accuracy then.
+    without, the formula has no accuracy then. Checks of a server count in their categories only, unless
+    nothing else was run.
     """
-    records = list(records)
-    every = tally_records(records, profile, assumed_verdict)
+    every_record = list(records)
     categories = {
         name: tally_records(part, profile, assumed_verdict)
-        for name, part in group_by_category(records).items()
+        for name, part in group_by_category(every_record).items()
     }
+    records = [record for record in every_record if record.group != Group.SERVER] or every_record
+    every = tally_records(records, profile, assumed_verdict)
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
         own = {
@@ -249,7 +251,7 @@ def list_sized_categories(categories: Iterable[str]) -> list[str]:
 
 def assume_verdict(verdict: Verdict, assumed_verdict: Passed | Failed | None) -> Verdict:
     """Return a verdict, or what is assumed in its place where it is missing and was not set aside."""
-    is_missing = isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE
+    is_missing = isinstance(verdict, NotScored) and verdict.cause not in SKIPPED
     return assumed_verdict if assumed_verdict and is_missing else verdict
 
 
@@ -348,7 +350,7 @@ def tally_records(
         passed=passes,
         failed=verdict_count - passes,
         not_scored=len(missing_verdicts),
-        set_aside=sum(verdict.cause == SET_ASIDE for verdict in missing_verdicts),
+        set_aside=sum(verdict.cause in SKIPPED for verdict in missing_verdicts),
         unknown=sum(verdict.cause == OTHER_RULES for verdict in missing_verdicts),
     )
     # Entries on which both profiles would have gone on alike are no fair sample of all.

@@ -14,6 +14,7 @@ They are written so::
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
     each>=2of3                  each entry passes in 2 of its 3 trials
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
+    server_must.broken<=0       checks of the server that are broken, by severity: server_should.broken
     not_scored<=1%              entries without a verdict, those that are set aside left out
 """
 
@@ -27,7 +28,7 @@ from typing import ClassVar
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Verdict
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_beside_records,
@@ -43,6 +44,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_marked,
     select_records,
 )
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
 from pytest_fcbench.scorecard.compare.paired import (
     CHANGING,
     MANY,
@@ -50,6 +52,7 @@ from pytest_fcbench.scorecard.compare.paired import (
     MetricDifference,
     Paired,
     correct_by_holm,
+    format_p,
     measure_flips,
     pair_runs,
     plan_comparison,
@@ -130,7 +133,7 @@ class ScoreRule(_BoundRule):
         if score is None or not score.scored or not worst or worst.accuracy is None:
             return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
         value_text = "not known" if score.accuracy is None else f"{score.accuracy:.2%}"
-        unscored_entries = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
+        unscored_entries = f"{score.not_scored - score.set_aside:,} of {score.n:,} entries not scored"
         assert best
         assert best.accuracy is not None
         sentence = f"{_name_metric(self.metric, evidence.records)} is {value_text}"
@@ -160,7 +163,7 @@ class BaselineRule(GateRule):
             return RuleFinding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
         limit = Bound(self.operator, reference.accuracy + self.margin)
         finding = ScoreRule(self.text, self.metric, limit).check(run)
-        beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
+        beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n:,} tests"
         return replace(
             finding, sentence=f"{finding.sentence}, {beside}{_describe_unpaired(evidence, self.metric)}"
         )
@@ -214,16 +217,17 @@ class NotWorse(GateRule):
             return RuleFinding(UNDECIDED, f"nothing of {metric} was scored in both runs")
         name = _name_metric(metric, before)
         of = "" if delta.metric == ALL else f" of {name}"
-        sentence = f"none of {delta.entries} entries{of} changed"
+        sentence = f"none of {delta.entries:,} entries{of} changed"
         if delta.better + delta.worse:
             low, high = 100 * delta.chance.low, 100 * delta.chance.high
             sentence = (
                 f"{name} changed by {100 * delta.change:+.2f} points "
-                f"(95% {low:+.2f} to {high:+.2f}) on {delta.entries} entries, {delta.better} better, "
-                f"{delta.worse} worse; p of such a loss by chance {_format_p(delta.chance.p_worse)}"
+                f"(95% CI {low:+.2f} to {high:+.2f}) on {delta.entries:,} entries, {delta.better:,} better, "
+                f"{delta.worse:,} worse; test for a loss: p {format_p(delta.chance.p_worse)}"
             )
             if p_found > delta.chance.p_worse:
-                sentence += f", {_format_p(p_found)} corrected for {len(evidence.family)} such rules (Holm)"
+                rules = f"{len(evidence.family)} rules of this kind"
+                sentence += f", with Holm's correction for {rules} p {format_p(p_found)}"
         sentence += _describe_unpaired(evidence, metric)
         limit = 1 - self.confidence
         if (p_worst < limit) != (p_best < limit):
@@ -233,7 +237,7 @@ class NotWorse(GateRule):
         is_better = delta.change > 0 and delta.chance.p < limit
         if p_largest >= limit and not is_better:
             return RuleFinding(
-                UNDECIDED, f"{sentence}; the baseline passed too few of these for any loss to show"
+                UNDECIDED, f"{sentence}; the baseline passed too few of these entries for any loss to show"
             )
         return RuleFinding(BROKEN if p_found < limit else HELD, sentence)
 
@@ -278,10 +282,6 @@ def _name_metric(metric: str, records: Iterable[Record]) -> str:
     """Name a metric; where it speaks of a part of ``overall`` or of another score, name that, too."""
     main = name_main_score(records) if metric == UNTRAINED else "overall"
     return metric if main == "overall" else f"{metric} ({main})"
-
-
-def _format_p(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.0005 else "below 0.001"
 
 
 def _describe_lack(evidence: Evidence, metric: str) -> str | None:
@@ -334,7 +334,7 @@ class CallsRule(_BoundRule):
         limits = golden_paths.find_possible_accuracy(records, evidence.profile)
         if score.accuracy is None or limits is None:
             return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored")
-        sentence = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
+        sentence = f"{self.metric} is {score.accuracy:.2%} ({score.right:,} of {score.calls:,})"
         return self.bound.decide_between(*limits, sentence, "entries not scored")
 
 
@@ -362,7 +362,7 @@ class CostRule(_BoundRule):
         if others := measure_beside_records(evidence.records, evidence.earlier):
             sentence += f" with {', '.join(others)}"
         if bill.priced < bill.steps:
-            sentence += f" for the {bill.priced} of {bill.steps} calls whose price is known"
+            sentence += f" for the {bill.priced:,} of {bill.steps:,} calls whose price is known"
             # Unknown prices can only add to a sum, so a sum above its limit is decided; a mean is not.
             only_grows = self.metric == "cost" and self.bound.operator in ("<", "<=")
             if not only_grows or self.bound.holds(usd):
@@ -377,15 +377,32 @@ class NotScoredRule(_BoundRule):
         """Check the share, which is known for every run."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
         # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
-        apart = (SET_ASIDE, OTHER_RULES)
+        apart = (*SKIPPED, OTHER_RULES)
         eligible_verdicts = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
         unscored_count = sum(isinstance(verdict, NotScored) for verdict in eligible_verdicts)
         share = unscored_count / len(eligible_verdicts) if eligible_verdicts else 0.0
-        sentence = f"{unscored_count} of {len(eligible_verdicts)} entries were not scored ({share:.2%})"
+        sentence = f"{unscored_count:,} of {len(eligible_verdicts):,} entries were not scored ({share:.2%})"
         return self.bound.decide(share, sentence)
 
 
+class BrokenChecksRule(_BoundRule):
+    """A bound on the number of broken checks of the server, of one severity."""
+
+    def check(self, evidence: Evidence) -> RuleFinding:
+        """Check the number; undecided where no check was decided, or one without a reply could matter."""
+        counts = count_checks(evidence.records).get(self.metric.partition(".")[0])
+        if counts is None or not counts.kept + counts.broken:
+            return RuleFinding(UNDECIDED, f"no check of {self.metric.partition('.')[0]} was decided")
+        causes = (each.verdicts.corrected for each in evidence.records if is_check(each))
+        unanswered = sum(isinstance(each, NotScored) and each.cause not in SKIPPED for each in causes)
+        if unanswered and self.bound.holds(counts.broken) != self.bound.holds(counts.broken + unanswered):
+            return RuleFinding(UNDECIDED, f"{counts}, but {unanswered:,} checks got no reply")
+        return self.bound.decide(counts.broken, str(counts))
+
+
 # Parsing
+
+_BROKEN = tuple(f"{name}.broken" for name in CATEGORIES if name in SERVER_CHECKS)
 
 _NOT_WORSE = re.compile(
     r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*(,\s*alone\s*)?\)\s*"
@@ -420,6 +437,17 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
             "e.g. 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
         )
     metric, sign, value = match.groups()
+    if rule := _parse_own_unit(text, metric, sign, value):
+        return rule
+    metric = _require_metric(text, metric, suites)
+    if beside := _BESIDE.fullmatch(value):
+        margin = _parse_share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
+        return BaselineRule(text, metric, sign, -margin if beside[1] == "-" else margin)
+    return ScoreRule(text, metric, Bound(sign, _parse_share(text, value)))
+
+
+def _parse_own_unit(text: str, metric: str, sign: str, value: str) -> GateRule | None:
+    """Parse a rule about a metric that is no score; None for a score. Raises ``UsageError``."""
     # A time needs its unit: 3 could be seconds or milliseconds.
     if metric in _LATENCIES:
         if not (seconds := _SECONDS.fullmatch(value)):
@@ -431,13 +459,13 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
         return CostRule(text, metric, Bound(sign, float(dollars[1])))
     if metric in _CALLS:
         return CallsRule(text, metric, Bound(sign, _parse_share(text, value)))
+    if metric in _BROKEN:
+        if not value.isdecimal():
+            raise _make_error(text, f"{value!r} is not a number of checks; use e.g. '{metric}<=0'")
+        return BrokenChecksRule(text, metric, Bound(sign, int(value)))
     if metric == "not_scored":
         return NotScoredRule(text, metric, Bound(sign, _parse_share(text, value)))
-    metric = _require_metric(text, metric, suites)
-    if beside := _BESIDE.fullmatch(value):
-        margin = _parse_share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
-        return BaselineRule(text, metric, sign, -margin if beside[1] == "-" else margin)
-    return ScoreRule(text, metric, Bound(sign, _parse_share(text, value)))
+    return None
 
 
 def _parse_share(text: str, value: str) -> float:
@@ -457,7 +485,7 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
     valid = (*METRICS, *suites)
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric
-    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, "not_scored")
+    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, *_BROKEN, "not_scored")
     raise _make_error(text, describe_unknown_name("metric", metric, (*valid, *others)))
 
 
@@ -480,7 +508,7 @@ class TrialRule(GateRule):
         by_entry: dict[str, list[Verdict]] = {}
         for record in evidence.records:
             verdict = record.verdict(evidence.profile)
-            if not (isinstance(verdict, NotScored) and verdict.cause in (SET_ASIDE, OTHER_RULES)):
+            if not (isinstance(verdict, NotScored) and verdict.cause in (*SKIPPED, OTHER_RULES)):
                 by_entry.setdefault(record.entry, []).append(verdict)
         requirement = f"{self.passes} of {self.trials} trials"
         for entry, verdicts in by_entry.items():

@@ -271,9 +271,9 @@ def test_the_table_has_each_category_and_all() -> None:
     assert table
     assert table.title == "turns of conversations (official profile)"
     assert table.columns == ("", "conversations", "turns", "right", "share")
-    assert table.notes == (
-        "each turn starts from the state that the turns before it left; the share changes no verdict",
-    )
+    assert [*table.list_notes()] == [
+        "right: the turn's own calls were right, whatever went wrong before; this affects no verdict"
+    ]
     assert table.rows == (
         ("multi_turn_base", "1", "3", "3", "100.0%"),
         ("multi_turn_miss_func", "1", "5", "0", "0.0%"),
@@ -371,7 +371,7 @@ def test_a_row_for_each_category() -> None:
     assert found
     assert found.title == "replies rated by wise (0 to 2)"
     assert found.columns == ("", "rated", "not rated", "mean", "95%", "0", "1", "2")
-    assert found.notes == ("ratings change no verdict; replies that were not rated are not in the mean",)
+    assert found.notes == ("ratings affect no verdict; the mean leaves out replies that were not rated",)
     assert found.rows == (("chatable", "2", "1", "1.00", "0.00-2.00", "1", "0", "1"),)
 
 
@@ -447,7 +447,7 @@ def test_a_row_for_each_category_and_for_all() -> None:
     )
     assert found
     assert found.columns[:4] == ("", "entries", "both", "AST only")
-    assert len(found.notes) == 1
+    assert len([*found.list_notes()]) == 1
     assert found.rows == (
         ("exec_simple", "5", "2", "1", "1", "1", "60.00%", "60.00%", "60.00%"),
         ("exec_parallel", "1", "0", "0", "1", "0", "0.00%", "100.00%", "0.00%"),
