@@ -6,6 +6,7 @@ every version of Python.
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from hashlib import shake_256
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcbench.domain.text import read_json_text
 
@@ -44,8 +45,11 @@ class _Draw:
         low, high = self.prices
         return round(low + self.random() * (high - low), 2)
 
-    def rating(self) -> float:
-        return self.number(60, 96) / 10
+    def tenths(self, low: int, high: int) -> float:
+        return self.number(low, high) / 10
+
+    def date(self) -> str:
+        return f"2026-{self.number(1, 12):02}-{self.number(1, 28):02}"
 
     def identifier(self, prefix: str) -> str:
         return f"{prefix}_{self.number(0, 16**8 - 1):08x}"
@@ -56,18 +60,31 @@ class _Draw:
         random_bytes = shake_256(f"{self.number(0, 2**48 - 1)}".encode()).digest(length)
         return urlsafe_b64encode(random_bytes).decode()[:length]
 
-    def text(self, sentences: Sequence[str], number: int) -> str:
+    def word(self, group: str) -> str:
+        return self.one(_WORDS[group])
+
+    def phrase(self, template: str) -> str:
+        """Draw a word for each group that the template names."""
+        return re.sub(r"{(\w+)}", lambda match: self.word(match[1]), template)
+
+    def name(self, group: str) -> str:
+        kind = self.word(group)
+        return f"{self.phrase('{colours} {things}')} {kind}"
+
+    def text(self, group: str, low: int, high: int | None = None) -> str:
         """Draw that many different sentences, a word put into each."""
+        sentences, number = _WORDS[group], low if high is None else self.number(low, high)
         # Steps of three through the sentences, so that none comes twice.
         start = self.number(0, len(sentences) - 1)
         chosen_sentences = (sentences[(start + 3 * index) % len(sentences)] for index in range(number))
-        return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen_sentences)
+        return " ".join(sentence.format(self.word("details")) for sentence in chosen_sentences)
 
 
-# The words of items; another order or number makes other items of the same seed.
-_WORDS: Mapping[str, Sequence[str]] = read_json_text(
-    Path(__file__).with_name("listings.json").read_text(encoding="utf-8")
-)
+# Another order or number of words or members makes other items of the same seed.
+_TABLE = read_json_text(Path(__file__).with_name("listings.json").read_text(encoding="utf-8"))
+_WORDS: Mapping[str, Sequence[str]] = _TABLE["words"]
+_KINDS: Mapping[str, Any] = _TABLE["kinds"]
+"""The usual prices of each kind, and how each member is drawn: a value, or a method of ``_Draw``."""
 _OUTINGS = {
     "boat": "Boat Trip",
     "food": "Tasting",
@@ -84,14 +101,10 @@ def _format_time(minutes: int) -> str:
     return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _draw_name(draw: _Draw, kind: str) -> str:
-    return f"{draw.one(_WORDS['colours'])} {draw.one(_WORDS['things'])} {kind}"
-
-
 def _make_flight(draw: _Draw) -> Item:
     stops = draw.one((0, 0, 1, 1, 2))
     departs, lasts = draw.number(300, 1260, 5), draw.number(95, 240, 5) + 130 * stops
-    airline = draw.one(_WORDS["airlines"])
+    airline = draw.word("airlines")
     return {
         "airline": airline,
         "flight_no": f"{airline[0]}{airline.split()[-1][0]} {draw.number(100, 989)}",
@@ -107,18 +120,18 @@ def _make_flight(draw: _Draw) -> Item:
 
 
 def _make_sight(draw: _Draw) -> Item:
-    topic = draw.one(_WORDS["topics"])
+    topic = draw.word("topics")
     return {
         "sight_id": draw.identifier("si"),
-        "name": _draw_name(draw, _OUTINGS[topic]),
+        "name": f"{draw.phrase('{colours} {things}')} {_OUTINGS[topic]}",
         "topic": topic,
-        "rating": draw.rating(),
+        "rating": draw.tenths(60, 96),
         "reviews": draw.number(5, 5200),
         "price_from": draw.price(),
         "currency": "EUR",
         "free_cancellation": draw.likely(0.5),
         "duration_min": draw.number(30, 300, 15),
-        "summary": draw.text(_WORDS["summaries"], 2),
+        "summary": draw.text("summaries", 2),
     }
 
 
@@ -126,7 +139,7 @@ def _make_slot(draw: _Draw) -> Item:
     adult = draw.price()
     return {
         "starts_at": _format_time(draw.number(510, 1080, 15)),
-        "guide_language": draw.one(_WORDS["languages"]),
+        "guide_language": draw.word("languages"),
         "tickets_left": draw.number(0, 30),
         "price_adult": adult,
         "price_child": round(adult / 2, 2),
@@ -135,83 +148,25 @@ def _make_slot(draw: _Draw) -> Item:
     }
 
 
-# Members are drawn from top to bottom; a function draws first what several members depend on.
-_KINDS: Mapping[str, tuple[Callable[[_Draw], Item], Prices]] = {
-    "stays": (
-        lambda draw: {
-            "stay_id": draw.identifier("st"),
-            "name": _draw_name(draw, draw.one(_WORDS["houses"])),
-            "stars": draw.number(1, 5),
-            "rating": draw.rating(),
-            "reviews": draw.number(12, 2400),
-            "price_total": draw.price(),
-            "currency": "EUR",
-            "free_cancellation": draw.likely(0.5),
-            "breakfast_included": draw.likely(0.4),
-            "distance_km": draw.number(1, 60) / 10,
-            "summary": draw.text(_WORDS["summaries"], 2),
-        },
-        (260, 1400),
-    ),
-    "rooms": (
-        lambda draw: {
-            "room": f"{draw.one(_WORDS['rooms'])}, {draw.one(_WORDS['views'])} side",
-            "beds": draw.one(_WORDS["beds"]),
-            "sleeps": draw.number(1, 4),
-            "breakfast_included": draw.likely(0.5),
-            "free_cancellation": draw.likely(0.5),
-            "price_total": draw.price(),
-            "currency": "EUR",
-            "offer_token": draw.token(),
-        },
-        (260, 1400),
-    ),
-    "flights": (_make_flight, (90, 780)),
-    "cars": (
-        lambda draw: {
-            "group": draw.one(_WORDS["groups"]),
-            "supplier": draw.one(_WORDS["suppliers"]),
-            "supplier_rating": draw.rating(),
-            "gearbox": draw.one(("manual", "automatic")),
-            "seats": draw.one((4, 5, 5, 7)),
-            "unlimited_mileage": draw.likely(0.5),
-            "free_cancellation": draw.likely(0.5),
-            "price_total": draw.price(),
-            "currency": "EUR",
-            "car_token": draw.token(),
-        },
-        (120, 900),
-    ),
-    "sights": (_make_sight, (9, 140)),
-    "slots": (_make_slot, (9, 140)),
-    "reviews": (
-        lambda draw: {
-            "review_id": draw.identifier("rv"),
-            "score": draw.number(2, 10),
-            "written_on": f"2026-{draw.number(1, 12):02}-{draw.number(1, 28):02}",
-            "traveller": draw.one(_WORDS["travellers"]),
-            "language": "en",
-            "text": draw.text(_WORDS["remarks"], draw.number(2, 4)),
-        },
-        (0, 0),
-    ),
-    "rides": (
-        lambda draw: {
-            "vehicle": draw.one(_WORDS["vehicles"]),
-            "seats": draw.number(3, 8),
-            "bags": draw.number(2, 8),
-            "meets_inside": draw.likely(0.5),
-            "price_total": draw.price(),
-            "currency": "EUR",
-            "ride_token": draw.token(),
-        },
-        (18, 160),
-    ),
+_OWN_MAKERS: Mapping[str, Callable[[_Draw], Item]] = {
+    "flights": _make_flight,
+    "sights": _make_sight,
+    "slots": _make_slot,
 }
+"""Makers of items with members that depend on each other."""
+
+
+def _make_item(kind: str, draw: _Draw) -> Item:
+    """Draw the members of an item from top to bottom."""
+    if kind in _OWN_MAKERS:
+        return _OWN_MAKERS[kind](draw)
+    rows = _KINDS[kind]["members"].items()
+    return {name: getattr(draw, row[0])(*row[1:]) if isinstance(row, list) else row for name, row in rows}
+
 
 KINDS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(make(_Draw(Random(0).random, prices)))  # noqa: S311 - it must be the same every time
-    for name, (make, prices) in _KINDS.items()
+    name: tuple(_make_item(name, _Draw(Random(0).random, row["prices"])))  # noqa: S311 - the same every time
+    for name, row in _KINDS.items()
 }
 """The kinds of listings, and the members of an item of each."""
 
@@ -229,6 +184,5 @@ def make_listing(
     ``prices`` are usual ones in euros unless given; ``each`` has members that are the same in every item, and
     ``changed``, by the place of an item, members that matter.
     """
-    make, usual = _KINDS[kind]
-    draw = _Draw(Random(seed).random, prices or usual)  # noqa: S311 - as above
-    return [{**make(draw), **each, **changed.get(place, {})} for place in range(count)]
+    draw = _Draw(Random(seed).random, prices or _KINDS[kind]["prices"])  # noqa: S311 - as above
+    return [{**_make_item(kind, draw), **each, **changed.get(place, {})} for place in range(count)]
