@@ -27,6 +27,8 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 
 _SHARD = "--fcbench-shard"
+_ONCE = frozenset(("--lf", "--last-failed", "--fcbench-refresh"))
+"""Options that the command for another run of what failed has already, or does not need."""
 
 
 class RunReporting:
@@ -413,8 +415,20 @@ class RunReporting:
             explain=self._explain,
             # A part of the entries says nothing about a rank.
             rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
+            rerun=self._spell_rerun(),
         )
         self._write_lines(terminalreporter, lines)
+
+    def _spell_rerun(self) -> str:
+        """Spell the command that runs again what failed in this run; nothing where pytest keeps no failures.
+
+        pytest knows a test as failed until it passes, whichever run and model that was; in the entries that
+        the same words select, --lf finds what failed last.
+        """
+        if not self._config.pluginmanager.has_plugin("cacheprovider"):
+            return ""
+        words = map(str, self._config.invocation_params.args)
+        return shlex.join(["pytest", "--lf", *(word for word in words if word not in _ONCE)])
 
     def _write_lines(self, terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
         here, project = self._config.invocation_params.dir.resolve(), self._settings.project.resolve()

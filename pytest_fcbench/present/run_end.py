@@ -54,16 +54,18 @@ def write_end(
 ) -> Iterator[OutputLine]:
     """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
 
-    ``rivals`` are the runs among which this one is ranked.
+    ``rivals`` are the runs among which this one is ranked; ``rerun`` is the command that runs the failed
+    entries again.
     """
     lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
+    rerun: str = "",
         lines += run_verdict.write_remarks(facts, evidence, width)
         lines += write_ranking(facts, evidence, rivals)
         if explain:
             lines += [
                 OutputLine(""),
-                *run_verdict.write_next_commands(facts, evidence.records, width),
+                *run_verdict.write_next_commands(facts, evidence.records, width, rerun),
                 OutputLine(""),
             ]
         lines += run_verdict.write_headline(facts, evidence, width)

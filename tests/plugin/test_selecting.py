@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -92,6 +93,18 @@ def test_last_failed_runs_only_the_failures(project: Project) -> None:
     first.assert_outcomes(failed=2, errors=size("multiple") - 2)
     again = project.pytester.runpytest_subprocess(*options, "--lf", "-k", "multiple_1 or multiple_2")
     assert again.parseoutcomes()["failed"] == 2
+
+
+def test_the_printed_command_runs_again_what_failed_in_this_run_only(project: Project) -> None:
+    """Not what failed before, with another model."""
+    run = project.pytester.runpytest_inprocess
+    run("--fcbench-model=lexical", "--fcbench-category=parallel,multi_turn_base")
+    project.write("none.yaml", "answers: {}\ndefault: none\n")
+    result = run("--fcbench-model=scripted:none.yaml", "-m", "parallel", "--fcbench-refresh")
+    (line,) = [line.strip() for line in result.outlines if line.strip().startswith("pytest --lf")]
+    assert "--fcbench-refresh" not in line
+    again = run(*shlex.split(line.partition(" - ")[0])[1:])
+    assert again.parseoutcomes()["failed"] == result.parseoutcomes()["failed"] == size("parallel")
 
 
 def test_stop_at_the_first_failure(project: Project) -> None:

@@ -27,6 +27,7 @@ from tests.factories import FACTS, make_record
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 HALF = [make_record(), make_record(WRONG, number=1)]
+LF = "pytest --lf"
 
 
 def write(
@@ -132,19 +133,19 @@ def test_the_weakest_categories_are_named_where_there_are_several() -> None:
 
 @pytest.mark.parametrize(("width", "lines"), [(100, 3), (80, 6)])
 def test_all_purposes_stand_beside_their_commands_or_all_below(width: int, lines: int) -> None:
-    told = [line.text for line in write_next_commands(FACTS, HALF, width)]
+    told = [line.text for line in write_next_commands(FACTS, HALF, width, LF)]
     assert len(told) == lines
     assert sum(" - " in line for line in told) == (3 if lines == 3 else 0)
 
 
 def test_the_last_lines_are_commands_that_go_on() -> None:
-    lines = [line.text for line in write_next_commands(FACTS, HALF, 100)]
+    lines = [line.text for line in write_next_commands(FACTS, HALF, 100, LF)]
     assert lines[0] == "next: fcbench run show core:simple_python_1 - question, answer and what was expected"
     assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
         "pytest --lf",
         "fcbench run report",
     ]
-    assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100)] == [
+    assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100, LF)] == [
         "next: fcbench run report - a page with every entry"
     ]
 
@@ -152,4 +153,4 @@ def test_the_last_lines_are_commands_that_go_on() -> None:
 def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
     odd = replace(make_record(WRONG), entry="core:\x1b[2J")
     assert all(line.isprintable() for line in write([odd]))
-    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100))
+    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100, f"{LF} -k \x1b[2J"))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent
 WIDTHS = (60, 80, 120)
 
-_QUIET = ("-p", "no:cacheprovider", "--fcbench-store=none")
+_QUIET = ("--fcbench-store=none",)
 _RUN = ("pytest", "benchmarks", "-m", "parallel", *_QUIET)
 
 
