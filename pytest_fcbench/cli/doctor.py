@@ -60,6 +60,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         entry_lists = (context.selection.entries(category.name) for category in context.settings.categories)
         entry = next(each for entries in entry_lists for each in entries)
         print_json(describe_request(context.model, entry, next(context.converse(entry, {}))))
+    words = spell_run_options(collect_run_options(arguments))
         return 0
     bad = False
     findings = []
@@ -74,11 +75,12 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         if finding.way_out:
             print(make_printable(f"{'':18} {finding.way_out}"))
     if bad:
-        following = "fix what is wrong, then run: fcbench doctor"
-    elif not (folder := find_project() / "benchmarks").is_dir():
-        following = "fcbench init"
+        again = shlex.join(["fcbench", "doctor", *map(drop_option_prefix, words)])
+        following = f"fix what is wrong, then run: {again}"
     else:
-        following = shlex.join(["pytest", f"{folder}", *spell_run_options(collect_run_options(arguments))])
+        folder = find_project() / "benchmarks"
+        first = "" if folder.is_dir() else "fcbench init && "
+        following = first + shlex.join(["pytest", f"{folder}", *words])
     if arguments.json:
         print_json({"findings": [asdict(finding) for finding in findings], "next": following})
     else:

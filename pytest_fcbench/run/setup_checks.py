@@ -122,7 +122,7 @@ def check_disk(what: str, folder: Path, way_out: str) -> SetupFinding:
 
 def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[SetupFinding]:
     """Say where a model is asked; with calls, look for its name at the server and ask it once."""
-    provider, _ = registry.find_provider(settings)
+    provider, argument = registry.find_provider(settings)
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
     if endpoint:
         has_key = "" if endpoint.api_key else "no "
@@ -133,6 +133,13 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
         place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
     else:
         place = f", {provider.about}"
+    if provider is litellm.PROVIDER and not litellm.has_provider(argument):
+        way_out = (
+            f"name a model of litellm with {settings.flags.model}, such as openai/gpt-4o; for a server"
+            f" of your own add {settings.flags.api_base}=URL"
+        )
+        yield SetupFinding(what, FindingState.BAD, f"litellm knows no model {argument!r}", way_out)
+        return
     yield SetupFinding(what, FindingState.GOOD, f"{settings.label}{place}")
     if not calls:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_the_run_that_was_asked_about_comes_next(capsys: pytest.CaptureFixture[s
 def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
     Path("benchmarks").rmdir()
     code, found, last = _run_doctor(capsys)
-    assert (code, last) == (0, "next: fcbench init")
+    assert (code, last) == (0, "next: fcbench init && pytest benchmarks")
     assert re.match(
         "look: .* has no folder 'benchmarks'; run 'fcbench init' to create it", found["benchmarks"]
     )
@@ -87,6 +88,12 @@ def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) 
         ),
         (["--model", "orcale"], "", "model", "wrong: --model=orcale: unknown model 'orcale'. Did you mean"),
         (["--model", "replay:gone.json"], "", "model", "wrong: .*gone.json does not exist"),
+        (
+            ["--model", "gpt-nonsense"],
+            "",
+            "model",
+            "wrong: litellm knows no model 'gpt-nonsense'; .*--api-base=URL",
+        ),
         (
             ["--config", "gone.yaml"],
             "",
@@ -110,7 +117,9 @@ def test_what_is_wrong_is_told(
     code, found, last = _run_doctor(capsys, *words)
     assert code == 1
     assert re.match(told, found[what]), found
-    assert last == "next: fix what is wrong, then run: fcbench doctor"
+    again = [word for word in shlex.split(last) if word.startswith("--")]
+    assert last.startswith("next: fix what is wrong, then run: fcbench doctor")
+    assert again == [f"{name}={value}" for name, value in zip(words[::2], words[1::2], strict=True)]
 
 
 def test_packages_that_do_not_fit_are_named(

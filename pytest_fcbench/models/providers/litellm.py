@@ -298,6 +298,16 @@ _OTHER_WORDS: Mapping[str, Sequence[str]] = {
 """Words with which variables of a provider begin, beside those of its name."""
 
 
+def has_provider(model: str) -> bool:
+    """Tell whether litellm knows which provider to ask for a model, without asking."""
+    litellm = import_litellm()
+    try:
+        litellm.get_llm_provider(model)
+    except litellm.BadRequestError:
+        return False
+    return True
+
+
 def find_provider_name(model: str) -> str | None:
     """Return litellm's name of the provider of an id, None where its tables do not tell."""
     name, slash, _ = model.partition("/")
