@@ -60,8 +60,8 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         entry_lists = (context.selection.entries(category.name) for category in context.settings.categories)
         entry = next(each for entries in entry_lists for each in entries)
         print_json(describe_request(context.model, entry, next(context.converse(entry, {}))))
-    words = spell_run_options(collect_run_options(arguments))
         return 0
+    words = spell_run_options(collect_run_options(arguments))
     bad = False
     findings = []
     for each in _examine(arguments):

@@ -51,6 +51,7 @@ def write_end(
     annotate: bool,
     explain: Explain | None = None,
     rivals: Sequence[Scorecard] = (),
+    rerun: str = "",
 ) -> Iterator[OutputLine]:
     """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
 
@@ -59,7 +60,6 @@ def write_end(
     """
     lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
-    rerun: str = "",
         lines += run_verdict.write_remarks(facts, evidence, width)
         lines += write_ranking(facts, evidence, rivals)
         if explain:
