@@ -202,6 +202,7 @@ FOREIGN_OPTIONS = frozenset(
         "force-reinstall",
         "no-deps",
         "upgrade",
+        "collect-only",
         "lf",
         "deselect",
         "dist",

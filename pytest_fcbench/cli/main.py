@@ -23,7 +23,7 @@ from pytest_fcbench.cli.tree import (
     read_tree,
     render_group,
 )
-from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import escape_controls
 
 USAGE_ERROR = 4
@@ -87,10 +87,28 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line and the way to the help, and which lists commands by group."""
 
     def error(self, message: str) -> NoReturn:
-        """Print an error and exit; argparse would print the usage first."""
+        """Print an error and exit; argparse would print the usage first.
+
+        Where an argument is missing, an example says what one looks like.
+        """
+        if message.startswith(required := "the following arguments are required: "):
+            examples = [example for command in read_tree().values() for example in command.examples]
+            own = [example for example in examples if example.startswith(f"{self.prog} ")]
+            message = "; e.g. ".join((f"missing: {message.removeprefix(required)}", *own[:1]))
         self.exit(
             USAGE_ERROR, f"{self.prog}: error: {message}\n'{self.prog} --help' lists what is possible\n"
         )
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice; an ending of a file is told with the actions that write it."""
+        if action.choices is None or value in action.choices:
+            return
+        text = describe_unknown_name(str(action.metavar or action.dest).lower(), value, action.choices)
+        if isinstance(action, argparse._SubParsersAction):
+            parsers = action.choices.values()
+            writers = [parser.prog for parser in parsers if f".{value}" in parser.format_help()]
+            text += f" For .{value}: {' or '.join(writers)}." if writers else ""
+        raise argparse.ArgumentError(action, text)
 
     def format_help(self) -> str:
         """Write the help; argparse would list all commands in a row, and has to know them."""

@@ -174,9 +174,15 @@ def parse_suite_name(arguments: argparse.Namespace) -> str:
     suite, _, entry = arguments.start.partition(":")
     openers = find_openers(arguments)
     if not entry or suite not in openers:
-        problem = describe_unknown_suite(suite, openers)
-        raise UsageError(f"{arguments.start!r}: {problem} Name an entry as suite:id.")
+        raise UsageError(describe_no_entry(arguments.start, suite, openers))
     return str(suite)
+
+
+def describe_no_entry(text: str, suite: str, known_suites: Iterable[str]) -> str:
+    """Say why a text names no entry: it names a suite as a whole, or one that the project does not have."""
+    is_suite_name = suite in known_suites
+    problem = "this is a suite." if is_suite_name else describe_unknown_suite(suite, known_suites)
+    return f"{text!r}: {problem} Name an entry as suite:id; 'pytest --collect-only -q' lists all."
 
 
 _PYTEST_FILES = {

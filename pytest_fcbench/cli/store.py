@@ -93,6 +93,11 @@ def _open_store(settings: Settings) -> Iterator[AnswerStore]:
     """Open the store of answers; its errors become messages without a traceback."""
     if settings.store is None:
         raise UsageError("no answers are stored (store: none); name a file with --store")
+    if not settings.store.exists():
+        raise UsageError(
+            f"{settings.store}: no such file; a run stores answers unless its model is built in, and --store "
+            "names another file"
+        )
     store = AnswerStore(settings.store, new=False)
     try:
         yield store

@@ -72,18 +72,31 @@ class RunStoppedError(NotScoredError):
     """The run was stopped, or the process that asks the model is gone, before the answer came."""
 
 
-_MOST_NAMES = 100
+_MOST_NAMES = 30
 """More names than this, such as those of all entries of a suite, are counted."""
+_LISTED_BY = {
+    "category": "fcbench suite list --categories",
+    "check": "fcbench suite audit --help",
+    "code": "fcbench codes",
+    "entry": "pytest --collect-only -q",
+    "official model": "fcbench models --official",
+}
+"""The command that lists all names of a kind, where there may be many."""
 
 
 def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
-    """Describe an unknown name: the value, the nearest valid names, and all of them if they are few."""
+    """Describe an unknown name: the value, the nearest valid names, and all of them if they are few.
+
+    Of many names, the three nearest are told and the command that lists all.
+    """
     names = [str(name) for name in valid]
-    nearest_names = get_close_matches(value, names, n=2, cutoff=0.6)
+    is_long = len(names) > _MOST_NAMES
+    nearest_names = get_close_matches(value, names, n=3 if is_long else 2, cutoff=0.6)
     guess = f" Did you mean {' or '.join(map(repr, nearest_names))}?" if nearest_names else ""
     listing = f"Valid: {', '.join(names)}."
     if not names:
         listing = f"There is no {kind} that could be named; leave it out."
-    elif len(names) > _MOST_NAMES:
-        listing = f"There are {len(names):,} valid names."
+    elif is_long and (nearest_names or kind in _LISTED_BY):
+        command = f"; '{_LISTED_BY[kind]}' lists them" if kind in _LISTED_BY else ""
+        listing = f"There are {len(names):,} valid names{command}."
     return f"unknown {kind} {value!r}.{guess} {listing}"

@@ -24,6 +24,8 @@ from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_he
 
 LATEST, PREVIOUS = "latest", "previous"
 _LONGEST_NAME = 60
+_MOST_CANDIDATES = 5
+"""The most runs that are named where a name fits several."""
 _SEARCHED = 20
 """The most runs in which an entry is looked for."""
 
@@ -194,7 +196,7 @@ def find_run(name: str, folder: Path) -> Path:
     """Return the scorecard that a path or the name of a run means. Raises ``UsageError``.
 
     A name is ``latest``, ``previous``, the beginning of a run's name, a label ``KEY=VALUE`` or the value of
-    one; where several runs fit, the newest is meant.
+    one; where several runs have that label, the newest is meant.
     """
     if Path(name).exists():
         return Path(name)
@@ -208,10 +210,15 @@ def find_run(name: str, folder: Path) -> Path:
             "path of a scorecard"
         )
     # A label first: a short one may also be the beginning of a run's name.
-    if matching_runs := [run for run in runs if name in _list_labels(run)] or [
-        run for run in runs if run.name.startswith(name)
-    ]:
-        return matching_runs[0].path
+    for run in runs:
+        if name == run.name or name in _list_labels(run):
+            return run.path
+    if matching_runs := [run for run in runs if run.name.startswith(name)]:
+        if len(matching_runs) == 1:
+            return matching_runs[0].path
+        candidates = ", ".join(run.name for run in matching_runs[:_MOST_CANDIDATES])
+        more = ", ..." if len(matching_runs) > _MOST_CANDIDATES else ""
+        raise UsageError(f"{name}: {len(matching_runs)} runs begin so; name one of {candidates}{more}")
     if name.endswith(".json") or "/" in name or not runs:
         raise UsageError(
             f"{name}: cannot be read: No such file or directory; give the path of a readable file"

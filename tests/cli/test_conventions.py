@@ -79,8 +79,8 @@ def test_the_option_for_the_output_has_the_usual_names(option: str) -> None:
 def test_the_ending_of_a_file_names_its_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
 ) -> None:
-    card = str(write_scorecard(tmp_path / "a.json", [make_record()]))
-    assert run("run", "compare", card, card, "-o", str(tmp_path / name)) == code
+    cards = [str(write_scorecard(tmp_path / file, [make_record()])) for file in ("a.json", "b.json")]
+    assert run("run", "compare", *cards, "-o", str(tmp_path / name)) == code
     assert (
         "unknown ending '.xlsx'; use one of .md, .csv, .tex, .html, .json" in capsys.readouterr().err
     ) == bool(code)
@@ -155,3 +155,34 @@ def test_an_unknown_option_points_at_the_help_of_its_command(capsys: pytest.Capt
         "fcbench run report: error: unrecognized arguments: --bad\n"
         "'fcbench run report --help' lists what is possible\n"
     )
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("run leaderboard", "missing: SCORECARD; e.g. fcbench run leaderboard previous latest"),
+        ("completion", "missing: shell; e.g. fcbench completion bash > "),
+        ("run export svg", "For .svg: fcbench run export plot or fcbench run export badge."),
+        ("codes nosuch", "unknown code 'nosuch'. There are 122 valid names; 'fcbench codes' lists them."),
+        ("run show core", "'core': this is a suite. Name an entry as suite:id"),
+        ("run show latest", "'latest' is a run; name it with --scorecard=latest"),
+        ("suite import x.jsonl --to chats", "needs the ending .jsonl; name chats.jsonl"),
+        ("run compare latest latest", "this run would be compared with itself; name two runs"),
+        ("store list --store=none.sqlite", "a run stores answers unless its model is built in"),
+        ("gate 20260101", "20260101: 2 runs begin so; name one of 20260101-000008-two, 20260101-000008-one"),
+    ],
+)
+def test_an_error_says_what_to_type(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*words.split()) == 4
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_the_newest_run_alone_is_compared_with_the_one_before(capsys: pytest.CaptureFixture[str]) -> None:
+    (newest,) = Path(".fcbench/runs").glob("*two.json")
+    newest.write_text(newest.read_text().replace('"created"', '"created" '))
+    assert run("run", "compare", "latest") == 0
+    told = capsys.readouterr().out
+    assert "one.json" in told
+    assert "two.json" in told

@@ -163,7 +163,7 @@ class TestNoStore:
     ) -> None:
         run_refused_store(*words)
         assert (
-            f"{STORE}: no such file; name the file that stores answers with --store"
+            f"{STORE}: no such file; a run stores answers unless its model is built in"
             in capsys.readouterr().err
         )
         assert list(folder.iterdir()) == []

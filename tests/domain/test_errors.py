@@ -67,5 +67,9 @@ def test_an_unknown_name_is_told_with_the_nearest_and_all_valid_ones(value: str,
 def test_a_great_many_names_are_counted() -> None:
     names = [f"parallel_{number}" for number in range(1_000)]
     assert describe_unknown_name("entry", "paralel_7", names) == (
-        "unknown entry 'paralel_7'. Did you mean 'parallel_7' or 'parallel_97'? There are 1,000 valid names."
+        "unknown entry 'paralel_7'. Did you mean 'parallel_7' or 'parallel_97' or 'parallel_87'? "
+        "There are 1,000 valid names; 'pytest --collect-only -q' lists them."
     )
+    assert describe_unknown_name("fruit", "parallel", names).endswith("There are 1,000 valid names.")
+    # Nothing else would say which there are.
+    assert "Valid: parallel_0, parallel_1, " in describe_unknown_name("fruit", "fig", names)

@@ -109,7 +109,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
             "--model=scripted:: unknown model 'scripted:'. Did you mean 'scripted:FILE'?",
         ),
         (["--model", "scripted:none.yaml"], "scripted:none.yaml: cannot be read: No such file or directory"),
-        (["--model", "gpt-4o"], "Valid: oracle, lexical, scripted:FILE."),
+        (["--model", "gpt-4o"], "Valid: oracle, lexical, scripted:FILE, conforming."),
         (["--model", "oracle", "--suite", "bfc"], "unknown suite 'bfc'. Did you mean 'bfcl'?"),
         (["--model", "oracle", "--fault", "cut:2"], "--fault=cut:2: the share must be a number from 0 to 1"),
         (

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from dataclasses import asdict
+from filecmp import cmp
 from itertools import chain
 from pathlib import Path
 
@@ -20,10 +21,12 @@ from pytest_fcbench.cli.options import (
     declare_run_options,
     declare_scorecard,
     find_config,
+    find_latest_scorecard,
     find_runs_folder,
     find_scorecard,
     load_settings,
     require_at_least,
+    resolve_scorecard,
 )
 from pytest_fcbench.cli.output import (
     declare_json,
@@ -55,9 +58,9 @@ def declare_compare(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     add = parser.add_argument
     before = f"{SCORECARD}, or a baseline; default: {PREVIOUS}"
-    add("before", nargs="?", default=PREVIOUS, type=find_scorecard, metavar="BEFORE", help=before)
+    add("before", nargs="?", type=find_scorecard, metavar="BEFORE", help=before)
     after = f"the scorecard, run or baseline to compare with it; default: {LATEST}"
-    add("after", nargs="?", default=LATEST, type=find_scorecard, metavar="AFTER", help=after)
+    add("after", nargs="?", type=find_scorecard, metavar="AFTER", help=after)
     output.declare_table_options(parser)
     metrics = "compare only this: overall, a group, a category or a mark (repeatable; default: all)"
     add("--metric", action="append", metavar="NAME,…", help=metrics)
@@ -67,7 +70,7 @@ def declare_compare(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     require_at_least(0, arguments, "flips")
-    cards = before, after = load_outlines(arguments.before), load_outlines(arguments.after)
+    cards = before, after = list(map(load_outlines, _choose_runs(arguments.before, arguments.after)))
     profile, metrics = output.choose_profile(arguments, cards), output.split_names(arguments.metric)
     card_comparison = comparison.compare_scorecards(before, after, profile, metrics)
     form = output.choose_format(arguments)
@@ -84,6 +87,20 @@ def run_compare(arguments: argparse.Namespace) -> int:
     lines = output.render_tables(arguments, form, " → ".join(card_comparison.names), parts)
     output.print_or_write(arguments, lines, cards)
     return 0
+
+
+def _choose_runs(before: Path | None, after: Path | None) -> tuple[Path, Path]:
+    """Return the runs to compare; the newest, where it alone is named, goes with the one before it.
+
+    Raises ``UsageError`` for a run that would be compared with itself.
+    """
+    newest = after or find_latest_scorecard()
+    are_files = before is not None and before.is_file() and newest.is_file()
+    if before is None or (after is None and are_files and cmp(before, newest, shallow=False)):
+        before = resolve_scorecard(PREVIOUS)
+    if before.resolve() == newest.resolve():
+        raise UsageError(f"{before}: this run would be compared with itself; name two runs")
+    return before, newest
 
 
 def declare_leaderboard(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from pytest_fcbench.cli.options import (
     REQUEST_OPTIONS,
     SCORECARD,
     declare_run_options,
-    describe_unknown_suite,
+    describe_no_entry,
     find_latest_scorecard,
     find_openers,
     find_runs_folder,
@@ -42,13 +42,10 @@ from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.present.terminal import write_unpassed_entries
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.entry_text import render_entry, render_outcome
-from pytest_fcbench.run.history import find_run_with
+from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run_with
 from pytest_fcbench.run.session import Session, list_exchanges
 from pytest_fcbench.scorecard.record import EarlierConversation, read_answer
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
-
-#
-
 
 _MOST_ENTRIES = 20
 _LONGEST = 240
@@ -113,13 +110,11 @@ def _resolve_name(arguments: argparse.Namespace, text: str) -> list[str]:
     name = text.rpartition("[")[2].rstrip("]")
     openers = find_openers(arguments)
     suite, colon, _ = name.partition(":")
-    if not colon:
-        names = [f"{each}:{name}" for each in load_settings(arguments).suites]
-    elif suite in openers:
-        names = [name]
-    else:
-        problem = describe_unknown_suite(suite, openers)
-        raise UsageError(f"{text!r}: {problem} Name an entry as suite:id.")
+    if name in openers or (colon and suite not in openers):
+        raise UsageError(describe_no_entry(text, suite, openers))
+    if text in (LATEST, PREVIOUS):
+        raise UsageError(f"{text!r} is a run; name it with --scorecard={text}")
+    names = [name] if colon else [f"{each}:{name}" for each in load_settings(arguments).suites]
     entries: dict[str, Entry] = {}
     for each in names:
         settings = load_settings(arguments, each.partition(":")[0], "oracle")

@@ -146,7 +146,7 @@ def _require_free_files(arguments: argparse.Namespace, to: Path | None, rest: Pa
     if to is None and not arguments.dry_run:
         raise UsageError("--output is missing; name a FILE.jsonl for the entries, or use --dry-run")
     if to and to.suffix != ".jsonl":
-        raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl")
+        raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl; name {to}.jsonl")
     for path in filter(None, () if arguments.dry_run else (to, rest)):
         if path.exists() and not arguments.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
