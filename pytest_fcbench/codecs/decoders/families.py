@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders.python import (
-    evaluate_text,
-    read_unwrapped,
-)
+from pytest_fcbench.codecs.decoders import tagged_families
+from pytest_fcbench.codecs.decoders.python import evaluate_text, read_unwrapped
 from pytest_fcbench.codecs.decoders.syntax import (
     Syntax,
     Undecodable,
@@ -29,21 +27,6 @@ from pytest_fcbench.codecs.decoders.syntax import (
     write_joined,
     write_lenient_calls,
     write_spaced,
-)
-from pytest_fcbench.codecs.decoders.tagged_families import (
-    ARCH,
-    FALCON,
-    FUNCTIONGEMMA,
-    GRANITE_3,
-    GRANITE_4,
-    GRANITE_20B,
-    HERMES,
-    MINICPM,
-    MINING,
-    NEMOTRON,
-    PHI,
-    PHI_PYTHON,
-    QWEN,
 )
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call
@@ -235,31 +218,8 @@ Official: ``xLAMHandler`` of versions 1 to 3 (``XLAM``); ``SalesforceLlamaHandle
 """
 
 FAMILY_SYNTAXES: Mapping[str, Syntax] = {
-    "arch": ARCH,
-    "bitagent": BITAGENT,
-    "cohere": COHERE,
-    "falcon": FALCON,
-    "functiongemma": FUNCTIONGEMMA,
-    "gemini": GEMINI,
-    "gemini_python": GEMINI_PYTHON,
-    "glm": GLM,
-    "gorilla": GORILLA,
-    "granite_20b": GRANITE_20B,
-    "granite_3": GRANITE_3,
-    "granite_4": GRANITE_4,
-    "hammer": HAMMER,
-    "hermes": HERMES,
-    "llama_3_1": LLAMA_3_1,
-    "minicpm": MINICPM,
-    "mining": MINING,
-    "mistral": MISTRAL,
-    "nemotron": NEMOTRON,
-    "nova": NOVA,
-    "phi": PHI,
-    "phi_python": PHI_PYTHON,
-    "qwen": QWEN,
-    "think_agent": THINK_AGENT,
-    "xlam": XLAM,
-    "xlam_2": XLAM_2,
+    name.lower(): value
+    for name, value in sorted((vars(tagged_families) | globals()).items())
+    if isinstance(value, Syntax)
 }
-"""The syntaxes of families by name."""
+"""The syntaxes of families: the constants of both modules by their names in small letters."""
