@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
-from pytest_fcbench.codecs.chat_reply import RESPONSES, read_choice, read_tokens
+from pytest_fcbench.codecs.chat_reply import RESPONSES, TokenCounts, read_choice, read_tokens
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.protocol_notes import read_ending
@@ -70,9 +70,17 @@ class Form(ABC):
     def write_answer(self, completion: Completion, situation: Situation) -> Sequence[Item]:
         """Write the answer for later requests; ``message`` is what the server sent."""
 
-    @abstractmethod
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
-        """Write the results of tool calls."""
+        """Write the results of tool calls; officially a result without a call is dropped."""
+        return self.gather_results([*map(self.write_result, calls, texts)])
+
+    @abstractmethod
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write the result of a tool call: a message, or a part of one."""
+
+    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
+        """Return the messages with these results."""
+        return results
 
     @abstractmethod
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
@@ -89,9 +97,29 @@ def read_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def pair_with_ids(calls: Sequence[ToolCall], texts: Sequence[str]) -> list[tuple[ToolCall, str]]:
-    """Pair calls with their results; officially a result without a call is dropped."""
-    return list(zip(calls, texts, strict=False))
+def make_tool_call(name: object, arguments: object, call_id: object) -> ToolCall:
+    """Make a tool call of members that a server may leave out."""
+    return ToolCall(str(name or ""), arguments, str(call_id or ""))
+
+
+def make_completion(
+    text: str | None,
+    calls: Sequence[ToolCall],
+    thoughts: str,
+    reason: object,
+    message: Mapping[str, object],
+    tokens: TokenCounts,
+) -> Completion:
+    """Make the completion of a reply from its parts."""
+    return Completion(
+        text=text,
+        tool_calls=tuple(calls) or None,
+        reasoning=thoughts or None,
+        finish_reason=read_text(reason),
+        ending=read_ending(reason),
+        message=message,
+        **tokens,
+    )
 
 
 class Repeated(StrEnum):
@@ -169,12 +197,9 @@ class ChatForm(Form):
             new_message["reasoning_content"] = completion.reasoning or ""
         return [new_message]
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
-        """Write a message for each result."""
-        return [
-            {"role": "tool", **_CALL_MEMBERS[self.result_ids](call), "content": text}
-            for call, text in pair_with_ids(calls, texts)
-        ]
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write a message."""
+        return {"role": "tool", **_CALL_MEMBERS[self.result_ids](call), "content": text}
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -202,12 +227,9 @@ class ResponsesForm(Form):
             return [self.write_message("assistant", completion.text or "")]
         return list_members(completion.message.get("output"))
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
-        """Write an item for each result."""
-        return [
-            {"type": "function_call_output", "call_id": call.id, "output": text}
-            for call, text in pair_with_ids(calls, texts)
-        ]
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write an item."""
+        return {"type": "function_call_output", "call_id": call.id, "output": text}
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a response. Raises ``CallError``."""
@@ -221,7 +243,7 @@ class ResponsesForm(Form):
             for part in list_members(item.get("content"))
         ]
         calls = [
-            ToolCall(str(item.get("name") or ""), item.get("arguments"), str(item.get("call_id") or ""))
+            make_tool_call(item.get("name"), item.get("arguments"), item.get("call_id"))
             for item in items
             if item.get("type") == "function_call"
         ]
@@ -233,13 +255,8 @@ class ResponsesForm(Form):
         ]
         refusal = next((read_text(part.get("refusal")) for part in parts if part.get("refusal")), None)
         reason = as_mapping(reply.get("incomplete_details")).get("reason") or reply.get("status")
-        return Completion(
-            text="".join(str(part.get("text") or "") for part in parts if part.get("type") == "output_text"),
-            tool_calls=tuple(calls) or None,
-            reasoning="\n".join(thoughts) or None,
-            finish_reason=read_text(reason),
-            ending=read_ending(reason) or (Ending.REFUSED if refusal else None),
-            refusal=refusal,
-            message={"output": items},
-            **read_tokens(reply.get("usage"), RESPONSES),
-        )
+        text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "output_text")
+        tokens = read_tokens(reply.get("usage"), RESPONSES)
+        completion = make_completion(text, calls, "\n".join(thoughts), reason, {"output": items}, tokens)
+        ending = completion.ending or (Ending.REFUSED if refusal else None)
+        return replace(completion, ending=ending, refusal=refusal)

@@ -18,7 +18,8 @@ from pytest_fcbench.codecs.dialogues.openai_forms import (
     Situation,
     Spoken,
     list_members,
-    pair_with_ids,
+    make_completion,
+    make_tool_call,
     read_text,
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
@@ -56,22 +57,18 @@ class CohereForm(Form):
             {"role": "assistant", **{name: message[name] for name in _REPEATED_KEYS if message.get(name)}}
         ]
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
-        """Write a message for each result."""
-        items = []
-        for call, text in pair_with_ids(calls, texts):
-            try:
-                value = read_literal(text)
-            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-                value = None
-            # Official: a result that is a dict is written anew, its key ``id`` as ``ID`` and last.
-            if isinstance(value, dict):
-                if "id" in value:
-                    value["ID"] = value.pop("id")
-                text = json.dumps(value)
-            content = [{"type": "text", "text": text}]
-            items.append({"role": "tool", "tool_call_id": call.id, "content": content})
-        return items
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write a message."""
+        try:
+            value = read_literal(text)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            value = None
+        # Official: a result that is a dict is written anew, its key ``id`` as ``ID`` and last.
+        if isinstance(value, dict):
+            if "id" in value:
+                value["ID"] = value.pop("id")
+            text = json.dumps(value)
+        return {"role": "tool", "tool_call_id": call.id, "content": [{"type": "text", "text": text}]}
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -79,26 +76,16 @@ class CohereForm(Form):
         if not isinstance(message, Mapping):
             raise CallError("garbled", "the endpoint answered without a message", transient=True)
         calls = tuple(
-            ToolCall(
-                str(as_mapping(call.get("function")).get("name") or ""),
-                as_mapping(call.get("function")).get("arguments"),
-                str(call.get("id") or ""),
-            )
+            make_tool_call(function.get("name"), function.get("arguments"), call.get("id"))
             for call in list_members(message.get("tool_calls"))
+            for function in (as_mapping(call.get("function")),)
         )
         parts = list_members(message.get("content"))
         texts = [str(part.get("text") or "") for part in parts if part.get("type") != "thinking"]
         thoughts = [str(part.get("thinking") or "") for part in parts if part.get("type") == "thinking"]
-        reason = reply.get("finish_reason")
-        return Completion(
-            text="\n".join(texts) if parts else None,
-            tool_calls=calls or None,
-            reasoning="".join(thoughts) or None,
-            finish_reason=read_text(reason),
-            ending=read_ending(reason),
-            message=message,
-            **read_tokens(reply.get("usage"), COHERE),
-        )
+        text, reason = "\n".join(texts) if parts else None, reply.get("finish_reason")
+        tokens = read_tokens(reply.get("usage"), COHERE)
+        return make_completion(text, calls, "".join(thoughts), reason, message, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +112,13 @@ class ConverseForm(Form):
         """Return the message as it came, with its reasoning and signature."""
         return [completion.message or self.write_message("assistant", completion.text or "")]
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write a block."""
+        return {"toolResult": {"toolUseId": call.id, "content": [{"text": text}]}}
+
+    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
         """Write all results into one message of the user."""
-        blocks = [
-            {"toolResult": {"toolUseId": call.id, "content": [{"text": text}]}}
-            for call, text in pair_with_ids(calls, texts)
-        ]
-        return [{"role": "user", "content": blocks}]
+        return [{"role": "user", "content": results}]
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -141,7 +128,7 @@ class ConverseForm(Form):
         blocks = list_members(message.get("content"))
         tool_uses = [as_mapping(block.get("toolUse")) for block in blocks]
         calls = tuple(
-            ToolCall(str(each.get("name") or ""), each.get("input"), str(each.get("toolUseId") or ""))
+            make_tool_call(each.get("name"), each.get("input"), each.get("toolUseId"))
             for each in tool_uses
             if each
         )
@@ -151,16 +138,9 @@ class ConverseForm(Form):
             for block in blocks
             if "reasoningContent" in block
         ]
-        reason = reply.get("stopReason")
-        return Completion(
-            text="\n".join(texts) if texts else None if calls else "",
-            tool_calls=calls or None,
-            reasoning="\n".join(thoughts) or None,
-            finish_reason=read_text(reason),
-            ending=read_ending(reason),
-            message=message,
-            **read_tokens(reply.get("usage"), CONVERSE),
-        )
+        text, reason = "\n".join(texts) if texts else None if calls else "", reply.get("stopReason")
+        tokens = read_tokens(reply.get("usage"), CONVERSE)
+        return make_completion(text, calls, "\n".join(thoughts), reason, message, tokens)
 
 
 _MOST_PARTS = 2
@@ -210,13 +190,13 @@ class GenerateContentForm(Form):
             return [completion.message]
         return [{"parts": [{"text": completion.text or ""}], "role": "model"}]
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
-        """Write all results into one content of the user, each as it is."""
-        parts = [
-            {"functionResponse": {"name": call.name, "response": {"result": text}}}
-            for call, text in pair_with_ids(calls, texts)
-        ]
-        return [{"parts": parts, "role": "user"}]
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write a part."""
+        return {"functionResponse": {"name": call.name, "response": {"result": text}}}
+
+    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
+        """Write all results into one content of the user."""
+        return [{"parts": results, "role": "user"}]
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -227,7 +207,7 @@ class GenerateContentForm(Form):
         parts = list_members(content.get("parts"))
         function_calls = [as_mapping(part.get("functionCall")) for part in parts]
         calls = tuple(
-            ToolCall(str(call["name"]), call.get("args") or {}, str(call.get("id") or ""))
+            make_tool_call(call["name"], call.get("args") or {}, call.get("id"))
             for call in function_calls
             if call.get("name")
         )
@@ -240,15 +220,9 @@ class GenerateContentForm(Form):
         reason = candidates[0].get("finishReason") or as_mapping(reply.get("promptFeedback")).get(
             "blockReason"
         )
-        return Completion(
-            text=None if calls and not texts else "\n".join(texts),
-            tool_calls=calls or None,
-            reasoning="\n".join(thoughts) or None,
-            finish_reason=read_text(reason),
-            ending=read_ending(reason),
-            message=dict(content),
-            **read_tokens(reply.get("usageMetadata"), GENERATE_CONTENT),
-        )
+        text = None if calls and not texts else "\n".join(texts)
+        tokens = read_tokens(reply.get("usageMetadata"), GENERATE_CONTENT)
+        return make_completion(text, calls, "\n".join(thoughts), reason, dict(content), tokens)
 
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
@@ -305,13 +279,13 @@ class MessagesForm(Form):
             return [{"role": "assistant", "content": completion.text or ""}]
         return [{"role": "assistant", "content": list_members(completion.message.get("content"))}]
 
-    def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
+    def write_result(self, call: ToolCall, text: str) -> Item:
+        """Write a block."""
+        return {"type": "tool_result", "content": text, "tool_use_id": call.id}
+
+    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
         """Write all results into one message of the user."""
-        blocks = [
-            {"type": "tool_result", "content": text, "tool_use_id": call.id}
-            for call, text in pair_with_ids(calls, texts)
-        ]
-        return [{"role": "user", "content": blocks}]
+        return [{"role": "user", "content": results}]
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -319,22 +293,15 @@ class MessagesForm(Form):
             raise CallError("garbled", "the endpoint answered a message without content", transient=True)
         blocks = list_members(reply["content"])
         calls = tuple(
-            ToolCall(str(block.get("name") or ""), block.get("input"), str(block.get("id") or ""))
+            make_tool_call(block.get("name"), block.get("input"), block.get("id"))
             for block in blocks
             if block.get("type") == "tool_use"
         )
         texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
         thoughts = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
-        reason = reply.get("stop_reason")
-        return Completion(
-            text="\n".join(texts) if texts else None if calls else "",
-            tool_calls=calls or None,
-            reasoning="\n".join(thoughts) or None,
-            finish_reason=read_text(reason),
-            ending=read_ending(reason),
-            message={"content": blocks},
-            **read_tokens(reply.get("usage"), MESSAGES),
-        )
+        text, reason = "\n".join(texts) if texts else None if calls else "", reply.get("stop_reason")
+        tokens = read_tokens(reply.get("usage"), MESSAGES)
+        return make_completion(text, calls, "\n".join(thoughts), reason, {"content": blocks}, tokens)
 
 
 FORMS: Mapping[Api, Form] = {
