@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, InstanceOf, TypeAdapter
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.dialogues import tools
@@ -39,18 +41,52 @@ Begin: TypeAlias = Callable[[Opening, Sequence[WireDoc], Sequence[Item]], Sequen
 
 
 @dataclass(frozen=True, slots=True)
-class ApiFamily:
-    """How a family is asked at its API."""
+class _ParameterRow:
+    values: Parameters
+    model: str = ""
+    name: str = ""
+    mode: Mode | None = None
 
-    form: Form
-    parameters: Callable[[FamilyMember, Mode], Parameters] = lambda *_: {"temperature": TEMPERATURE}
-    write_tool: WriteTool = write_nested_tool
+    def fits(self, member: FamilyMember, mode: Mode) -> bool:
+        """Tell whether a model is sent these values."""
+        is_named = re.search(self.model, member.model) and re.search(self.name, member.name)
+        return is_named is not None and self.mode in (None, mode)
+
+
+def _read_form(value: object) -> object:
+    """Return the form of an API by its name, or the chat's with what a family changes in it."""
+    if isinstance(value, Form):
+        return value
+    return FORMS[Api(value)] if isinstance(value, str) else TypeAdapter(ChatForm).validate_python(value)
+
+
+def _read_parameters(value: object) -> object:
+    """Return what chooses the parameters of the first row that fits a model and a mode."""
+    if callable(value):
+        return value
+    rows = TypeAdapter(Sequence[_ParameterRow]).validate_python(value)
+    return lambda member, mode: next(row.values for row in rows if row.fits(member, mode))
+
+
+@dataclass(frozen=True, slots=True)
+class ApiFamily:
+    """How a family is asked at its API; rows of ``api_families.toml`` name what is code here."""
+
+    form: Annotated[InstanceOf[Form], BeforeValidator(_read_form)] = field(default_factory=ChatForm)
+    parameters: Annotated[Callable[[FamilyMember, Mode], Parameters], BeforeValidator(_read_parameters)] = (
+        lambda *_: {"temperature": TEMPERATURE}
+    )
+    write_tool: Annotated[
+        WriteTool, BeforeValidator(lambda tool: getattr(tools, tool) if isinstance(tool, str) else tool)
+    ] = write_nested_tool
     joins_users_in: frozenset[Mode] = field(default_factory=frozenset)
     """The modes in which consecutive messages of the user are one."""
     sends_no_tools_as_list: bool = False
     """True where the member for tools is there without any."""
     sends_tools: bool = True
-    begin: Begin | None = None
+    begin: Annotated[
+        Begin | None, BeforeValidator(lambda begin: _BEGINNINGS[begin] if isinstance(begin, str) else begin)
+    ] = None
     prompts: bool = True
     """True where prompting opens with BFCL's system text."""
     makes_system_user: bool = False
@@ -202,57 +238,12 @@ _BEGINNINGS: Mapping[str, Begin] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _ParameterRow:
-    values: Parameters
-    model: str = ""
-    name: str = ""
-    mode: Mode | None = None
-
-    def fits(self, member: FamilyMember, mode: Mode) -> bool:
-        """Tell whether a model is sent these values."""
-        is_named = re.search(self.model, member.model) and re.search(self.name, member.name)
-        return is_named is not None and self.mode in (None, mode)
-
-
-@dataclass(frozen=True, slots=True)
-class _FamilyRow:
-    """A row of ``api_families.toml``, which explains it."""
-
-    handlers: Sequence[str]
-    api: Api = Api.CHAT
-    chat: ChatForm = field(default_factory=ChatForm)
-    tool: str = "write_nested_tool"
-    parameters: Sequence[_ParameterRow] = (_ParameterRow({"temperature": TEMPERATURE}),)
-    begin: str | None = None
-    joins_users_in: frozenset[Mode] = frozenset()
-    sends_no_tools_as_list: bool = False
-    sends_tools: bool = True
-    prompts: bool = True
-    makes_system_user: bool = False
-    is_silent_on_results: bool = False
-    mode: Mode | None = None
-
-    def choose_parameters(self, member: FamilyMember, mode: Mode) -> Parameters:
-        """Return the parameters of the first row that fits."""
-        return next(row.values for row in self.parameters if row.fits(member, mode))
-
-    def make_family(self) -> ApiFamily:
-        """Make the family that the row describes."""
-        same = [each.name for each in fields(ApiFamily) if each.name not in _MADE]
-        return ApiFamily(
-            form=self.chat if self.api is Api.CHAT else FORMS[self.api],
-            parameters=self.choose_parameters,
-            write_tool=getattr(tools, self.tool),
-            begin=_BEGINNINGS[self.begin] if self.begin else None,
-            **{name: getattr(self, name) for name in same},
-        )
-
-
-_MADE = ("form", "parameters", "write_tool", "begin")
+class _FamilyRow(ApiFamily):
+    handlers: Sequence[str] = ()
 
 
 @cache
 def read_api_families() -> Mapping[str, ApiFamily]:
     """Return how each official class with an API asks."""
     rows = read_table(dict[str, Sequence[_FamilyRow]], __file__, "api_families.toml")["families"]
-    return {handler: row.make_family() for row in rows for handler in row.handlers}
+    return {handler: row for row in rows for handler in row.handlers}
