@@ -17,13 +17,7 @@ from pydantic import BeforeValidator, InstanceOf, TypeAdapter
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.dialogues import tools
 from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening, PlainLog
-from pytest_fcbench.codecs.dialogues.openai_forms import (
-    ChatForm,
-    Form,
-    Item,
-    Situation,
-    Spoken,
-)
+from pytest_fcbench.codecs.dialogues.openai_forms import ChatForm, Form, Item, Situation, Spoken
 from pytest_fcbench.codecs.dialogues.tools import WriteTool, write_nested_tool
 from pytest_fcbench.codecs.dialogues.vendor_forms import FORMS
 from pytest_fcbench.codecs.presenting import WireDoc

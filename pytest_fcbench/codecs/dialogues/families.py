@@ -10,11 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from pytest_fcbench.codecs.dialogues.api_dialogue import (
-    ApiDialogue,
-    ApiFamily,
-    read_api_families,
-)
+from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily, read_api_families
 from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES, WrittenDialogue, WrittenPrompt
 from pytest_fcbench.domain.prompting import Api, Names

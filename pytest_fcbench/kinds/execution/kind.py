@@ -12,11 +12,7 @@ from pytest_fcbench.domain.transcript import Call, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, classify_answer, parse_calls
 from pytest_fcbench.kinds.execution import rest_verdict, verdict
-from pytest_fcbench.kinds.execution.verdict import (
-    ExpectedResponse,
-    ExpectedResults,
-    list_calls_to_carry_out,
-)
+from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, list_calls_to_carry_out
 from pytest_fcbench.kinds.kind import Kind, Resources, RightCalls
 
 

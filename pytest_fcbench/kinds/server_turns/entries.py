@@ -38,12 +38,7 @@ from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, ServerP
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats.fields import Field
-from pytest_fcbench.formats.function_docs import (
-    AnyFunctionRow,
-    OfferedByRow,
-    choose_docs,
-    read_function_docs,
-)
+from pytest_fcbench.formats.function_docs import AnyFunctionRow, OfferedByRow, choose_docs, read_function_docs
 from pytest_fcbench.formats.rows import EntryRow, ErrorSentence, Given, Row, Some, TextOr
 from pytest_fcbench.kinds.state.entries import TurnRow, check_known_call
 from pytest_fcbench.kinds.state.verdict import Trajectory

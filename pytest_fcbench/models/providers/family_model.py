@@ -25,21 +25,13 @@ from pytest_fcbench.domain.prompting import Api, FamilyMember, WireRequest
 from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.official_models import (
-    find_family,
-    find_official_id,
-    name_at_server,
-)
+from pytest_fcbench.models.official_models import find_family, find_official_id, name_at_server
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
 from pytest_fcbench.models.providers.event_stream import JoinedStream
 from pytest_fcbench.models.providers.http import ConnectionPool, check_address
-from pytest_fcbench.models.providers.openai_compatible import (
-    CONTROLS,
-    OpenAICompatibleModel,
-    find_endpoint,
-)
+from pytest_fcbench.models.providers.openai_compatible import CONTROLS, OpenAICompatibleModel, find_endpoint
 from pytest_fcbench.models.providers.reply_bodies import MIB
 from pytest_fcbench.models.providers.vendors import (
     RequestSigner,
