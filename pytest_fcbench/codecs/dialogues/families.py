@@ -15,6 +15,7 @@ from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, Ope
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES, WrittenDialogue, WrittenPrompt
 from pytest_fcbench.domain.prompting import Api, Names
 from pytest_fcbench.domain.registry import Registry
+from pytest_fcbench.domain.tables import read_table
 
 
 @cache
@@ -38,28 +39,10 @@ OWN_FAMILIES: Registry[OwnFamily] = Registry("family", "fcbench.families", {})
 """The families of other distributions, by the name that ``--fcbench-as`` takes."""
 
 
-UNASKED: Mapping[str, str] = {
-    "MiniCPMFCHandler": "its prompt shows functions as Python that datamodel-code-generator 0.25.7 writes, "
-    "and later versions write them differently",
-    "QwenAgentNoThinkHandler": "officially its handler cannot be built; --fcbench-repair asks as it was "
-    "meant",
-}
+_REMARKS = read_table(dict[str, Mapping[str, str]], __file__, "families.toml")
+UNASKED = _REMARKS["unasked"]
 """The official classes that are not asked without ``--fcbench-repair``, with the reason."""
-
-
-FAULTS: Mapping[str, str] = {
-    "ClaudeHandler": "in prompt mode, an answer whose first block is not text fails the entry",
-    "GeminiHandler": "in prompting an answer of more than two parts fails the entry",
-    "GemmaHandler": "answers and results go back in roles that the model's template does not know",
-    "Granite3FCHandler": "the prompt lacks the marker after which the answer begins",
-    "GraniteFunctionCallingHandler": "no_function is carried out as a call, so that a turn never ends",
-    "HammerHandler": "each request tells the defaults of parameters once more in their descriptions",
-    "MiningHandler": "calls of the interface are never read, so that none can be right",
-    "NemotronHandler": "the first message of the user is part of the system text, and results are never sent",
-    "QwenAPIHandler": "of qwen3-235b-a22b-instruct-2507-FC dotted names are shown with underscores and "
-    "not mapped back, so that they cannot match",
-    "ThinkAgentHandler": "only the first message is ever written: no history, no results, no later turns",
-}
+FAULTS = _REMARKS["faults"]
 """Known faults of official classes, which are repeated unless ``--fcbench-repair`` leaves them out."""
 
 
