@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.python import build_dict, fold_constants, measure_size, parse_answer
+from pytest_fcbench.codecs.decoders.python import fold_constants, measure_size, parse_answer, read_container
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
@@ -94,16 +95,8 @@ def _evaluate_node(node: ast.expr, functions: Functions) -> object:
     match node:
         case ast.Call():
             return _carry_out(node, functions)
-        case ast.List(elts=elements):
-            return [_evaluate_node(element, functions) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(_evaluate_node(element, functions) for element in elements)
-        case ast.Set(elts=elements):
-            members = [_evaluate_node(element, functions) for element in elements]
-            return set(build_dict(members, members))
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [_evaluate_node(key, functions) for key in keys if key is not None]
-            return build_dict(names, [_evaluate_node(value, functions) for value in values])
+        case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            return read_container(node, partial(_evaluate_node, functions=functions))
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
             return _evaluate_node(value, functions)[_evaluate_node(index, functions)]  # type: ignore[index]  # or an error
         case ast.Name(id=name):

@@ -188,16 +188,11 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as value)):
             _read_constant(value)
             return -value
-        case ast.List(elts=elements):
-            return [_read_official_value(element) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(_read_official_value(element) for element in elements)
-        case ast.Dict(keys=keys, values=values):
-            # The key of ** in a dict is None.
-            if None in keys:
-                raise Undecodable("** inside a dict is not a value")
-            names = [_read_official_value(key) for key in keys if key is not None]
-            return build_dict(names, [_read_official_value(each) for each in values])
+        # The key of ** in a dict is None.
+        case ast.Dict(keys=keys) if None in keys:
+            raise Undecodable("** inside a dict is not a value")
+        case ast.List() | ast.Tuple() | ast.Dict():
+            return read_container(node, _read_official_value)
         case ast.BinOp():
             return fold_constants(node)
         # Official: a bare name is its text, JSON's true, false and null among them.
@@ -219,11 +214,10 @@ def _read_corrected_value(node: ast.expr) -> object:
             return _read_constant(value)
         case ast.List(elts=elements) | ast.Set(elts=elements):
             return [_read_corrected_value(element) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(_read_corrected_value(element) for element in elements)
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [_read_corrected_value(key) for key in keys if key is not None]
-            return build_dict(names, [_read_corrected_value(each) for each in values])
+        case ast.Tuple():
+            return read_container(node, _read_corrected_value)
+        case ast.Dict(keys=keys) if None not in keys:
+            return read_container(node, _read_corrected_value)
         case ast.Name(id=name):
             return _JSON_NAMES.get(name, name)
         case ast.Call(keywords=[_, *_], args=[]):
@@ -237,6 +231,20 @@ def _read_corrected_value(node: ast.expr) -> object:
         return fold_constants(node)
     except Undecodable:
         return write_expression(node)
+
+
+def read_container(
+    node: ast.List | ast.Tuple | ast.Set | ast.Dict, read: Callable[[ast.expr], object]
+) -> object:
+    """Read a list, a tuple, a set or a dict, whose parts ``read`` reads. Raises ``Undecodable``."""
+    if isinstance(node, ast.Dict):
+        if None in node.keys:
+            raise Undecodable("Dict in arithmetic would have to be evaluated")
+        return build_dict([read(key) for key in node.keys if key is not None], [*map(read, node.values)])
+    members = [*map(read, node.elts)]
+    if isinstance(node, ast.Set):
+        return set(build_dict(members, members))
+    return tuple(members) if isinstance(node, ast.Tuple) else members
 
 
 def build_dict(keys: list[object], values: list[object]) -> dict[object, object]:
@@ -331,15 +339,8 @@ def _evaluate(node: ast.expr) -> object:
     match node:
         case ast.Constant(value=constant) if constant is ...:
             return "..."
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            return build_dict([_evaluate(key) for key in keys if key is not None], [*map(_evaluate, values)])
-        case ast.List(elts=elements):
-            return [_evaluate(element) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(_evaluate(element) for element in elements)
-        case ast.Set(elts=elements):
-            members = [_evaluate(element) for element in elements]
-            return set(build_dict(members, members))
+        case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+            return read_container(node, _evaluate)
         # Models join calls so.
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             first, second = _evaluate(left), _evaluate(right)
