@@ -29,11 +29,6 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 """A date as calls give it; users write dates in other ways."""
 
 
-def has_many_functions(entry: Entry) -> bool:
-    """Tell whether ten functions or more are offered."""
-    return len(list_offered_docs(entry)) >= _MANY_FUNCTIONS
-
-
 def has_related_functions(entry: Entry) -> bool:
     """Tell whether a right function stands among others of its domain; without one, whether any do."""
     domains = [doc.name.partition(".")[0] for doc in list_offered_docs(entry) if "." in doc.name]
@@ -41,11 +36,6 @@ def has_related_functions(entry: Entry) -> bool:
     if calls := list_expected_calls(entry):
         right_domains &= {call.name.partition(".")[0] for call in calls}
     return any(domains.count(domain) >= _RELATED for domain in right_domains)
-
-
-def has_defaults(entry: Entry) -> bool:
-    """Tell whether a right answer may leave a parameter out, which a model must not fill otherwise."""
-    return any(accepted_values.is_optional for accepted_values in iterate_accepted_values(entry))
 
 
 def has_implied_values(entry: Entry) -> bool:
@@ -73,11 +63,6 @@ def is_said(value: object, text: str) -> bool:
         return all(is_said(member, text) for member in value.values())
     # Nobody says ``True``; a switch is described in other words.
     return isinstance(value, bool) or _stands_in(text, value)
-
-
-def has_nested_values(entry: Entry) -> bool:
-    """Tell whether a value is an object or a list of objects."""
-    return any(_is_nested(accepted_values.schema) for accepted_values in iterate_accepted_values(entry))
 
 
 def _is_nested(schema: Mapping[str, object]) -> bool:
@@ -123,49 +108,22 @@ def count_results(entry: Entry) -> int:
     return len(result_values)
 
 
-def needs_results(entry: Entry) -> bool:
-    """Tell whether a value of a right answer stands only in the result of a call."""
-    return count_results(entry) > 0
-
-
-def needs_many_results(entry: Entry) -> bool:
-    """Tell whether three values or more stand only in results of calls."""
-    return count_results(entry) >= _MANY_RESULTS
-
-
-def has_turn_to_wait(entry: Entry) -> bool:
-    """Tell whether nothing can be called in one turn, because a function or a value comes later."""
-    return len(entry.turns) > 1 and not all(list_calls_by_turn(entry))
-
-
-def has_long_context(entry: Entry) -> bool:
-    """Tell whether results of calls are filled up with what nobody asked for."""
-    return entry.category.long_context
-
-
-def needs_restraint(entry: Entry) -> bool:
-    """Tell whether no call is right though three functions of one domain are offered."""
-    return entry.expectation.forbids_calls and has_related_functions(entry)
-
-
-def is_in_another_language(entry: Entry) -> bool:
-    """Tell whether the question is asked in another language than that of the docs."""
-    return guess_language(join_user_messages(entry)) != "English"
-
-
 FEATURES: Mapping[str, Callable[[Entry], bool]] = {
-    "ten functions or more": has_many_functions,
+    "ten functions or more": lambda entry: len(list_offered_docs(entry)) >= _MANY_FUNCTIONS,
     "functions of one domain": has_related_functions,
-    "defaults to leave alone": has_defaults,
+    # A model must not fill them otherwise.
+    "defaults to leave alone": lambda entry: any(each.is_optional for each in iterate_accepted_values(entry)),
     "values only implied": has_implied_values,
-    "nested objects": has_nested_values,
+    "nested objects": lambda entry: any(_is_nested(each.schema) for each in iterate_accepted_values(entry)),
     "three calls or more": has_many_calls,
-    "results of earlier calls": needs_results,
-    "three results or more": needs_many_results,
-    "a turn to wait": has_turn_to_wait,
-    "long context": has_long_context,
-    "near miss": needs_restraint,
-    "another language": is_in_another_language,
+    "results of earlier calls": lambda entry: count_results(entry) > 0,
+    "three results or more": lambda entry: count_results(entry) >= _MANY_RESULTS,
+    # A function or a value comes later, so nothing can be called in one turn.
+    "a turn to wait": lambda entry: len(entry.turns) > 1 and not all(list_calls_by_turn(entry)),
+    # Results of calls are filled up with what nobody asked for.
+    "long context": lambda entry: entry.category.long_context,
+    "near miss": lambda entry: entry.expectation.forbids_calls and has_related_functions(entry),
+    "another language": lambda entry: guess_language(join_user_messages(entry)) != "English",
 }
 """The features by the words that tables use."""
 

@@ -20,7 +20,7 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import strata
 from pytest_fcbench.tools.audit import strata as distributions
-from pytest_fcbench.tools.audit.strata import has_many_calls, list_features, needs_results
+from pytest_fcbench.tools.audit.strata import count_results, has_many_calls, list_features
 from tests.cases import each_case
 from tests.factories import (
     ask_model,
@@ -69,8 +69,8 @@ def test_a_value_that_nobody_says_is_a_result(calls: Sequence[str], features: Se
 def test_what_the_user_says_later_is_a_result_before() -> None:
     doc = make_doc("f", {"x": {"type": "integer"}})
     turns = [("Put it to the first", ["f(x=31)"]), ("And to 31", ["f(x=31)"])]
-    assert needs_results(make_multi_turn(*turns, functions=[doc]))
-    assert not needs_results(make_multi_turn(*turns[1:], functions=[doc]))
+    assert count_results(make_multi_turn(*turns, functions=[doc]))
+    assert not count_results(make_multi_turn(*turns[1:], functions=[doc]))
 
 
 def test_calls_are_counted_by_turn() -> None:
