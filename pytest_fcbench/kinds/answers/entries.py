@@ -240,16 +240,9 @@ def read_web_questions(
     """Yield the questions of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(WebSearch)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        entry = Entry(
-            suite=suite,
-            id=row.id.replace(DOMAIN, category.name, 1),
-            category=category,
-            turns=((Message("user", row.query),),),
-            functions=docs,
-            expectation=Answers(tuple(row.answers), tuple((hop.call,) for hop in row.trail or ())),
-            scene=make_scene(category),
-        )
-        yield place, entry
+        entry_id, turns = row.id.replace(DOMAIN, category.name, 1), ((Message("user", row.query),),)
+        right = Answers(tuple(row.answers), tuple((hop.call,) for hop in row.trail or ()))
+        yield place, Entry(suite, entry_id, category, turns, docs, right, make_scene(category))
 
 
 def make_scene(category: Category) -> Scene:

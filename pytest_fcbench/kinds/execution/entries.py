@@ -100,20 +100,11 @@ def read_executables(
         ]
         for call, at in zip(row.expect, place.at("expect").elements(), strict=True):
             check_call(at if isinstance(call, str) else at.at("call"), offered_docs)
-        entry = Entry(
-            suite=suite,
-            id=row.id,
-            category=category,
-            turns=((Message("user", row.query),),),
-            functions=tuple(offered_docs.values()),
-            expectation=ExpectedResults(
-                calls=tuple(call for call, _ in calls_and_rules),
-                kinds=tuple(kind for _, kind in calls_and_rules),
-                # The process that carries calls out imports these by name.
-                own=tuple(doc.name for doc in own_docs.values()),
-            ),
-        )
-        yield place, entry
+        calls, rules = zip(*calls_and_rules, strict=True)
+        # The process that carries calls out imports own functions by name.
+        truth = ExpectedResults(calls, rules, own=tuple(doc.name for doc in own_docs.values()))
+        turns, functions = ((Message("user", row.query),),), tuple(offered_docs.values())
+        yield place, Entry(suite, row.id, category, turns, functions, truth)
 
 
 def _document_own(field: Field) -> FunctionDoc:
@@ -205,15 +196,8 @@ def read_rest_questions(
             raise call_field.error(str(error)) from None
         if host not in SERVICES:
             raise call_field.error(describe_unknown_name("host", host, SERVICES))
-        entry = Entry(
-            suite=suite,
-            id=row.id,
-            category=category,
-            turns=((Message("user", row.query),),),
-            functions=(doc,),
-            expectation=ExpectedResponse(row.expect),
-        )
-        yield place, entry
+        turns = ((Message("user", row.query),),)
+        yield place, Entry(suite, row.id, category, turns, (doc,), ExpectedResponse(row.expect))
 
 
 def entries(

@@ -248,15 +248,8 @@ def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: 
         judged=rules.judged,
         recorded=tuple(call for call, _ in recorded_calls),
     )
-    return Entry(
-        suite=suite,
-        id=row.id,
-        category=category,
-        turns=((Message("user", row.query),),),
-        functions=tuple(offered_docs.values()),
-        expectation=path,
-        cluster=row.cluster,
-    )
+    turns, functions = ((Message("user", row.query),),), tuple(offered_docs.values())
+    return Entry(suite, row.id, category, turns, functions, path, cluster=row.cluster)
 
 
 def _read_calls(

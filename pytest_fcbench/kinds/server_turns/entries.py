@@ -124,28 +124,17 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
         program = _make_program(
             environment_row, (place if each.environment else file).at("environment", "mcp")
         )
-        yield (
-            place,
-            Entry(
-                suite=suite,
-                id=each.id,
-                category=category,
-                turns=tuple((Message("user", turn.user),) for turn in each.turns),
-                functions=tuple(offered_docs.values()),
-                expectation=Trajectory(tuple(tuple(turn.calls) for turn in each.turns)),
-                scene=Scene(
-                    (),
-                    {},
-                    server=ServerState(
-                        program,
-                        (*file_observation.probes, *observation.probes),
-                        file_observation.volatile | observation.volatile,
-                        (*file_observation.masks, *observation.masks),
-                    ),
-                ),
-                cluster=each.cluster,
-            ),
+        state = ServerState(
+            program,
+            (*file_observation.probes, *observation.probes),
+            file_observation.volatile | observation.volatile,
+            (*file_observation.masks, *observation.masks),
         )
+        turns = tuple((Message("user", turn.user),) for turn in each.turns)
+        functions, truth = tuple(offered_docs.values()), Trajectory(tuple(tuple(t.calls) for t in each.turns))
+        scene = Scene((), {}, server=state)
+        entry = Entry(suite, each.id, category, turns, functions, truth, scene, cluster=each.cluster)
+        yield place, entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,23 +150,12 @@ def _make_entry(
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
         if turn.user.startswith(UNWORDED):
             raise place.at("user").error("is not written yet; write the message of the user")
-    return Entry(
-        suite=suite,
-        id=row.id,
-        category=category,
-        turns=tuple((Message("user", turn.user),) for turn in row.turns),
-        functions=tuple(docs.values()),
-        expectation=Trajectory(
-            tuple(tuple(turn.calls) for turn in row.turns),
-            Withheld(row.withhold.turn, tuple(row.withhold.functions)) if row.withhold else None,
-        ),
-        scene=Scene(
-            tuple(row.domains),
-            {name: state or {} for name, state in row.domains.items()},
-            classes=classes,
-        ),
-        parents=tuple(row.parents or ()),
-    )
+    turns = tuple((Message("user", turn.user),) for turn in row.turns)
+    withheld = Withheld(row.withhold.turn, tuple(row.withhold.functions)) if row.withhold else None
+    truth = Trajectory(tuple(tuple(turn.calls) for turn in row.turns), withheld)
+    states = {name: state or {} for name, state in row.domains.items()}
+    scene, parents = Scene(tuple(row.domains), states, classes=classes), tuple(row.parents or ())
+    return Entry(suite, row.id, category, turns, tuple(docs.values()), truth, scene, parents=parents)
 
 
 def _load_class(name: str, field: Field) -> type:
