@@ -19,7 +19,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     score_untrained,
     select_marked,
 )
-from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
@@ -109,7 +109,8 @@ def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConve
     )
     if not bill.steps:
         return None
-    rows = {name: answer_statistics.measure_usage(part) for name, part in group_by_category(records).items()}
+    parts = group_by_category(record for record in records if not is_check(record))
+    rows = {name: answer_statistics.measure_usage(part) for name, part in parts.items()}
     rows = {**rows, "run": answer_statistics.measure_usage(records), **others}
     return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
 

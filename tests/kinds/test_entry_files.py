@@ -673,7 +673,7 @@ def test_every_category_is_among_ours_or_made() -> None:
     assert left == {
         *("multi_turn_miss_func", "multi_turn_long_context", "multi_turn_composite"),
         # Of a team's own suites only.
-        *("next_call", "next_reply", "own_check", "mcp"),
+        *("next_call", "next_reply", "own_check", "mcp", "server_check"),
     }
 
 

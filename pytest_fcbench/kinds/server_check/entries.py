@@ -223,7 +223,7 @@ def _read_properties(
         try:
             read[name] = PROPERTIES[name].read_argument(value)
         except pydantic.ValidationError as error:
-            raise at.at(name).error(error.errors()[0]["msg"]) from None
+            raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None
         value_read = read[name]
         named: Sequence[object] = ()
         if name == "other_ids" and isinstance(value_read, list):

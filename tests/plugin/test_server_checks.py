@@ -1,0 +1,107 @@
+"""Checks of a server run by a real pytest against a served model, right and with faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.plugin.conftest import Project
+from tests.served import served, stats
+
+CHECKS = ("--fcbench-suite=wire", "--fcbench-model=openai/conforming", "--fcbench-param=api_key=unused")
+DRAWN = "-k choice_ or prompt_ or stream_done"
+
+
+@pytest.fixture(scope="module")
+def right_server() -> Iterator[str]:
+    with served("--model", "conforming") as api_base:
+        yield api_base
+
+
+@pytest.mark.parametrize("how", [(), pytest.param(("-n2",), marks=pytest.mark.nightly)])
+def test_a_right_server_keeps_all_and_is_asked_once(
+    project: Project, right_server: str, how: tuple[str, ...]
+) -> None:
+    asked = stats(right_server)["requests"]
+    options = (*CHECKS, f"--fcbench-api-base={right_server}", "--fcbench-gate=server_must.broken<=0", *how)
+    result = project.run_apart(*options)
+    result.assert_outcomes(passed=120)
+    result.stdout.fnmatch_lines(
+        [
+            "checks of the server (no part of the model's score)",
+            "server_must * 63 * 63 * 0 * 0",
+            "checks of the server: server_must: 63 of 63 kept, 0 broken; *",
+            "gate server_must.broken<=0: held: 63 of 63 kept, 0 broken",
+        ]
+    )
+    section = project.scorecard()["fcbench"]
+    assert section["server_checks"]["server_must"] == {"checks": 63, "kept": 63, "broken": 0, "undecided": 0}
+    asked_then = stats(right_server)["requests"]
+    assert asked_then > asked
+    project.run_apart(*options).assert_outcomes(passed=120)
+    assert stats(right_server)["requests"] == asked_then, "answers are never bought twice"
+
+
+def test_a_broken_check_fails_and_breaks_the_gate(project: Project) -> None:
+    with served("--model", "conforming", "--fault", "ignore_named:1") as api_base:
+        gate = "--fcbench-gate=server_must.broken<=0"
+        result = project.run_apart(*CHECKS, DRAWN, f"--fcbench-api-base={api_base}", gate)
+    outcomes = result.parseoutcomes()
+    assert (outcomes["failed"], outcomes["skipped"]) == (2, 1)
+    result.stdout.fnmatch_lines(
+        [
+            "*wire:choice_named *calls 'get_weather', not get_time*",
+            "*noted: 1*",
+            "gate server_must.broken<=0: broken: *2 broken*",
+        ]
+    )
+    assert result.ret == 1
+    judged_again = project.run_apart("--fcbench-model=replay:scorecard.json", "--fcbench-suite=wire", DRAWN)
+    assert judged_again.parseoutcomes()["failed"] == 2
+
+
+def test_a_model_without_an_endpoint_is_not_scored(project: Project) -> None:
+    result = project.run_apart("--fcbench-suite=wire", "--fcbench-model=oracle", "-k", "choice_none")
+    assert result.parseoutcomes()["errors"] == 2
+    result.stdout.fnmatch_lines(["*no_party*", "*no endpoint of a known address*--fcbench-api-base*"])
+
+
+def test_a_team_writes_its_own_checks(project: Project, right_server: str) -> None:
+    project.write(
+        "checks.yaml",
+        """
+category: server_check
+base: {messages: [{role: user, content: Hello.}], max_tokens: 50}
+entries:
+  - {id: kept, property: The server answers., severity: must, request: {}, expect: {text: some}}
+  - {id: broken, property: The server calls., severity: should, request: {}, expect: {calls: 1}}
+""",
+    )
+    base = f"--fcbench-api-base={right_server}"
+    result = project.run_apart("checks.yaml", *CHECKS[1:], base)
+    result.assert_outcomes(passed=1, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ("expect: {cals: 1}", "there is no property 'cals'"),
+        ("expect: {calls: many}", "checks.yaml:3: entries.0.expect.calls: cannot be 'many'*"),
+        ("expect: {prompt_grows: {less: a, more: b}}", "there is no request 'a'"),
+        ("severity: grave, expect: {}", "unknown severity 'grave'"),
+        ("expect: {}, requests: {a: {}}", "must have either 'request' or 'requests'"),
+    ],
+)
+def test_a_wrong_check_is_told_with_its_place(project: Project, wrong: str, error: str) -> None:
+    severity = "" if "severity" in wrong else "severity: must, "
+    project.write(
+        "checks.yaml",
+        f"""category: server_check
+entries:
+  - {{id: a, property: It answers., request: {{}}, {severity}{wrong}}}
+""",
+    )
+    result = project.run_apart("checks.yaml", "--fcbench-model=oracle")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"*{error}*"])
