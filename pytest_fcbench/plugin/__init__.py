@@ -8,13 +8,18 @@ arguments, and only a run that collects entries is changed by them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
-from pytest_fcbench.plugin.project import find_project_folder, is_left_out, points_at_entries
+from pytest_fcbench.plugin.project import (
+    explain_no_suites,
+    find_project_folder,
+    is_left_out,
+    points_at_entries,
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,6 +71,15 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_fcbench.plugin.registration import register_benchmark
 
         register_benchmark(config, option_values, project)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Say of a named YAML or JSON Lines file, in which nothing is found, what it lacks to be a suite."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        raise pytest.UsageError(*error.args, *explain_no_suites(session.config)) from None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -105,6 +105,21 @@ def points_at_entries(config: pytest.Config) -> bool:
         return False
 
 
+def explain_no_suites(config: pytest.Config) -> Iterator[str]:
+    """Explain what the YAML and JSON Lines files among the arguments lack to be suites."""
+    for place in (find_place(config.invocation_params.dir, argument) for argument in config.args):
+        if place.suffix not in _ENTRIES or not place.is_file():
+            continue
+        signs = {"category": b'"category"'}
+        least = 'a line is at least {"category": "chatable", "id": "hello", "query": "Hello"}'
+        if place.suffix != ".jsonl":
+            signs = {"category": b"\ncategory:", "entries": b"\nentries:"}
+            least = "its lines are at least 'category: chatable' and 'entries: [{id: hello, query: Hello}]'"
+        beginning = b"\n" + _read_beginning(place)
+        if missing := [f"no {key!r}" for key, sign in signs.items() if sign not in beginning]:
+            yield f"{place} has {' and '.join(missing)}, so it is no suite; {least} (docs/own-suites.md)"
+
+
 def find_place(here: Path, argument: str) -> Path:
     """Return the path of an argument, which may be a node id."""
     # resolve() would follow links, which pytest keeps.

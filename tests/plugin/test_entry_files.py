@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -207,6 +208,28 @@ def test_what_is_wrong_stops_the_run(project: Project, name: str, text: str, tol
     result = project.run(name, how)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("name", "text", "lacks"),
+    [
+        ("mine.yaml", "entries: [{id: a}]\n", "no 'category'"),
+        ("mine.yaml", "- {id: a, category: chatable}\n", "no 'category' and no 'entries'"),
+        ("mine.jsonl", '{"id": "a", "query": "Hello"}\n', "no 'category'"),
+    ],
+)
+def test_a_named_file_that_is_no_suite_is_told_what_it_lacks(
+    project: Project, name: str, text: str, lacks: str
+) -> None:
+    (project.path / "fcbench.yaml").unlink()
+    place = project.write(name, text)
+    (line,) = (each for each in project.run(name).errlines if "is no suite" in each)
+    start, _, least = line.partition("at least ")
+    assert start.startswith(f"ERROR: {place} has {lacks}, so it is no suite; ")
+    least_lines = re.findall(r"'(.+?)'", least) or [least.removesuffix(" (docs/own-suites.md)")]
+    project.write(name, "\n".join(least_lines))
+    project.run(name, "--fcbench-model=oracle").assert_outcomes(passed=1)
 
 
 def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
