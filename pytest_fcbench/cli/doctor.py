@@ -21,12 +21,11 @@ from pytest_fcbench.cli.options import (
     find_project,
     spell_run_options,
 )
-from pytest_fcbench.cli.output import declare_json, print_json
+from pytest_fcbench.cli.output import declare_json, print_json, print_lines
 from pytest_fcbench.config.loading import add_environment
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.setup_checks import (
@@ -71,9 +70,9 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         findings.append(finding)
         if arguments.json:
             continue
-        print(make_printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
+        print_lines([f"{finding.state:<6} {finding.what:<11} {finding.text}"])
         if finding.way_out:
-            print(make_printable(f"{'':18} {finding.way_out}"))
+            print_lines([f"{'':18} {finding.way_out}"])
     if bad:
         again = shlex.join(["fcbench", "doctor", *map(drop_option_prefix, words)])
         following = f"fix what is wrong, then run: {again}"

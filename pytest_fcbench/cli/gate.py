@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
@@ -70,7 +71,8 @@ def run_gate(arguments: argparse.Namespace) -> int:
             document["recorded"] = [asdict(outcome) for outcome in beside]
         print_json(document)
         return code
-    print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
+    run = f"{card.path}: {facts.model} ({facts.mode})"
+    print_lines([f"{run}, {len(card.records):,} tests, {facts.profile} profile"])
     lines = [facts.ungated] if is_checked and facts.ungated else []
     lines += [f"gate {run_verdict.describe_outcome(outcome)}" for outcome in beside]
     print_lines(f"in the run, {line}" for line in lines)
@@ -81,7 +83,7 @@ def run_gate(arguments: argparse.Namespace) -> int:
     if arguments.to:
         print(f"written to {arguments.to}")
     if settings.annotate:
-        print_lines(run_end.write_annotations(outcomes))
+        sys.stdout.writelines(f"{line}\n" for line in run_end.write_annotations(outcomes))
     return code
 
 

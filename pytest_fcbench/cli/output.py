@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.table_formats import FORMATS, render_texts
-from pytest_fcbench.present.tables import WIDTH, Table
+from pytest_fcbench.present.tables import WIDTH, Table, wrap_text
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -25,13 +27,30 @@ def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:
     ``flush`` shows each line at once, for a command that computes long between them.
     """
     for line in lines:
-        print(make_printable(line), flush=flush)
+        print(_wrap_line(make_printable(line)), flush=flush)
 
 
 def print_long_lines(lines: Iterable[str]) -> None:
     """Print lines without control characters, however long they are."""
     for line in lines:
-        print(escape_long_line(line))
+        print(_wrap_line(escape_long_line(line)))
+
+
+_COLUMNS = re.compile(r" *(?:\S+(?: \S+)* {2,})*")
+
+
+def _wrap_line(text: str) -> str:
+    """Wrap a line for a terminal, below its last column; a pipe gets it whole, so that it can be searched."""
+    width = find_width() if sys.stdout.isatty() else len(text)
+    lines: list[str] = []
+    for line in text.split("\n"):
+        columns = _COLUMNS.match(line)
+        indent = len(columns[0]) if columns else 0
+        is_wide = indent > width // 3
+        lines += (
+            [line] if len(line) <= width else wrap_text(line, width, " " * (4 if is_wide else max(2, indent)))
+        )
+    return "\n".join(lines)
 
 
 def escape_long_line(text: str) -> str:

@@ -157,7 +157,7 @@ class Settings:
     )
     read_as: str | None = option(
         "ID",
-        "official model id as which the model is asked and read, or chat",
+        "ask in the prompt and call format of this official model id, or in plain chat format (chat)",
         key="as",
         otherwise="its own id, if official",
         of_model=True,

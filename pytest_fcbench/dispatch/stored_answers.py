@@ -54,7 +54,8 @@ class StoredAnswers:
                 f"{self.store.path} was deleted or replaced during the run; its answers were written again"
             )
         if self.reuses:
-            notes.append(f"{self.reuses} answers were reused from {self.store.path.name}")
+            answers = "1 answer was" if self.reuses == 1 else f"{self.reuses:,} answers were"
+            notes.append(f"{answers} reused from {self.store.path.name}")
         return tuple(notes)
 
     @cached_property

@@ -108,16 +108,14 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     first, *others = (metric + ("*" if missing[metric] else "") for metric in scores_by_metric)
     own = scores_by_metric.pop(board.metric)
     notes = []
-    if len(board.rows) > 1:
-        notes += [
-            "rank: the best and the worst place of a model; only models that are shown to be better are "
-            "certain to be above it, and only those shown to be worse below it",
-            f"shown, in {board.metric}: p is at most 5% (corrected by Holm) and the 95% interval of the "
-            "difference leaves out 0, on the entries that both models have scored",
-        ]
+    rank = (
+        f"a range where differences in {board.metric} are not significant; a difference is significant if "
+        "p <= 0.05 (after Holm's correction) and its 95% confidence interval excludes 0, on the entries that "
+        "both models have scored"
+    )
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(
-            f"* asked for; categories that were not run count as 0 in the formula: {', '.join(not_run)}; "
+            f"* asked for, although parts of the formula were not run and count as 0: {', '.join(not_run)}; "
             + describe_weight(board.rows[0].card.scores(board.profile))
         )
     notes += [
@@ -141,6 +139,7 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
         ),
         tuple(notes),
         left=_LEFT,
+        legend={"rank": rank} if len(board.rows) > 1 else {},
     )
 
 
@@ -170,8 +169,9 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
             )
             for row, scores in zip(board.rows, path_scores, strict=True)
         ),
-        (score_tables.LEGEND, *apart),
+        apart,
         left=_LEFT,
+        legend=score_tables.LEGEND,
     )
 
 
@@ -266,11 +266,13 @@ def _tabulate_rest(board: Board) -> Table:
         "Cost and latency",
         (*WHO, "released", "scored", "not scored", *_TOOK),
         tuple(rows),
-        (
-            "scored: entries x trials; calls and $: of the run, judges and earlier conversations too; "
-            "$/1,000: by calls of the model; s: seconds per call of the model",
-        ),
         left=_LEFT,
+        legend={
+            "scored": "entries times trials",
+            **dict.fromkeys(("calls", "$"), "of the run, judges and earlier conversations too"),
+            "$/1,000": "for 1,000 calls of the model",
+            **dict.fromkeys(("mean s", "p50 s", "p95 s"), "seconds of a call of the model"),
+        },
     )
 
 

@@ -26,8 +26,8 @@ from pytest_fcbench.scorecard.compare.comparison import (
     name_suite,
     name_suites,
 )
+from pytest_fcbench.scorecard.compare.paired import Paired, format_p
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FEW = 5
 """The number of entries that a note names."""
@@ -41,8 +41,8 @@ def write_conclusion(comparison: Comparison) -> str:
     delta = choose_main_difference(comparison).difference
     if not delta.better + delta.worse:
         return f"no difference shown: none of {delta.entries:,} entries changed from {before} to {after}"
-    counts = f"{delta.better:,} better, {delta.worse:,} worse of {delta.entries:,}"
-    return f"{describe_direction(comparison, before, after)}, {counts}"
+    counts = f"of {delta.entries:,} entries {delta.better:,} became better and {delta.worse:,} worse"
+    return f"{describe_direction(comparison, before, after)}; {counts}"
 
 
 def describe_direction(comparison: Comparison, before: str, after: str) -> str:
@@ -56,15 +56,16 @@ def describe_direction(comparison: Comparison, before: str, after: str) -> str:
     }
     where = {"overall": "overall", ALL: "of all entries compared"}.get(delta.metric, f"in {delta.metric}")
     if missing := comparison.missing.get(delta.metric):
-        run = f", {100 * comparison.weight:.3g} of whose 100 weighted parts were compared"
+        run = f", of which {100 * comparison.weight:.3g}% by weight was compared"
         where += run if delta.metric == "overall" else f" without {', '.join(missing)}"
     few = ""
     if not (one.shown or chance.can_be_shown):
-        least = f"no p below {chance.smallest_p:.2g} is possible"
-        few = f"; so few entries or clusters cannot show a difference ({least})"
+        few = (
+            f"; too few entries or clusters to show any difference (p {format_p(chance.smallest_p)} at best)"
+        )
     return (
         f"{verdict[one.shown]}: {_format_points(delta.change)} points {where} "
-        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
+        f"(95% CI {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
     )
 
 
@@ -85,7 +86,7 @@ def tabulate_runs(comparison: Comparison) -> Table:
     runs: list[Mapping[str, str]] = []
     for card in (comparison.before, comparison.after):
         facts, score = card.facts, card.scores(comparison.profile).overall
-        aside = f", and {score.set_aside} set aside" if score.set_aside else ""
+        aside = f", and {score.set_aside:,} set aside" if score.set_aside else ""
         runs.append(
             {
                 "file": str(card.path),
@@ -93,9 +94,9 @@ def tabulate_runs(comparison: Comparison) -> Table:
                 "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
                 "suites": name_suites(card),
                 "ended": "-" if card.created_s is None else format_time(card.created_s),
-                "entries": f"{count_entries(card)}",
+                "entries": f"{count_entries(card):,}",
                 "trials": f"{count_trials(card.records)}",
-                "not scored": f"{score.not_scored - score.set_aside}{aside}",
+                "not scored": f"{score.not_scored - score.set_aside:,}{aside}",
             }
         )
     before, after = runs
@@ -105,6 +106,7 @@ def tabulate_runs(comparison: Comparison) -> Table:
         tuple((name, cell, after[name]) for name, cell in before.items()),
         tuple(write_warnings(comparison)),
         left=frozenset({"before", "after"}),
+        whole=True,
     )
 
 
@@ -161,13 +163,13 @@ def tabulate_scores(comparison: Comparison) -> Table:
         rows.append(
             (
                 delta.metric + ("*" if comparison.missing.get(delta.metric) else ""),
-                f"{delta.entries}",
+                f"{delta.entries:,}",
                 f"{delta.before:.1%}",
                 f"{delta.after:.1%}",
                 *map(_format_points, (delta.change, *limits)),
-                f"{delta.better}",
-                f"{delta.worse}",
-                f"{one.p:.2g}",
+                f"{delta.better:,}",
+                f"{delta.worse:,}",
+                format_p(one.p).removeprefix("= "),
                 {1: "better", 0: "", -1: "worse"}[one.shown],
             )
         )
@@ -176,6 +178,14 @@ def tabulate_scores(comparison: Comparison) -> Table:
         ("", "entries", "before", "after", "change", "low", "high", "better", "worse", "p", "shown"),
         tuple(rows),
         tuple(_explain_methods(comparison)),
+        legend={
+            "change": "difference in percentage points",
+            **dict.fromkeys(("low", "high"), "limits of its 95% confidence interval"),
+            **dict.fromkeys(("better", "worse"), "numbers of entries"),
+            "p": "two-sided p-value"
+            + ("; of categories, and of groups, with Holm's correction" if len(rows) > 1 else ""),
+            "shown": "p <= 0.05 and the interval excludes 0",
+        },
     )
 
 
@@ -183,30 +193,21 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     missing = select_outermost(part for parts in comparison.missing.values() for part in parts)
     if missing:
         left_out = ", ".join(missing)
-        yield f"* asked for; categories that were not compared count as 0 in the formula: {left_out}"
+        yield f"* asked for, although parts of the formula were not compared and count as 0: {left_out}"
     elif comparison.weight and comparison.main != "overall":
-        yield f"no overall: {100 * comparison.weight:.3g} of its 100 weighted parts were compared"
-    yield (
-        "change in points, with the limits of its 95% interval; better and worse are numbers of entries; "
-        "shown: p is at most 5% and the interval leaves out 0"
-    )
-    if len(comparison.tested) > 1:
-        yield (
-            "p of each category, and of each group, is corrected for how many there are (Holm); "
-            "that of overall or all, and the intervals, are not"
-        )
+        yield f"no overall score: {100 * comparison.weight:.3g}% of its weight was compared"
     methods: dict[str, list[str]] = {}
     few = []
     for metric, chance in ((one.difference.metric, one.difference.chance) for one in comparison.tested):
-        method, of = (", t, by clusters", f" {chance.clusters:,}") if chance.clusters else ("", "")
-        methods.setdefault(chance.method + method, []).append(metric + of)
+        of = f" ({chance.clusters:,} clusters)" if chance.clusters else ""
+        methods.setdefault(chance.method, []).append(metric + of)
         if not chance.can_be_shown:
-            few.append(f"{metric} (no p below {chance.smallest_p:.2g} is possible)")
-    method_texts = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+            few.append(f"{metric} (p {format_p(chance.smallest_p)} at best)")
     is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
-    yield "; ".join(methods if is_plain else method_texts)
+    method_texts = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+    yield f"p-values by {'; '.join(methods if is_plain else method_texts)}"
     if few:
-        yield f"too few to show a change: {', '.join(few)}"
+        yield f"too few entries or clusters to show a change: {', '.join(few)}"
 
 
 def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
@@ -290,14 +291,22 @@ def _format_points(change: float | None) -> str:
 
 def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
     """Tabulate the entries that became better and those that became worse, at most ``most`` of each."""
-    tables = []
-    for title, pairs in (("Better", comparison.paired.better), ("Worse", comparison.paired.worse)):
+    runs = (comparison.before.records, comparison.after.records)
+    return [*tabulate_flips(comparison.paired, runs, comparison.profile, most, "--flips=N shows N")]
+
+
+def tabulate_flips(
+    pairing: Paired,
+    runs: tuple[Sequence[Record], Sequence[Record]],
+    profile: Profile,
+    most: int | None,
+    rest: str,
+) -> Iterator[Table]:
+    """Tabulate the flips of two runs in a table for each direction; ``rest`` says where more are."""
+    for title, pairs in (("Better", pairing.better), ("Worse", pairing.worse)):
         flips = pairs[:most]
         flip_entries = {one.entry for one in flips}
-        before, after = (
-            _sum_up_entries(card, flip_entries, comparison.profile)
-            for card in (comparison.before, comparison.after)
-        )
+        before, after = (_sum_up_entries(records, flip_entries, profile) for records in runs)
         rows = tuple(
             (
                 one.entry,
@@ -309,16 +318,13 @@ def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
             for one in flips
         )
         more = len(pairs) - len(flips)
-        tables.append(
-            Table(
-                f"{title} ({len(pairs):,})",
-                ("entry", "category", "before", "after", "why it failed"),
-                rows,
-                (f"and {more:,} more; --flips=N shows N",) if more else (),
-                left=frozenset({"category", "before", "after", "why it failed"}),
-            )
+        yield Table(
+            f"{title} ({len(pairs):,})",
+            ("entry", "category", "before", "after", "why it failed"),
+            rows,
+            (f"and {more:,} more; {rest}",) if more else (),
+            left=frozenset({"category", "before", "after", "why it failed"}),
         )
-    return tables
 
 
 def join_flips(comparison: Comparison, most: int | None) -> Table:
@@ -336,9 +342,9 @@ class _Outcome:
     """The reason of a failure, else empty."""
 
 
-def _sum_up_entries(card: Scorecard, entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:
+def _sum_up_entries(records: Sequence[Record], entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:
     by_entry: dict[str, list[Passed | Failed]] = {}
-    for record in card.records:
+    for record in records:
         verdict = record.verdict(profile)
         if record.entry in entries and not isinstance(verdict, NotScored):
             by_entry.setdefault(record.entry, []).append(verdict)

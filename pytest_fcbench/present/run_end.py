@@ -9,13 +9,20 @@ from html import escape
 from itertools import chain
 from pathlib import Path
 
-from pytest_fcbench.domain.prompting import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.present import run_verdict, score_tables, terminal
 from pytest_fcbench.present.board_tables import describe_ranks
+from pytest_fcbench.present.comparison_tables import tabulate_flips
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdown, render_text, unlink
+from pytest_fcbench.present.tables import (
+    Table,
+    escape_paragraph,
+    render_markdown,
+    render_text,
+    unlink,
+    wrap_text,
+)
 from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
@@ -61,7 +68,7 @@ def write_end(
     lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
         lines += run_verdict.write_remarks(facts, evidence, width)
-        lines += write_ranking(facts, evidence, rivals)
+        lines += write_ranking(facts, evidence, rivals, width)
         if explain:
             lines += [
                 OutputLine(""),
@@ -71,8 +78,8 @@ def write_end(
         lines += run_verdict.write_headline(facts, evidence, width)
     else:
         lines += run_verdict.write_counts(facts, evidence, width)
-    lines += run_verdict.write_gate(outcomes)
-    lines += [OutputLine(facts.ungated)] if facts.ungated else []
+    lines += run_verdict.write_gate(outcomes, width)
+    lines += map(OutputLine, wrap_text(facts.ungated or "", width, "  "))
     yield from silence_commands(lines) if annotate and lines else lines
     if annotate:
         yield from map(OutputLine, write_annotations(outcomes))
@@ -110,7 +117,9 @@ def append_summary(
     return None
 
 
-def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard]) -> Iterator[OutputLine]:
+def write_ranking(
+    facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int
+) -> Iterator[OutputLine]:
     """Write the rank of a run among those that have entries of the same categories of the same suites."""
     if not rivals:
         return
@@ -130,10 +139,10 @@ def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecar
             (*ranks, "this run" if row.card is this else "")
             for row, ranks in zip(board.rows, describe_ranks(board), strict=True)
         ),
-        ("models share a rank unless one is shown to be better on the same entries",),
+        ("models share a rank unless the difference on the same entries is significant",),
         left=frozenset(("rank", "model", "mode", "")),
     )
-    yield from map(OutputLine, render_text(table))
+    yield from map(OutputLine, render_text(table, width))
 
 
 _ONE_LINE = 100_000
@@ -183,7 +192,7 @@ def write_step_summary(
     signs = {(True, False): "❌ ", (False, True): "✅ "}
     for line in chain(
         run_verdict.write_headline(facts, evidence, _ONE_LINE),
-        run_verdict.write_gate(outcomes),
+        run_verdict.write_gate(outcomes, _ONE_LINE),
         run_verdict.write_remarks(facts, evidence, _ONE_LINE),
     ):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
@@ -209,33 +218,27 @@ def write_step_summary(
     yield from _tabulate_flips(evidence)
     failures = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
     if explain and failures:
-        yield from ("", f"### Failed ({len(failures)})")
+        yield from ("", f"### Failed ({len(failures):,})")
         for record in failures[:_EXPLAINED]:
             # A blank line would end the element.
             title, *rest = (escape(put_on_one_line(line.text)) for line in explain(record))
             yield from ("", "<details>", f"<summary>{unlink(title)}</summary>", "")
             yield from ("<pre>", *rest, "</pre>", "</details>")
         if len(failures) > _EXPLAINED:
-            yield from ("", f"and {len(failures) - _EXPLAINED} more in the report")
+            yield from ("", f"and {len(failures) - _EXPLAINED:,} more in the report")
 
 
 def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
     """Write tables of the entries that changed since the baseline."""
     if not evidence.baseline or evidence.not_comparable:
         return
-    pairing = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
-    for title, flips in (("Worse than the baseline", pairing.worse), ("Better", pairing.better)):
-        if flips:
-            rows = tuple(
-                (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
-                for flip in flips[:_FLIPS]
-            )
-            more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
-            title = f"{title} ({len(flips)})"
+    runs = (evidence.baseline.records, evidence.records)
+    pairing = pair_runs(*runs, evidence.profile)
+    rest = "'fcbench run compare' lists all"
+    for table in tabulate_flips(pairing, runs, evidence.profile, _FLIPS, rest):
+        if table.rows:
             yield ""
-            yield from render_markdown(
-                Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
-            )
+            yield from render_markdown(table)
 
 
 def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] | None:

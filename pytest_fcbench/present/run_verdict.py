@@ -126,7 +126,9 @@ def write_next_commands(
     commands = {"fcbench run report": "a page with every entry"}
     if failed_record:
         show = f"fcbench run show {make_printable(failed_record.item_id)}"
-        again = {make_printable(rerun): "the failed entries again; stored answers are reused"} if rerun else {}
+        again = (
+            {make_printable(rerun): "the failed entries again; stored answers are reused"} if rerun else {}
+        )
         commands = {show: "question, answer and what was expected", **again, **commands}
     longest = max(map(len, commands))
     # All purposes beside their commands, or all below: a mixture is hard to read.

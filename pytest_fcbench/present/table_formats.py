@@ -45,7 +45,12 @@ FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
             {
                 "title": title,
                 "tables": [
-                    {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
+                    {
+                        "title": table.title,
+                        "columns": table.columns,
+                        "rows": table.rows,
+                        "notes": [*table.list_notes()],
+                    }
                     for table in tables
                 ],
             },

@@ -6,8 +6,8 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
@@ -35,6 +35,10 @@ class Table:
     """Rows by number before which a terminal shows a line; None for one line below the head."""
     least: int = 0
     """The least width of the first column, so that tables stand below each other."""
+    whole: bool = False
+    """True where no cell may be cut: long ones stand below each other."""
+    legend: Mapping[str, str] = field(default_factory=dict)
+    """What columns mean, said below the table where it has the column."""
 
     def __post_init__(self) -> None:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
@@ -45,25 +49,43 @@ class Table:
         """Tell whether a column is left-aligned."""
         return not index or self.columns[index] in self.left
 
+    def list_notes(self) -> Iterator[str]:
+        """List the sentences below the table, and last what its columns mean."""
+        yield from self.notes
+        meanings: dict[str, list[str]] = {}
+        for name in self.columns:
+            if name in self.legend:
+                meanings.setdefault(self.legend[name], []).append(name)
+        if meanings:
+            yield "; ".join(f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items())
+
+    def measure_columns(self) -> list[int]:
+        """Measure the width that each column needs."""
+        cells = zip(self.columns, *self.rows, strict=True)
+        widths = [max(len(put_on_one_line(cell)) for cell in column) for column in cells]
+        return [max(widths[0], self.least), *widths[1:]]
+
 
 def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     """Render a table as lines of aligned columns.
 
     Its texts are wrapped, and a last column of text is cut. Columns of numbers for which there is no room
-    follow below, again behind the first column.
+    follow below, again behind the names of the rows. A last line says what was left out.
     """
+    all_columns, all_widths = table.columns, table.measure_columns()
     table = _leave_out_columns(table, width)
     cells = [[put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
-    *widths, last = (max(map(len, column)) for column in zip(*cells, strict=True))
-    widths[:1] = [max(width, table.least) for width in widths[:1]]
-    is_cut, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
+    *widths, last = table.measure_columns()
+    is_text, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
     is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
-    widths.append(min(last, max(_LEAST, room)) if is_cut else last)
     # Texts that are too long to stand side by side get a line each, uncut.
-    is_stacked = is_crowded and all(map(table.is_left, range(len(widths))))
-    groups = [range(len(widths))] if is_cut else _group_columns(widths, width)
-    yield from _wrap_sentence(table.title, width)
+    is_stacked = (is_crowded or (table.whole and room < last)) and all(
+        map(table.is_left, range(len(cells[0])))
+    )
+    widths.append(last if is_stacked or not is_text else min(last, max(_LEAST, room)))
+    groups = [range(len(widths))] if is_text else _group_columns(widths, width, _count_names(table, widths))
+    yield from wrap_text(put_on_one_line(table.title), width)
     if is_stacked:
         (_, *names), *rows = cells
         longest = max(map(len, names))
@@ -84,15 +106,22 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
             yield "  ".join(columns).rstrip()
             if not number and table.breaks is None:
                 yield line
-    for note in table.notes:
-        yield from _wrap_sentence(note, width)
+    for note in table.list_notes():
+        yield from wrap_text(put_on_one_line(note), width)
+    left_out = [name for name in all_columns if name not in table.columns]
+    if last > widths[-1]:
+        left_out.append(f"the ends of {all_columns[-1]!r}" if all_columns[-1] else "the ends of texts")
+    if left_out:
+        needed = sum(all_widths) + 2 * len(all_widths) - 2
+        sentence = f"left out to fit {width} characters: {', '.join(left_out)}; COLUMNS={needed} shows them"
+        yield from wrap_text(sentence, width)
 
 
 def _leave_out_columns(table: Table, width: int) -> Table:
     """Leave out optional columns, the first of them first, until the others stand beside each other."""
     for name in table.optional:
-        widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-        if max(widths[0], table.least) + sum(widths[1:]) + 2 * (len(widths) - 1) <= width:
+        widths = table.measure_columns()
+        if sum(widths) + 2 * (len(widths) - 1) <= width:
             break
         kept = [number for number, column in enumerate(table.columns) if column != name]
         columns, *rows = (tuple(row[number] for number in kept) for row in (table.columns, *table.rows))
@@ -100,18 +129,24 @@ def _leave_out_columns(table: Table, width: int) -> Table:
     return table
 
 
-def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]:
+def _count_names(table: Table, widths: Sequence[int]) -> int:
+    """Count the first columns of text that say what a row is about, if they leave room for others."""
+    count = next((n for n in range(len(widths)) if not table.is_left(n)), 1)
+    return count if sum(widths[:count]) <= WIDTH // 2 else 1
+
+
+def _group_columns(widths: Sequence[int], width: int, names: int) -> Sequence[Sequence[int]]:
     """Group columns, by index, into as few as fit beside each other, about equally wide.
 
-    The first column is in each group.
+    The columns of ``names`` are in each group.
     """
 
     def fill_groups(width: int) -> Sequence[Sequence[int]]:
-        groups = [[0]]
-        for index in range(1, len(widths)):
+        groups = [[*range(names)]]
+        for index in range(names, len(widths)):
             group_width = sum(widths[each] + 2 for each in groups[-1])
-            if len(groups[-1]) > 1 and group_width + widths[index] > width:
-                groups.append([0])
+            if len(groups[-1]) > names and group_width + widths[index] > width:
+                groups.append([*range(names)])
             groups[-1].append(index)
         return groups
 
@@ -121,9 +156,10 @@ def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]
     return groups
 
 
-def _wrap_sentence(sentence: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int, rest: str = "") -> list[str]:
+    """Wrap a text for a terminal; ``rest`` stands before each line but the first."""
     # A path or an id on two lines could not be copied.
-    return wrap(put_on_one_line(sentence), width, break_long_words=False, break_on_hyphens=False)
+    return wrap(text, max(width, 40), subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
 
 
 def render_markdown(table: Table) -> Iterator[str]:
@@ -135,7 +171,7 @@ def render_markdown(table: Table) -> Iterator[str]:
     yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
     for row in table.rows:
         yield f"| {' | '.join(map(escape_markup, row))} |"
-    for note in table.notes:
+    for note in table.list_notes():
         yield ""
         yield escape_paragraph(note)
 
@@ -222,5 +258,5 @@ def render_latex(table: Table) -> Iterator[str]:
             yield r"    \midrule"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
-    yield from (rf"  \par\footnotesize {escape_latex(note)}" for note in table.notes)
+    yield from (rf"  \par\footnotesize {escape_latex(note)}" for note in table.list_notes())
     yield r"\end{table}"

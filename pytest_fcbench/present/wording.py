@@ -46,8 +46,8 @@ def format_limits(interval: Interval | None) -> str:
 
 def describe_weight(scores: ProfileScores) -> str:
     """Describe how much of BFCL's formula was run, and of a sample how many entries."""
-    parts = f"{100 * scores.weight:.3g} of the 100 weighted parts of BFCL's overall"
-    return f"{describe_sample(scores)} of {parts} were run" if scores.sample else f"{parts} were run"
+    weight = f"categories with {100 * scores.weight:.3g}% of the weight of BFCL's overall score were run"
+    return f"{weight}, {describe_sample(scores)} of them" if scores.sample else weight
 
 
 def describe_sample(scores: ProfileScores) -> str:
@@ -58,7 +58,7 @@ def describe_sample(scores: ProfileScores) -> str:
 def describe_missing_parts(scores: ProfileScores) -> str:
     """Describe which parts of BFCL's formula were not run; empty where none or all of them are missing."""
     missing = scores.overall.missing
-    return f"no overall without {', '.join(missing)}" if scores.weight and missing else ""
+    return f"no overall score without these parts: {', '.join(missing)}" if scores.weight and missing else ""
 
 
 def select_outermost(parts: Iterable[str]) -> list[str]:
@@ -68,14 +68,14 @@ def select_outermost(parts: Iterable[str]) -> list[str]:
     return [name for name in names if name not in within]
 
 
-def format_number(value: float | None, form: str = "d") -> str:
+def format_number(value: float | None, form: str = ",d") -> str:
     """Write a number, or a dash for one that is not known."""
     return "-" if value is None else format(value, form)
 
 
 def format_dollars(usd: float | None) -> str:
     """Write dollars with as many decimals as they need."""
-    return format_number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
+    return format_number(usd, ".4f" if usd is not None and usd < 1 else ",.2f")
 
 
 def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
@@ -84,7 +84,7 @@ def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
         per_1000 = f"${format_dollars(bill.usd_per_1000_calls)} per 1,000 calls of the model"
         yield f"bill with {parties}: ${format_dollars(bill.usd)}, {per_1000}"
     if 0 < bill.priced < bill.steps:
-        yield f"dollars cover {bill.priced} of {bill.steps} steps; the cost of the others is not known"
+        yield f"dollars cover {bill.priced:,} of {bill.steps:,} steps; the cost of the others is not known"
     parts = (
         (bill.cached_tokens, "of the input were read from a cache"),
         (bill.cache_write_tokens, "of the input were written to a cache"),

@@ -227,8 +227,8 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
     has_official_form = any(entry.judged_category.on_leaderboard for entry in entries)
     if has_official_form and not (settings.read_as or manner.member or context.model.immediate):
         notes += [
-            f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a "
-            f"form of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
+            f"{settings.model} gets plain chat requests; the leaderboard gives {name} a request format of "
+            f"its own, which --fcbench-as={name} selects (--fcbench-as=chat leaves this note out)"
             for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
         ]
     notes += describe_free_texts(context, entries)

@@ -359,7 +359,7 @@ class Session:
         notes += describe_free_texts(self.context, judged_entries)
         if path := self.context.settings.trained:
             count = len(all_records) - len(leave_out_trained(all_records))
-            notes.append(f"{count} of {len(all_records)} entries are in the training data ({path.name})")
+            notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")
         if self.context.waits and self.context.settings.parameters.get("stream"):
             notes.append("answers were asked for as streams (--fcbench-stream=on)")
         notes += describe_endings(all_records)

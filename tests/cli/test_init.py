@@ -222,7 +222,7 @@ def test_the_workflow_of_github_runs_step_by_step(
     assert run_step(report) == 0
     summary = Path("summary.md").read_text()
     assert "| change |" in summary
-    assert "Worse than the baseline" in summary
+    assert "### Worse (" in summary
     assert comment.endswith("--body-file summary.md")
 
 

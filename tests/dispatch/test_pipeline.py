@@ -1282,5 +1282,5 @@ def test_what_is_stored_takes_no_turn_and_no_money(store: AnswerStore) -> None:
     assert pipeline.notes == (
         "a note",
         "1 of 2 calls were retries",
-        "1 answers were reused from answers.sqlite",
+        "1 answer was reused from answers.sqlite",
     )

@@ -145,7 +145,7 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
         stored = StoredModel(model, store, IDENTITY)
         assert ask_model(stored) == Completion(text="a")
     assert len(model.asked) == 1
-    assert stored.notes == ("a note", "1 answers were reused from answers.sqlite")
+    assert stored.notes == ("a note", "1 answer was reused from answers.sqlite")
 
 
 @pytest.mark.parametrize("mode", Mode)

@@ -52,7 +52,7 @@ def test_share_and_gate_are_last() -> None:
     lines = write_lines(MANY)
     assert [line.split(": ")[0] for line in lines[-3:]] == [
         "50.0% of simple_python passed",
-        "  of the 100 weighted parts of BFCL's overall were run",
+        "  categories with 0.833% of the weight of BFCL's overall score were run",
         "gate sql>=0.5",
     ]
     (following,) = (number for number, line in enumerate(lines) if line.startswith("next: "))
@@ -144,7 +144,7 @@ def make_card(name: str, records: Sequence[Record]) -> Scorecard:
 
 def rank(records: Sequence[Record], *rivals: Scorecard) -> list[str]:
     evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites)
-    return [line.text for line in write_ranking(FACTS, evidence, rivals)]
+    return [line.text for line in write_ranking(FACTS, evidence, rivals, 100)]
 
 
 def test_the_better_run_stands_above_and_this_one_is_marked() -> None:
@@ -222,18 +222,21 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     outcome = RuleOutcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
     assert lines[0] == (
-        "50.0% of multiple passed: 1 of 2 (95% 9.5-90.5%), official profile; "
-        "2.5 of the 100 weighted parts of BFCL's overall were run"
+        "50.0% of multiple passed: 1 of 2 (95% CI 9.5-90.5%), official profile; "
+        "categories with 2.5% of the weight of BFCL's overall score were run"
     )
     assert lines[2:5] == [
         "✅ gate multiple\\>=0.5: held: multiple is 50.00%",
         "",
-        "against b.json: 1 better, 1 worse",
+        "compared with b.json: 1 better, 1 worse",
     ]
     assert "### test (fc)" in lines
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5-90.5% | +0.00 |" in lines
-    assert "### Worse than the baseline (1)" in lines
-    assert "| core:multiple\\_0 | 100% | 0% | 2 calls \\| \\<b\\>not\\</b\\> 1 |" in lines
+    assert "### Worse (1)" in lines
+    assert (
+        "| core:multiple\\_0 | multiple | passed | failed | wrong\\_count: 2 calls \\| \\<b\\>not\\</b\\> 1 |"
+        in lines
+    )
     assert "### Better (1)" in lines
 
 
@@ -282,16 +285,16 @@ def test_many_flips_are_counted() -> None:
     before = [make_record(number=n) for n in range(30)]
     after = [make_record(Failed("wrong_count", "2 calls"), number=n) for n in range(30)]
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), []))
-    assert sum("100% | 0%" in line for line in lines) == 20
-    assert lines[-1] == "and 10 more"
+    assert sum("| passed | failed | wrong" in line for line in lines) == 20
+    assert lines[-1] == "and 10 more; 'fcbench run compare' lists all"
 
 
 def test_without_gate_and_baseline_there_are_scores_only() -> None:
     lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
     assert sum(line.startswith("###") for line in lines) == 1
     assert lines[-1] == (
-        "no overall without live, irrelevance\\_all, multi\\_turn, agentic, multiple, parallel, "
-        "parallel\\_multiple, simple\\_java, simple\\_javascript"
+        "no overall score without these parts: live, irrelevance\\_all, multi\\_turn, agentic, multiple, "
+        "parallel, parallel\\_multiple, simple\\_java, simple\\_javascript"
     )
 
 

@@ -41,7 +41,7 @@ def write(
 def write_parts(evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> list[OutputLine]:
     return [
         *write_headline(FACTS, evidence, 100),
-        *write_gate(outcomes),
+        *write_gate(outcomes, 80),
         *write_remarks(FACTS, evidence, 100),
     ]
 
@@ -50,8 +50,8 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
     late = make_record(NotScored("timeout", "late"), number=2)
     lines = write([*HALF, late])
     assert " ".join(map(str.strip, lines[:2])) == (
-        "50.0% of simple_python passed: 1 of 2 (95% 9.5-90.5%), official profile; "
-        "0.833 of the 100 weighted parts of BFCL's overall were run"
+        "50.0% of simple_python passed: 1 of 2 (95% CI 9.5-90.5%), official profile; "
+        "categories with 0.833% of the weight of BFCL's overall score were run"
     )
     assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
     assert write([late])[0] == "no entry was scored in the official profile"
@@ -60,7 +60,10 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
 def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
     whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
     for records, end in (
-        (HALF, "2 of 4 entries of 0.833 of the 100 weighted parts of BFCL's overall were run"),
+        (
+            HALF,
+            "categories with 0.833% of the weight of BFCL's overall score were run, 2 of 4 entries of them",
+        ),
         (whole, "BFCL's overall on a sample, 21 of 84 entries: 100.00%"),
     ):
         scores = aggregate_scores(records, FACTS.profile, lambda name: 4)
@@ -72,19 +75,19 @@ def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
     [
         (
             ["irrelevance", "live_irrelevance", "parallel"],
-            "66.7% passed: 2 of 3 (95% 20.8-93.9%), official profile; "
-            "12.5 of the 100 weighted parts of BFCL's overall were run",
+            "66.7% passed: 2 of 3 (95% CI 20.8-93.9%), official profile; "
+            "categories with 12.5% of the weight of BFCL's overall score were run",
         ),
         (
             ["irrelevance", "live_irrelevance"],
-            "100.0% of irrelevance_all passed: 2 of 2 (95% 34.2-100.0%), official profile; "
-            "10 of the 100 weighted parts of BFCL's overall were run",
+            "100.0% of irrelevance_all passed: 2 of 2 (95% CI 34.2-100.0%), official profile; "
+            "categories with 10% of the weight of BFCL's overall score were run",
         ),
-        (["hotels"], "100.0% of hotels passed: 1 of 1 (95% 20.7-100.0%), official profile"),
-        (["hotels", "cross"], "100.0% passed: 2 of 2 (95% 34.2-100.0%), official profile"),
+        (["hotels"], "100.0% of hotels passed: 1 of 1 (95% CI 20.7-100.0%), official profile"),
+        (["hotels", "cross"], "100.0% passed: 2 of 2 (95% CI 34.2-100.0%), official profile"),
         (
             list(weigh_categories("overall", lambda name: 1.0)),
-            "95.2% passed: 20 of 21 (95% 74.0-99.3%), official profile; BFCL's overall: 97.50%",
+            "95.2% passed: 20 of 21 (95% CI 74.0-99.3%), official profile; BFCL's overall: 97.50%",
         ),
     ],
     ids=len,
@@ -102,7 +105,7 @@ def test_each_rule_is_one_line_with_its_outcome() -> None:
         RuleOutcome("live>=0.5", "held", "live is 60%"),
         RuleOutcome("sql>=0.5", "broken", "sql\nis 10%"),
     )
-    assert list(write_gate([held, broken])) == [
+    assert list(write_gate([held, broken], 80)) == [
         OutputLine("gate live>=0.5: held: live is 60%", good=True),
         OutputLine("gate sql>=0.5: broken: sql is 10%", wrong=True),
     ]
@@ -120,7 +123,7 @@ def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
 def test_the_change_to_the_baseline_is_counted() -> None:
     before = [make_record(WRONG), make_record(number=1), make_record(number=2)]
     after = [make_record(), make_record(WRONG, number=1), make_record(number=2)]
-    assert "against b.json: 1 better, 1 worse" in write(after, before=before)
+    assert "compared with b.json: 1 better, 1 worse" in write(after, before=before)
     assert not any(line.startswith("against") for line in write(after))
 
 

@@ -118,8 +118,8 @@ def test_what_a_profile_cannot_tell_is_no_failure() -> None:
     assert [row[:3] for row in table.rows] == [("hotels", "2", "100.00%"), ("all", "2", "100.00%")]
     assert score_tables.tabulate_calls(records, Profile.CORRECTED) is None
     assert score_tables.describe_other_rules(records, Profile.CORRECTED) == (
-        "corrected profile: 1 of 2 complex entries have no verdict, because by its rules the model would "
-        "have been shown something else; so it has no score of them"
+        "no complex score in the corrected profile: 1 of 2 conversations were continued by the other "
+        "profile's rules; under its own the model would have seen other replies"
     )
 
 

@@ -9,6 +9,7 @@ import html
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -51,7 +52,22 @@ def test_text_keeps_to_a_terminal_where_it_can() -> None:
 
 def test_a_last_column_of_text_keeps_some_characters() -> None:
     table = Table("", ("a" * 120, "reason"), (("x", "y" * 50),), left=frozenset({"reason"}))
-    assert list(render_text(table))[-1].endswith(f" {'y' * 19}…")
+    *_, line, left_out = render_text(table)
+    assert line.endswith(f" {'y' * 19}…")
+    assert left_out == ("left out to fit 100 characters: the ends of 'reason'; COLUMNS=172 shows them")
+
+
+def test_columns_that_a_narrow_terminal_leaves_out_are_named_and_not_explained() -> None:
+    meanings = {"first": "of one", "second": "of two", "third": "of two"}
+    columns, row = ("name", "first", "second", "third"), ("a", "1", "2", "3")
+    table = Table("", columns, (row,), optional=("first",), legend=meanings)
+    assert list(render_text(table))[-1] == "first: of one; second, third: of two"
+    *_, legend, left_out, way = render_text(table, 20)
+    assert legend == "second, third: of two"
+    assert (left_out, way) == (
+        "left out to fit 20 characters: first;",
+        "COLUMNS=26 shows them",
+    )
 
 
 def test_long_texts_side_by_side_stand_below_each_other_where_there_is_no_room() -> None:
@@ -61,6 +77,16 @@ def test_long_texts_side_by_side_stand_below_each_other_where_there_is_no_room()
     )
     assert list(render_text(table, 60)) == ["Runs", "file", f"  before  {long}", f"  after   {long}y"]
     assert list(render_text(table, 120))[1].split() == ["before", "after"]
+
+
+def test_names_of_rows_are_repeated_before_numbers_that_follow_below() -> None:
+    table = Table(
+        "T", ("rank", "model", "x", "y"), (("1", "m", "2" * 20, "3" * 20),), left=frozenset({"model"})
+    )
+    assert [line.split() for line in render_text(table, 40)][1::3] == [
+        ["rank", "model", "x"],
+        ["rank", "model", "y"],
+    ]
 
 
 def test_numbers_without_room_follow_below_behind_the_first_column() -> None:
@@ -83,7 +109,8 @@ def test_numbers_without_room_follow_below_behind_the_first_column() -> None:
 
 def test_short_texts_stay_in_columns_where_the_last_one_is_cut() -> None:
     table = Table("Runs", ("", "why"), (("a" * 20, "b" * 90),), (), frozenset({"why"}))
-    assert list(render_text(table, 40))[-1] == f"{'a' * 20}  {'b' * 19}…"
+    assert f"{'a' * 20}  {'b' * 19}…" in render_text(table, 40)
+    assert list(render_text(replace(table, whole=True), 40)) == ["Runs", "a" * 20, f"  why  {'b' * 90}"]
 
 
 def test_a_page_may_have_figures() -> None:

@@ -73,18 +73,18 @@ def test_what_stands_beside_a_name_tells_apart_too() -> None:
 
 
 def test_suites_are_told_with_version_and_content() -> None:
-    assert name_suites(CARD) == "core 1"
+    assert name_suites(CARD) == "core version 1"
     told = {
         "core": {"version": "2", "pack_hash": "0123456789abcdef"},
         "bfcl": {"version": "4", "pack_hash": None},
     }
-    assert name_suites(make_card({}, suites=told)) == "core 2, content sha256 0123456789ab; bfcl 4"
+    assert name_suites(make_card({}, suites=told)) == "core version 2 (sha256 0123456789ab); bfcl version 4"
 
 
 def test_the_hash_of_a_team_s_own_suite_is_said_once() -> None:
     assert (
         name_suite("mine", {"version": "0123456789ab", "pack_hash": "0123456789abcdef"})
-        == "mine 0123456789ab"
+        == "mine version 0123456789ab"
     )
 
 
@@ -93,7 +93,7 @@ def test_parts_of_a_missing_group_are_not_named() -> None:
 
 
 def test_unknown_numbers_are_a_dash() -> None:
-    assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1200", "50.0%")
+    assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1,200", "50.0%")
 
 
 def test_small_sums_have_four_decimals() -> None:

@@ -163,7 +163,7 @@ def test_a_model_without_its_date_is_told_its_official_form(
     context = make_context(tmp_path, **options)
     notes = list_early_notes(context, [make_golden_path(), make_entry()])
     assert len(notes) == (official is not None)
-    assert official is None or f"the leaderboard asks {official} in a form of its own" in notes[0]
+    assert official is None or f"the leaderboard gives {official} a request format of its own" in notes[0]
     assert list_early_notes(context, [make_golden_path()]) == []
 
 

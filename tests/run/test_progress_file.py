@@ -94,7 +94,7 @@ def test_shares_are_of_what_has_a_verdict() -> None:
     tally.count_new(RECORDS)
     assert (tally.passed, tally.judged) == (2, 3)
     non_live, live, complex_calls = tally.describe_groups({"non_live": 9, "live": 1, "complex": 5})
-    assert non_live == "  non_live         3 of 9      50.0% passed (95% 9.5-90.5%)"
+    assert non_live == "  non_live         3 of 9      50.0% passed (95% CI 9.5-90.5%)"
     assert live.startswith("  live             1 of 1     100.0% passed")
     assert complex_calls == "  complex          0 of 5    "
 

@@ -113,7 +113,7 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
         scale=marks.draw_scale(axis),
         columns=(*(scores.columns[n] for n in known_columns), *(rest.columns[n] for n in beside)),
         lines=lines,
-        notes=scores.notes,
+        notes=tuple(scores.list_notes()),
         tables=[*tables, *board_tables.tabulate_correlations(board)],
         costs=list(sections.draw_costs(bill_rows, board.metric, board.profile)) if is_marked else [],
         figures=[*([release] if release else []), *board_tables.draw_execution(board)],

@@ -167,7 +167,7 @@ def name_suite(name: str, facts: Mapping[str, str | None]) -> str:
     """Name a suite with its version and the beginning of its content hash."""
     version, pack = str(facts.get("version")), str(facts.get("pack_hash") or "")[:12]
     # The version of a team's own suite is this hash.
-    return f"{name} {version}" + (f", content sha256 {pack}" if pack not in ("", version) else "")
+    return f"{name} version {version}" + (f" (sha256 {pack})" if pack not in ("", version) else "")
 
 
 NO_ENTRY = "no_entry"

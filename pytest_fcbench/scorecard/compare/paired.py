@@ -208,15 +208,15 @@ def _estimate_chance(parts: Sequence[tuple[float, Sequence[EntryPair]]], change:
     whole = all(pair.change in (-1, 0, 1) for pair in pairs)
     if alike and whole and number == len(pairs):
         p, p_worse = find_exact_chances(*(sum(pair.change == sign for pair in pairs) for sign in (1, -1)))
-        method = "McNemar, exact"
+        method = "McNemar's exact test"
     else:
         totals: dict[str, float] = {}
         for weight, clusters in by_unit:
             n = sum(each.entries for each in clusters.values())
             for unit, each in clusters.items():
                 totals[unit] = totals.get(unit, 0.0) + weight / n * each.total
-        p, p_worse = _draw_signs(list(totals.values()), estimate)
-        method = f"randomization of signs ({_DRAWS:,} draws)"
+        p, p_worse, draws = _flip_signs(list(totals.values()), estimate)
+        method = f"sign-flip test ({draws})"
     return Chance(
         low=interval.low,
         high=interval.high,
@@ -239,12 +239,21 @@ def find_exact_chances(better: int, worse: int) -> tuple[float, float]:
     return min(1.0, 2 * at_most(min(better, worse))), at_most(better)
 
 
-def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, float]:
-    """Estimate both p values of the sum of ``totals`` by signs drawn for each."""
+def format_p(p: float) -> str:
+    """Write a p-value with its sign: ``= 0.012``, or ``< 0.001``."""
+    return f"= {p:.3f}" if p >= 0.001 else "< 0.001"
+
+
+def _flip_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, float, str]:
+    """Return both p values of the sum of ``totals`` by signs given to each, and how many signs were drawn."""
     observed_sum = fsum(totals)
     # The same part of the change is the same number, however its shares were rounded. The signs of equal ones
     # only matter by their number, which is one draw of so many bits for all of them.
     sizes = Counter(size for total in totals if (size := round(abs(total), 12)))
+    # All signs alike are one of so many outcomes, so that where they are nothing has to be drawn.
+    least = 2.0 ** -sizes.total()
+    if isclose(abs(observed_sum), fsum(map(abs, totals)), abs_tol=_ROUNDING):
+        return min(1.0, 2 * least), least if observed_sum < 0 else 1.0, "exact"
     # Always the same seed, so that the same two runs give the same p values.
     chance, by_lot = Random(0), [0.0] * _DRAWS  # noqa: S311 - no secret
     for size, flips in sorted(sizes.items()):
@@ -255,10 +264,8 @@ def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, flo
     if not as_large:
         # Beyond what draws can tell; a correction for many tests needs less than one in so many draws.
         p = min(p, 2 * find_tail(abs(observed_sum) / sqrt(estimate.variance), estimate.freedom))
-    # All signs alike are one of so many outcomes, whatever was drawn.
-    least = 2.0 ** -sizes.total()
     p_worse = (1 + sum(total <= observed_sum + _ROUNDING for total in by_lot)) / (1 + _DRAWS)
-    return min(1.0, max(p, 2 * least)), min(1.0, max(p_worse, least))
+    return min(1.0, max(p, 2 * least)), min(1.0, max(p_worse, least)), f"{_DRAWS:,} draws"
 
 
 @dataclass(frozen=True, slots=True)

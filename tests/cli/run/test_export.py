@@ -78,7 +78,7 @@ def test_a_comment_compares_with_a_baseline(capsys: pytest.CaptureFixture[str]) 
     for name, verdict in (("before", Passed()), ("after", WRONG)):
         write_scorecard(Path(f"{name}.json"), [make_record(verdict, category="parallel")])
     told = run_export(capsys, "comment", "after.json", "--baseline=before.json")
-    assert "Worse than the baseline (1)" in told
+    assert "### Worse (1)" in told
 
 
 def test_the_newest_run_is_the_default(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -47,7 +47,7 @@ def _run_refused_leaderboard(capsys: pytest.CaptureFixture[str], *arguments: str
 def test_ties_share_a_rank(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     lines = _run_leaderboard(capsys, *runs, "--sort=parallel", "--metrics=overall").splitlines()
     assert lines[:6] == [
-        "core 1; parallel (official profile)",
+        "core version 1; parallel (official profile)",
         "rank    model  mode  parallel  95% interval  overall*",
         "-----------------------------------------------------",
         "1 to 2  good   fc      93.33%    78.7-98.2%     2.33%",
@@ -102,7 +102,7 @@ def test_a_model_links_to_the_report_beside_its_scorecard(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "the following arguments are required: SCORECARD"),
+        ([], "missing: SCORECARD"),
         (["none.json"], "none.json: cannot be read"),
         (["good.json", "text.json"], "text.json: not JSON"),
         (["good.json", "--sort=overal"], "Did you mean 'overall'"),

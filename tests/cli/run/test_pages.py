@@ -79,7 +79,7 @@ def test_a_run_is_compared_with_the_one_kept_before_it(capsys: pytest.CaptureFix
 def test_the_profile_is_that_of_the_run_or_the_one_given(given: Sequence[str], follows: str) -> None:
     assert main.main(["run", "report", write_card(), *given]) == 0
     page = Path("report.html").read_text(encoding="utf-8")
-    assert f"of simple_python passed: 1 of 1 (95% 20.7-100.0%), {follows} profile" in page
+    assert f"of simple_python passed: 1 of 1 (95% CI 20.7-100.0%), {follows} profile" in page
 
 
 def test_what_calls_returned_is_shown() -> None:

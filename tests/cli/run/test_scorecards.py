@@ -54,9 +54,9 @@ def test_the_conclusion_comes_first_and_tables_follow(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     lines = _run_compare(capsys, *runs).splitlines()
-    assert (
-        lines[0] == "tuned is better than base: +72.5 points in parallel (95% +52.2 to +85.9), 30 better, "
-        "1 worse of 40"
+    assert " ".join(lines[:2]) == (
+        "tuned is better than base: +72.5 points in parallel (95% CI +52.2 to +85.9); of 40 entries 30 "
+        "became better and 1 worse"
     )
     assert "Scores (official profile)" in lines
     (row,) = (line for line in lines if line.startswith("parallel "))
@@ -127,7 +127,7 @@ def test_the_profile_is_that_of_the_runs_or_the_one_asked_for(
         (["before.json", "strange.json"], "have no scored entry in common"),
         (["before.json", "after.json", "--metric=paralel"], "Did you mean 'parallel'"),
         (["before.json", "after.json", "--metric=overall,paralel"], "Did you mean 'parallel'"),
-        (["before.json", "after.json", "--format=htm"], "invalid choice: 'htm'"),
+        (["before.json", "after.json", "--format=htm"], "unknown format 'htm'. Did you mean 'html'?"),
         (["before.json", "after.json", "--flips=-1"], "--flips=-1: must be 0 or more"),
     ],
 )
@@ -196,7 +196,7 @@ def test_a_baseline_is_compared_with(capsys: pytest.CaptureFixture[str]) -> None
     write_part(Path("before.json"), records)
     arguments = ["run", "merge", "s1.json", "s2.json", "s3.json", "--baseline", "before.json"]
     assert main.main([*arguments, "--gate", "live_simple>=baseline"]) == 1
-    assert "the baseline's 100.00% on the same 12 tests" in capsys.readouterr().out
+    assert "the baseline's\n  100.00% on the same 12 tests" in capsys.readouterr().out
 
 
 def test_github_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -325,7 +325,9 @@ def test_runs_of_different_sizes_say_on_how_many_entries_they_are_compared(tmp_p
 def test_a_run_names_the_parts_of_overall_that_it_lacks(tmp_path: Path) -> None:
     shown = prepare_runs(tmp_path, [make_record(category="irrelevance")], [make_record(category="hotels")])
     part, other = (run.sentence for run in judge_runs(shown, Profile.OFFICIAL))
-    assert part.endswith("; no overall without non_live, live, multi_turn, agentic, live_irrelevance")
+    assert part.endswith(
+        "; no overall score without these parts: non_live, live, multi_turn, agentic, live_irrelevance"
+    )
     assert "overall" not in other
 
 

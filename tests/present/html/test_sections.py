@@ -63,7 +63,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["calls requested by"] == "tool calls (fc)"
-    assert told["suite core"] == "1, the entries that come with pytest-fcbench"
+    assert told["suite core"] == "version 1, the entries that come with pytest-fcbench"
     assert told["entries"] == "1"
     assert told["trials"] == "2 of each entry"
     assert told["price"] == "$2.5 an hour, 8 calls at once"
@@ -73,7 +73,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "says"),
-    [("0123456789ab", "0123456789ab"), ("v4", "v4, content sha256 0123456789ab")],
+    [("0123456789ab", "version 0123456789ab"), ("v4", "version v4 (sha256 0123456789ab)")],
     ids=["of a suite of one's own", "of an official suite"],
 )
 def test_the_hash_of_a_suite_is_told_once(version: str, says: str, tmp_path: Path) -> None:
@@ -261,14 +261,14 @@ def test_complex_calls_have_tables_and_notes(tmp_path: Path) -> None:
         "Steps beyond the golden path, successful entries",
     ]
     assert told.tables[0].notes[0] == "failed entries: value_error 1; wrong calls: value_error 2"
-    assert told.notes[-1].startswith("corrected profile: 1 of 2 complex entries have no verdict")
+    assert told.notes[-1].startswith("no complex score in the corrected profile: 1 of 2")
 
 
 def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, _make_complex_records()[:1])
     (told,) = sections.tabulate_models(models, Profile.CORRECTED)["complex"]
     assert told.tables == []
-    assert told.notes[0].startswith("corrected profile: 1 of 1")
+    assert told.notes[0].startswith("no complex score in the corrected profile: 1 of 1")
 
 
 def test_several_models_stand_side_by_side(tmp_path: Path) -> None:

@@ -105,11 +105,11 @@ def test_rows_are_categories_whole_groups_and_all_entries_where_there_is_no_over
     cards = make_card(verdicts, "a"), make_card(verdicts, "b")
     table = tabulate_scores(_compare_cards(*cards))
     assert list(_read_column(table, "p")) == [*simple, "parallel", "live_relevance", "simple", "all"]
-    assert table.notes[0] == "no overall: 5 of its 100 weighted parts were compared"
+    assert table.notes[0] == "no overall score: 5% of its weight was compared"
     asked = tabulate_scores(_compare_cards(*cards, metrics=["non_live", "overall", "simple"]))
     assert list(_read_column(asked, "p")) == ["non_live*", "overall*", "simple"]
     assert asked.notes[0] == (
-        "* asked for; categories that were not compared count as 0 in the formula: multiple, "
+        "* asked for, although parts of the formula were not compared and count as 0: multiple, "
         "parallel_multiple, live, irrelevance_all, multi_turn, agentic"
     )
 
@@ -126,7 +126,7 @@ def test_a_row_says_all_of_a_change() -> None:
         "+14.0",
         "25",
         "8",
-        "0.0046",
+        "0.005",
         "better",
     )
 
@@ -148,7 +148,7 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
 
 
 def test_methods_are_told_with_the_clusters_of_each_score() -> None:
-    assert tabulate_scores(_compare_flips(25, 8, 167)).notes[-1] == "McNemar, exact"
+    assert tabulate_scores(_compare_flips(25, 8, 167)).notes[-1] == "p-values by McNemar's exact test"
     verdicts = {"parallel": [True] * 8, "multiple": [True] * 8}
     before, after = make_card(verdicts, "a"), make_card(verdicts, "b")
     records = [
@@ -157,8 +157,9 @@ def test_methods_are_told_with_the_clusters_of_each_score() -> None:
     ]
     table = tabulate_scores(_compare_cards(before, replace(after, records=tuple(records))))
     assert table.notes[-2:] == (
-        "McNemar, exact: multiple; randomization of signs (20,000 draws), t, by clusters: parallel 4, all 12",
-        "too few to show a change: parallel (no p below 0.12 is possible)",
+        "p-values by McNemar's exact test: multiple; sign-flip test (exact): parallel (4 clusters), all (12 "
+        "clusters)",
+        "too few entries or clusters to show a change: parallel (p = 0.125 at best)",
     )
 
 
@@ -176,7 +177,8 @@ def test_metrics_may_be_marks() -> None:
     [
         (
             *(25, 8, 167),
-            "b is better than a: +8.5 points in parallel (95% +2.8 to +14.0), 25 better, 8 worse of 200",
+            "b is better than a: +8.5 points in parallel (95% CI +2.8 to +14.0); "
+            "of 200 entries 25 became better and 8 worse",
         ),
         (0, 30, 70, "b is worse than a: -30.0 points in parallel"),
         (9, 8, 100, "no difference shown between a and b: +0.9 points in parallel"),
@@ -190,10 +192,10 @@ def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int,
 
 
 def test_the_conclusion_says_where_no_flips_could_show_a_difference() -> None:
-    few = "; so few entries or clusters cannot show a difference (no p below 0.12 is possible)"
-    told = f"{few}, 0 better, 4 worse of 4"
+    few = "; too few entries or clusters to show any difference (p = 0.125 at best)"
+    told = f"{few}; of 4 entries 0 became better and 4 worse"
     assert write_conclusion(_compare_flips(0, 4, 0)).endswith(told)
-    assert "so few" not in write_conclusion(_compare_flips(2, 2, 60))
+    assert "too few" not in write_conclusion(_compare_flips(2, 2, 60))
 
 
 @each_case(
@@ -206,7 +208,7 @@ def test_the_conclusion_says_where_no_flips_could_show_a_difference() -> None:
         (False, ["parallel", "overall"], " -25.0 points in parallel (95% "),
         (
             *(False, ["overall", "parallel"]),
-            " -0.6 points overall, 5 of whose 100 weighted parts were compared (95% ",
+            " -0.6 points overall, of which 5% by weight was compared (95% ",
         ),
         (False, ["non_live"], " -6.2 points in non_live without simple, parallel_multiple (95% "),
     ],
@@ -250,7 +252,8 @@ def test_every_difference_beside_the_model_is_told() -> None:
     trial = tuple(replace(record, trial=2) for record in after.records)
     after = replace(after, records=after.records + trial)
     assert list(write_warnings(_compare_cards(before, after))) == [
-        "suite core 1 before, core 2, content sha256 abababababab after; entries with the same id may differ",
+        "suite core version 1 before, core version 2 (sha256 abababababab) after; "
+        "entries with the same id may differ",
         "suite bfcl: only after",
         "mode: fc before, prompt after",
         "names: underscored before, dotted after",
@@ -444,7 +447,7 @@ def test_runs_without_a_common_entry_are_refused() -> None:
         _compare_cards(before, after)
     assert str(caught.value) == (
         "a.json and b.json have no scored entry in common: of 1 and 2 entries none have the "
-        "same id (core 1 and core 1); compare runs of the same entries"
+        "same id (core version 1 and core version 1); compare runs of the same entries"
     )
 
 

@@ -24,9 +24,10 @@ from pytest_fcbench.scorecard.compare.paired import (
     EntryPair,
     MetricDifference,
     Paired,
-    _draw_signs,
     _estimate_chance,
+    _flip_signs,
     find_exact_chances,
+    format_p,
     measure_flips,
     pair_runs,
     plan_comparison,
@@ -94,7 +95,7 @@ def _draw_parts(*parts: tuple[float, Sequence[float]]) -> tuple[float, float]:
         (weight, sum_changes((pair.unit, pair.change, pair.flips, 1) for pair in pairs))
         for weight, pairs in made
     ]
-    return _draw_signs(totals, estimate_change(summed))
+    return _flip_signs(totals, estimate_change(summed))[:2]
 
 
 # What is compared
@@ -189,7 +190,7 @@ def test_the_limits_of_the_interval_are_changes_that_can_be() -> None:
     """Without the bounds they would be -1.23 and 1.23."""
     assert _estimate_counts(0, 5, 5).low == -1.0
     assert _estimate_counts(5, 0, 5).high == 1.0
-    assert _estimate_counts(6, 0, 6).method == "McNemar, exact"
+    assert _estimate_counts(6, 0, 6).method == "McNemar's exact test"
 
 
 def test_where_nothing_changed_few_entries_still_say_little() -> None:
@@ -238,17 +239,25 @@ def test_the_changes_of_all_categories_add_up() -> None:
 
 
 def test_a_change_that_no_draw_reaches_has_the_tail_of_t_for_its_chance() -> None:
-    """A hundred losses, twenty standard errors from 0."""
-    p, p_worse = _draw_signs([-0.01] * 100, Estimate(-1.0, 0.0025, 9.0))
+    """Ninety-nine losses and a small gain, twenty standard errors from 0."""
+    p, p_worse, how = _flip_signs([-0.01] * 99 + [0.001], Estimate(-1.0, (0.989 / 20) ** 2, 9.0))
+    assert how == "20,000 draws"
     assert p == pytest.approx(2 * float(student_t.sf(20, 9)))
     assert p_worse == 1 / 20_001
 
 
-def test_no_draw_makes_p_smaller_than_that_of_all_signs_alike() -> None:
-    for number in range(1, 9):
-        p, p_worse = _draw_parts((1.0, [-1.0] * number))
-        assert 2 * 0.5**number <= p < 2 * 0.5**number + 0.01
-        assert 0.5**number <= p_worse < 0.5**number + 0.01
+def test_changes_in_one_direction_have_the_p_of_the_sign_test() -> None:
+    for number in range(1, 40):
+        losses, gains = (_draw_parts((1.0, [sign * n for n in range(1, number + 1)])) for sign in (-1.0, 1.0))
+        assert losses == (2 * 0.5**number, 0.5**number)
+        assert gains == (2 * 0.5**number, 1.0)
+
+
+def test_a_small_p_is_said_to_be_below_a_thousandth() -> None:
+    assert [format_p(p) for p in (0.5, 0.0314, 0.001, 0.00099, 0.0)] == [
+        *("= 0.500", "= 0.031", "= 0.001"),
+        *["< 0.001"] * 2,
+    ]
 
 
 def test_draws_are_the_same_every_time() -> None:
@@ -278,7 +287,7 @@ def test_a_cluster_gets_one_sign() -> None:
     assert (found.better, found.worse, found.change) == (30, 0, 0.75)
     assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
     assert found.chance.p_worse == pytest.approx(1, abs=0.015)
-    assert found.chance.method == "randomization of signs (20,000 draws)"
+    assert found.chance.method == "sign-flip test (exact)"
     assert (found.chance.clusters, found.chance.can_be_shown) == (4, False)
 
 
@@ -329,7 +338,7 @@ def test_a_group_takes_its_weights() -> None:
     found = _measure_difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
     assert found.metric == "simple"
-    assert (found.chance.method, found.chance.clusters) == ("randomization of signs (20,000 draws)", None)
+    assert (found.chance.method, found.chance.clusters) == ("sign-flip test (exact)", None)
 
 
 def test_a_category_that_no_run_has_counts_by_its_size() -> None:

@@ -576,9 +576,9 @@ def test_a_change_is_told_in_points_with_its_interval() -> None:
     difference = pair_runs(before.records, run, Profile.OFFICIAL).measure_difference("parallel")
     assert difference
     assert found.sentence == (
-        f"parallel changed by -10.00 points (95% {100 * difference.chance.low:+.2f} to "
+        f"parallel changed by -10.00 points (95% CI {100 * difference.chance.low:+.2f} to "
         f"{100 * difference.chance.high:+.2f}) on 10 entries, 1 better, 2 worse; "
-        "p of such a loss by chance 0.500"
+        "test for a loss: p = 0.500"
     )
 
 
@@ -622,7 +622,8 @@ def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code
     found = _check_rule("not-worse(95%)", *before.records, baseline=before)
     assert found == RuleFinding(
         UNDECIDED,
-        "none of 44 entries of parallel changed; the baseline passed too few of these for any loss to show",
+        "none of 44 entries of parallel changed; the baseline passed too few of these entries for any "
+        "loss to show",
     )
 
 
@@ -632,8 +633,8 @@ def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code
         (100, 0, HELD, "none of 100 entries of parallel changed"),
         (96, 0, HELD, "not run: 4 of 100 entries (core:parallel_96, core:parallel_97, core:parallel_98, "),
         (60, 0, UNDECIDED, "and 35 more); the entries that were not scored could change the outcome"),
-        (50, 10, BROKEN, "10 worse; p of such a loss by chance 0.001; not run: 40 of 100 entries ("),
-        (80, 20, BROKEN, "20 worse; p of such a loss by chance below 0.001"),
+        (50, 10, BROKEN, "10 worse; test for a loss: p < 0.001; not run: 40 of 100 entries ("),
+        (80, 20, BROKEN, "20 worse; test for a loss: p < 0.001"),
         (1, 0, UNDECIDED, "the entries that were not scored could change the outcome"),
     ],
 )

@@ -189,7 +189,7 @@ def parse_svg(order: ExportRequest) -> Element:
 @every_chart
 def test_svg_is_described_and_needs_nothing_from_elsewhere(chart: str) -> None:
     text = "".join(charts.render_svg(make_order(chart=chart, metric="parallel")))
-    assert "core 1, official profile" in (fromstring(text).findtext(f"{SVG}title") or "")
+    assert "core version 1, official profile" in (fromstring(text).findtext(f"{SVG}title") or "")
     assert [word for word in ("href", "style", "<script", "url(", "var(") if word in text] == []
 
 

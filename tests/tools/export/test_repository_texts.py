@@ -120,7 +120,7 @@ def test_a_comment_lists_what_became_worse() -> None:
     before = make_run("before")
     better = [replace(each, verdicts=make_record(Passed()).verdicts) for each in before.records]
     text = "".join(render_comment(make_order(baseline=replace(before, records=tuple(better)))))
-    assert "Worse than the baseline (2)" in text
+    assert "### Worse (2)" in text
     assert "core:parallel\\_1" in text
 
 

@@ -179,7 +179,7 @@ def test_a_run_has_counts_and_percentages() -> None:
     assert rows["simple_python"] == ("2", "1", "50.00")
     assert rows["multiple"] == ("2", "0", "100.00")
     assert [row[0] for row in table.rows] == ["simple_python", "multiple", "parallel", "all"]
-    assert table.notes == ("5.83 of the 100 weighted parts of BFCL's overall were run.",)
+    assert table.notes == ("categories with 5.83% of the weight of BFCL's overall score were run.",)
 
 
 def test_several_runs_stand_side_by_side() -> None:
@@ -211,7 +211,7 @@ def test_latex_reads_as_the_table() -> None:
     )
     text = " ".join(LatexNodes2Text().nodelist_to_text(table.nodelist).split())
     assert "simple_python 2 1 50.00" in text
-    assert "test (fc), core 1, official profile" in text
+    assert "test (fc), core version 1, official profile" in text
 
 
 @pytest.mark.few(8)
