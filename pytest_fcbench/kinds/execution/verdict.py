@@ -37,6 +37,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
@@ -86,10 +87,9 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
         return Judgement.same_in_both(NotScored(cause, reason))
     if failure := judge_fault(transcript.last):
         return Judgement(failure, unscored_cause or failure)
-    trial = _Trial(entry, right_calls, lambda calls: execute(calls, truth.recorded, truth.own))
+    trial = entry, right_calls, lambda calls: execute(calls, truth.recorded, truth.own)
     verdicts = Judgement(
-        _judge_officially(trial, transcript),
-        unscored_cause or _judge_corrected(trial, transcript),
+        _judge_officially(transcript, *trial), unscored_cause or _judge_corrected(transcript, *trial)
     )
     return replace(verdicts, as_written=judge_as_written(entry, transcript))
 
@@ -128,21 +128,9 @@ class _RightCall:
         return self.call.partition("(")[0].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    entry: Entry
-    right_calls: Sequence[_RightCall]
-    execute: Callable[[Sequence[str]], Sequence[Outcome]]
-
-
-@dataclass(frozen=True, slots=True)
-class _MadeCall:
-    """A call of the model and its outcome."""
-
-    call: str
-    outcome: Outcome
-
-
+_MadeCall: TypeAlias = tuple[str, Outcome]
+"""A call of the model and its outcome."""
+_CarryOut: TypeAlias = Callable[[Sequence[str]], Sequence[Outcome]]
 Misfit: TypeAlias = Failed | None
 
 
@@ -151,7 +139,9 @@ def read_official_calls(transcript: Transcript) -> Sequence[str]:
     return read_call_texts(transcript.last, transcript.prompting.syntax)
 
 
-def _judge_officially(trial: _Trial, transcript: Transcript) -> Verdict:
+def _judge_officially(
+    transcript: Transcript, entry: Entry, right_calls: Sequence[_RightCall], carry_out: _CarryOut
+) -> Verdict:
     try:
         calls = read_official_calls(transcript)
     except Undecodable as error:
@@ -159,28 +149,30 @@ def _judge_officially(trial: _Trial, transcript: Transcript) -> Verdict:
     if not calls:
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
     # Official: only exec_simple has a checker for one call; the others match several.
-    simple = trial.entry.category == CATEGORIES["exec_simple"]
+    simple = entry.category == CATEGORIES["exec_simple"]
     if failure := _check_count(
-        trial, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+        right_calls, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
     ):
         return failure
-    made_calls = list(map(_MadeCall, calls, trial.execute(calls)))
-    return _compare_calls(trial, made_calls, Profile.OFFICIAL, by_itself=simple)
+    made_calls = list(zip(calls, carry_out(calls), strict=True))
+    return _compare_calls(right_calls, made_calls, Profile.OFFICIAL, by_itself=simple)
 
 
-def _judge_corrected(trial: _Trial, transcript: Transcript) -> Verdict:
-    offer = OfferedFunctions(trial.entry.functions, transcript.prompting.names)
+def _judge_corrected(
+    transcript: Transcript, entry: Entry, right_calls: Sequence[_RightCall], carry_out: _CarryOut
+) -> Verdict:
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     reading = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
     calls = [write_call(call, offer) for call in reading.calls]
-    if failure := _check_count(trial, calls, "wrong_count"):
+    if failure := _check_count(right_calls, calls, "wrong_count"):
         return failure
     made_calls = [
-        _MadeCall(text, trial.execute([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
+        (text, carry_out([text])[0] if call.name in offer.by_name else _NOT_OFFERED)
         for text, call in zip(calls, reading.calls, strict=True)
     ]
-    return _compare_calls(trial, made_calls, Profile.CORRECTED, by_itself=len(calls) == 1)
+    return _compare_calls(right_calls, made_calls, Profile.CORRECTED, by_itself=len(calls) == 1)
 
 
 def write_call(call: Call, offer: OfferedFunctions) -> str:
@@ -216,8 +208,8 @@ def _write_value(value: object, offer: OfferedFunctions) -> str:
     return repr(value)
 
 
-def _check_count(trial: _Trial, calls: Sequence[str], code: str) -> Misfit:
-    expected_count = len(trial.right_calls)
+def _check_count(right_calls: Sequence[_RightCall], calls: Sequence[str], code: str) -> Misfit:
+    expected_count = len(right_calls)
     if len(calls) == expected_count:
         return None
     details = {"expected": expected_count, "found": len(calls)}
@@ -225,25 +217,29 @@ def _check_count(trial: _Trial, calls: Sequence[str], code: str) -> Misfit:
 
 
 def _compare_calls(
-    trial: _Trial, made_calls: Sequence[_MadeCall], profile: Profile, *, by_itself: bool
+    right_calls: Sequence[_RightCall], made_calls: Sequence[_MadeCall], profile: Profile, *, by_itself: bool
 ) -> Verdict:
     """Compare calls; the entry is not scored where the verdict depends on a web API's answer."""
     # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
-    verdict = _match_calls(trial, made_calls, profile, by_itself=by_itself, supposed=False)
-    if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made_calls):
-        return verdict
-    if _match_calls(trial, made_calls, profile, by_itself=by_itself, supposed=True).passed:
-        unanswered_call = next(call.call for call in made_calls if isinstance(call.outcome, Unanswered))
-        return NotScored(LIVE_ONLY, f"nobody recorded what {unanswered_call:.200} returns")
+    match_calls = partial(_match_calls, right_calls, made_calls, profile, by_itself)
+    verdict = match_calls(supposed=False)
+    unanswered_calls = [call for call, outcome in made_calls if isinstance(outcome, Unanswered)]
+    if not verdict.passed and unanswered_calls and match_calls(supposed=True).passed:
+        return NotScored(LIVE_ONLY, f"nobody recorded what {unanswered_calls[0]:.200} returns")
     return verdict
 
 
 def _match_calls(
-    trial: _Trial, made_calls: Sequence[_MadeCall], profile: Profile, *, by_itself: bool, supposed: bool
+    right_calls: Sequence[_RightCall],
+    made_calls: Sequence[_MadeCall],
+    profile: Profile,
+    by_itself: bool,
+    *,
+    supposed: bool,
 ) -> Passed | Failed:
     misfits = [
-        [_find_misfit(right_call, call, profile, supposed=supposed) for call in made_calls]
-        for right_call in trial.right_calls
+        [_find_misfit(right_call, outcome, profile, supposed=supposed) for _, outcome in made_calls]
+        for right_call in right_calls
     ]
     fits = [[misfit is None for misfit in each] for each in misfits]
     row = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
@@ -252,10 +248,10 @@ def _match_calls(
     # A single call gets its own failure instead of the message that nothing matches.
     if by_itself and (misfit := misfits[row][0]):
         return misfit
-    right_call = trial.right_calls[row]
+    right_call = right_calls[row]
     nearest = [
-        f"{call.call:.80}: {misfit.reason:.120}"
-        for call, misfit in zip(made_calls, misfits[row], strict=True)
+        f"{call:.80}: {misfit.reason:.120}"
+        for (call, _), misfit in zip(made_calls, misfits[row], strict=True)
         if misfit
     ]
     expected_text = f"{right_call.call:.120} returns ({_show(right_call.value):.80})"
@@ -274,9 +270,9 @@ def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
     return None
 
 
-def _find_misfit(right_call: _RightCall, made_call: _MadeCall, profile: Profile, *, supposed: bool) -> Misfit:
+def _find_misfit(right_call: _RightCall, outcome: Outcome, profile: Profile, *, supposed: bool) -> Misfit:
     """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
-    match made_call.outcome:
+    match outcome:
         case Returned(value=value):
             try:
                 code = _compare_results(right_call.kind, right_call.value, value, profile)
