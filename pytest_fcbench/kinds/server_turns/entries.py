@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -108,7 +109,7 @@ class ServerFile(Row):
 def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
-    file_observation = _read_observation(row, file, docs)
+    _check_observation(row, file, docs)
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         offered_docs = (
             docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)
@@ -117,19 +118,18 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
             raise place.error("offers no tool; write the docs of the server's tools under 'functions'")
         for turn in place.at("turns").elements():
             _check_calls(turn.at("calls"), offered_docs)
-        observation = _read_observation(each, place, docs)
+        _check_observation(each, place, docs)
         environment_row = each.environment or row.environment
         if environment_row is None:
             raise place.error("has no 'environment', which names the MCP server that calls act on")
         program = _make_program(
             environment_row, (place if each.environment else file).at("environment", "mcp")
         )
-        state = ServerState(
-            program,
-            (*file_observation.probes, *observation.probes),
-            file_observation.volatile | observation.volatile,
-            (*file_observation.masks, *observation.masks),
+        probes, volatile, masks = (
+            tuple(chain.from_iterable(texts or () for texts in lists))
+            for lists in ((row.probes, each.probes), (row.volatile, each.volatile), (row.masks, each.masks))
         )
+        state = ServerState(program, probes, frozenset(volatile), masks)
         turns = tuple((Message("user", turn.user),) for turn in each.turns)
         functions, truth = tuple(offered_docs.values()), Trajectory(tuple(tuple(t.calls) for t in each.turns))
         scene = Scene((), {}, server=state)
@@ -137,19 +137,8 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Ite
         yield place, entry
 
 
-@dataclass(frozen=True, slots=True)
-class _Observation:
-    """How the state of a server is read."""
-
-    probes: tuple[str, ...]
-    volatile: frozenset[str]
-    masks: tuple[str, ...]
-
-
-def _read_observation(
-    row: ServerFile | ServerEntryRow, at: Field, docs: Mapping[str, FunctionDoc]
-) -> _Observation:
-    """Read how a file or an entry observes the state; a probe may use a tool that no model is offered."""
+def _check_observation(row: ServerFile | ServerEntryRow, at: Field, docs: Mapping[str, FunctionDoc]) -> None:
+    """Check how a file or an entry observes the state; a probe may use a tool that no model is offered."""
     if row.probes:
         _check_calls(at.at("probes"), docs)
     for number, mask in enumerate(row.masks or ()):
@@ -159,7 +148,6 @@ def _read_observation(
             raise at.at("masks", number).error(
                 f"{mask!r} is not a regular expression: {error}; correct it"
             ) from None
-    return _Observation(tuple(row.probes or ()), frozenset(row.volatile or ()), tuple(row.masks or ()))
 
 
 def _make_program(row: EnvironmentRow, at: Field) -> ServerProgram:
