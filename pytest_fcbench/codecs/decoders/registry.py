@@ -247,16 +247,6 @@ class OfferedFunctions:
         shown_docs = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
         return {doc.name: doc for doc in reversed(self.functions)} | shown_docs
 
-    def find_odd_names(self, language: Language) -> OddNames:
-        """Find the names that a language has no form for."""
-        if language not in self._odd_names:
-            self._odd_names[language] = OddNames.find(self.functions, self.by_name, language)
-        return self._odd_names[language]
-
-    @cached_property
-    def _odd_names(self) -> dict[Language, OddNames]:
-        return {}
-
     def normalise_call(self, call: Call) -> Call:
         """Return a call under the function's own name, its positional arguments named as in the doc.
 
@@ -313,7 +303,7 @@ def read_corrected(
                 return Calls(vendor_calls)
             if reader is None:
                 raise Undecodable("the reply is text, not tool calls")
-            names = offer.find_odd_names(language)
+            names = OddNames.find(offer.functions, offer.by_name, language)
             calls = names.read_calls(text, reader.corrected[language]) if text else ()
     except (Undecodable, WrongFormat) as error:
         is_attempt = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
