@@ -127,17 +127,20 @@ def render_lines(audit: Audit, most: int, width: int = tables.WIDTH) -> Iterator
 
 def _tabulate_counts(audit: Audit) -> Table:
     """Tabulate the number of findings of each check that has any; the others are named below."""
-    counts = Counter((finding.check, finding.severity) for finding in audit.findings)
-    checks = [name for name in audit.checks if any(counts[name, severity] for severity in Severity)]
-    rows = []
-    for name in checks:
-        entries = {finding.entry for finding in audit.findings if finding.check == name}
-        numbers = (*(counts[name, severity] for severity in Severity), len(entries))
-        rows.append((name, *(str(number or "-") for number in numbers), CHECKS[name].says))
+    counted_checks = [count_findings(audit, name) for name in audit.checks]
+    rows = [
+        (
+            each.check.name,
+            *(str(number or "-") for number in (*each.by_severity, each.entries)),
+            each.check.says,
+        )
+        for each in counted_checks
+        if each.entries
+    ]
     if rows:
         entries = {finding.entry for finding in audit.findings}
         rows.append(("all", *(f"{audit.count(severity)}" for severity in Severity), f"{len(entries)}", ""))
-    clean = [name for name in audit.checks if name not in checks]
+    clean = [each.check.name for each in counted_checks if not each.entries]
     notes = (f"nothing found by {', '.join(clean)}",) if clean else ()
     columns = ("check", *Severity, "entries", "what it finds")
     return Table(audit.title, columns, tuple(rows), notes, frozenset({"what it finds"}))
@@ -232,30 +235,6 @@ class Counted:
     """The findings that can change a score."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingGroup:
-    """The findings of a check and severity, about entries that a score counts or about others."""
-
-    check: Check
-    severity: Severity
-    is_counted: bool
-    findings: Sequence[tuple[str, Finding]]
-    """Each with the id of its place in the page."""
-
-    @property
-    def advice(self) -> str:
-        """The advice of all findings, each once, in one line."""
-        return "; ".join(dict.fromkeys(finding.advice for _, finding in self.findings))
-
-
-@dataclass(frozen=True, slots=True)
-class SizeMeasure:
-    """A size with its distribution in each category, as a bar."""
-
-    name: str
-    bars: Sequence[tuple[str, str]]
-
-
 def render_page(audit: Audit) -> str:
     """Render the audit as an HTML page, with every finding and a bar of each measure and category."""
     checks = [count_findings(audit, name) for name in audit.checks]
@@ -267,7 +246,7 @@ def render_page(audit: Audit) -> str:
         "severities": list(Severity),
         "found": reporting_checks,
         "silent": [each.check for each in checks if not each.entries],
-        "groups": list(address_groups(audit)),
+        "groups": list(_address_groups(audit)),
         "tables": tabulate_distributions(audit) if audit.spreads else (),
         "legend": [(marks.draw_shade(part, len(_BUCKETS)), name) for part, name in enumerate(_BUCKET_NAMES)],
         "measures": list(_draw_measures(audit)) if audit.spreads else [],
@@ -286,8 +265,11 @@ def count_findings(audit: Audit, name: str) -> Counted:
     )
 
 
-def address_groups(audit: Audit) -> Iterator[FindingGroup]:
-    """Yield the groups of findings; the id of a place has the check and the entry, and a number if needed."""
+def _address_groups(audit: Audit) -> Iterator[tuple[Check, Severity, bool, Sequence[tuple[str, Finding]]]]:
+    """Yield the groups with whether a score counts their entries, and each finding with an address.
+
+    An address has the check and the entry, and a number if needed.
+    """
     counts: Counter[str] = Counter()
     for check, severity, findings in audit.groups:
         addressed_findings = []
@@ -296,10 +278,11 @@ def address_groups(audit: Audit) -> Iterator[FindingGroup]:
             place = re.sub(r"[^\w.:-]", "_", f"{check}:{finding.entry}", flags=re.ASCII)
             counts[place] += 1
             addressed_findings.append((f"{place}-{counts[place]}" if counts[place] > 1 else place, finding))
-        yield FindingGroup(CHECKS[check], severity, audit.is_counted(findings[0]), addressed_findings)
+        yield CHECKS[check], severity, audit.is_counted(findings[0]), addressed_findings
 
 
-def _draw_measures(audit: Audit) -> Iterator[SizeMeasure]:
+def _draw_measures(audit: Audit) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+    """Yield each size with its distribution in each category, as a bar."""
     for measure, heading in MEASURES.items():
         bars = []
         for category, spread in audit.spreads.items():
@@ -314,4 +297,4 @@ def _draw_measures(audit: Audit) -> Iterator[SizeMeasure]:
                 if count
             )
             bars.append((category, marks.draw_parts(parts, ", ".join(shares) or "none")))
-        yield SizeMeasure(heading, bars)
+        yield heading, bars

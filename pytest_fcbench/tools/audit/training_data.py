@@ -29,21 +29,15 @@ class TrainingLine:
 
     number: int
     """The line, from 1."""
-    questions: tuple[str, ...]
+    questions: tuple[str, ...] = ()
     """Each message of the user, and all of them together."""
-    calls: frozenset[str]
+    calls: frozenset[str] = frozenset()
     """The calls of the assistant, as ``serialize_call`` writes them."""
+    fault: str = ""
+    """The reason why the line is no conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadLine:
-    """A line that is no conversation."""
-
-    number: int
-    reason: str
-
-
-def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
+def read_training_data(path: Path) -> Iterator[TrainingLine]:
     """Read a file line by line; empty lines are skipped. Raises ``UsageError`` where it cannot be read."""
     try:
         with path.open("rb") as lines:
@@ -58,7 +52,7 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
                         serialize_call(call.name, call.arguments) for each in messages for call in each.calls
                     ]
                 except UnreadableLogError as error:
-                    yield UnreadLine(number, str(error))
+                    yield TrainingLine(number, fault=str(error))
                     continue
                 questions = [each.text for each in messages if each.role == "user"]
                 together = ["\n".join(questions)] if len(questions) > 1 else []
@@ -69,15 +63,13 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
 
 def describe_reading(path: Path) -> str:
     """Say how many lines of training data there are, how many of them are compared, and why not all."""
-    compared_count, unread_count, first = 0, 0, ""
+    count, fault_count, first = 0, 0, ""
     for line in read_training_data(path):
-        if isinstance(line, TrainingLine):
-            compared_count += 1
-        else:
-            unread_count += 1
-            first = first or f"line {line.number}: {line.reason}"
-    left_out = f", {unread_count} left out; {first}" if unread_count else ""
-    return f"{path.name}: {compared_count + unread_count} lines read, {compared_count} compared{left_out}"
+        count += 1
+        fault_count += bool(line.fault)
+        first = first or (line.fault and f"line {line.number}: {line.fault}")
+    left_out = f", {fault_count} left out; {first}" if fault_count else ""
+    return f"{path.name}: {count} lines read, {count - fault_count} compared{left_out}"
 
 
 def serialize_call(name: object, arguments: object) -> str:
@@ -100,7 +92,6 @@ def find_trained_questions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     training_questions = (
         split_question(line.number, text)
         for line in read_training_data(facts.training)
-        if isinstance(line, TrainingLine)
         for text in line.questions
     )
     for pair in find_pairs(training_questions, questions, facts.threshold):
@@ -136,10 +127,9 @@ def find_trained_calls(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             having[min(calls_by_entry[entry.id])].append(entry.id)
     lines_by_entry: defaultdict[str, list[int]] = defaultdict(list)
     for line in read_training_data(facts.training):
-        if isinstance(line, TrainingLine):
-            for entry_id in sorted({each for call in line.calls for each in having.get(call, ())}):
-                if calls_by_entry[entry_id] <= line.calls:
-                    lines_by_entry[entry_id].append(line.number)
+        for entry_id in sorted({each for call in line.calls for each in having.get(call, ())}):
+            if calls_by_entry[entry_id] <= line.calls:
+                lines_by_entry[entry_id].append(line.number)
     for entry_id, numbers in lines_by_entry.items():
         yield entry_id, Flaw(HINT, f"its calls are in the training data, {_list_lines(numbers)}")
 

@@ -20,17 +20,11 @@ from pytest_fcbench.tools.audit.findings import SuiteFacts, check
 def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find categories that cannot be read at all, so that no other check looks at them."""
     # Categories of one file have its errors in common.
-    first = {
-        line: category
-        for category, error_text in reversed([*facts.unread.items()])
-        for line in error_text.splitlines()
-    }
-    return (
-        (category, Flaw(CERTAIN, line))
-        for category, error_text in facts.unread.items()
-        for line in error_text.splitlines()
-        if first[line] == category
-    )
+    first: dict[str, str] = {}
+    for category, error_text in facts.unread.items():
+        for line in error_text.splitlines():
+            first.setdefault(line, category)
+    return ((category, Flaw(CERTAIN, line)) for line, category in first.items())
 
 
 @check(

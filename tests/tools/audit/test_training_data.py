@@ -14,7 +14,6 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.audit import training_data
 from pytest_fcbench.tools.audit.training_data import (
     TrainingLine,
-    UnreadLine,
     describe_reading,
     read_training_data,
     serialize_call,
@@ -75,15 +74,15 @@ def test_questions_and_calls_are_read_in_every_form(tmp_path: Path, form: str) -
 def test_a_longer_conversation_is_also_one_history(tmp_path: Path) -> None:
     said = [{"role": "user", "content": text} for text in ("Hello.", "And then?")]
     (line,) = read_training_data(_write_lines(tmp_path, {"messages": said}))
-    assert isinstance(line, TrainingLine)
+    assert not line.fault
     assert line.questions == ("Hello.", "And then?", "Hello.\nAnd then?")
 
 
 def test_a_broken_line_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     path = _write_lines(tmp_path, FORMS["xlam"], "{", "", {"text": "a"}, "[" * 10_000, FORMS["chat"])
-    unread = [line for line in read_training_data(path) if isinstance(line, UnreadLine)]
+    unread = [line for line in read_training_data(path) if line.fault]
     assert [line.number for line in unread] == [2, 4, 5]
-    assert unread[1].reason == (
+    assert unread[1].fault == (
         "has none of the keys 'messages', 'conversations', 'conversation', 'contents', 'chat_history', "
         "'query', 'chat', 'resourceSpans'; its keys: 'text'"
     )
