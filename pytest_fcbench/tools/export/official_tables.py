@@ -96,75 +96,32 @@ _Value: TypeAlias = Callable[[ModelRow, SizeOf], float | str | None]
 """A cell: a share, a number as it is, a text, or None for N/A."""
 
 
-def _complete_score(name: str) -> _Value:
-    """Make the cell of a score, N/A unless all of it was run."""
+def _make_cell(kind: str, name: str) -> _Value:
+    """Make the cell of a column by its words in the file of columns."""
 
-    def value(model: ModelRow, size_of: SizeOf) -> float | None:
-        share = _compute_share(name, model, size_of)
-        return share.value if share.whole else None
+    def find_value(model: ModelRow, size_of: SizeOf) -> float | str | None:
+        formats = model.scores.get("format_sensitivity")
+        match kind:
+            case "complete":
+                share = _compute_share(name, model, size_of)
+                return share.value if share.whole else None
+            case "partial":  # what was not run counts as 0
+                return _compute_share(name, model, size_of).value
+            case "overall":
+                return add_in_order(
+                    _compute_share(part, model, size_of).value * weight for part, weight in OVERALL.items()
+                )
+            case "usage":  # dollars or seconds
+                amount: float | None = getattr(model.usage, name)
+                return None if amount is None else str(round(amount, 2))
+            case "spread":  # of prompt formats, in points
+                return Raw(getattr(formats.spread, name)) if formats and formats.spread else None
+            case "format":
+                header = formats.formats.get(name) if formats else None
+                return None if header is None else header.accuracy
+        return str(getattr(model, name))
 
-    return value
-
-
-def _partial_score(name: str) -> _Value:
-    """Make the cell of a score in which what was not run counts as 0."""
-    return lambda model, size_of: _compute_share(name, model, size_of).value
-
-
-def _usage(name: str) -> _Value:
-    """Make the cell of dollars or seconds."""
-
-    def value(model: ModelRow, size_of: SizeOf) -> str | None:
-        amount: float | None = getattr(model.usage, name)
-        return None if amount is None else str(round(amount, 2))
-
-    return value
-
-
-_FORMATS = "format_sensitivity"
-
-
-def _format_spread(name: str) -> _Value:
-    """Make the cell of a measure of the spread of prompt formats, in points."""
-
-    def value(model: ModelRow, size_of: SizeOf) -> Raw | None:
-        spread = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
-        return None if spread is None else Raw(getattr(spread, name))
-
-    return value
-
-
-def _format_score(name: str) -> _Value:
-    """Make the cell of the score in one prompt format."""
-
-    def value(model: ModelRow, size_of: SizeOf) -> float | None:
-        header = model.scores[_FORMATS].formats.get(name) if _FORMATS in model.scores else None
-        return None if header is None else header.accuracy
-
-    return value
-
-
-def _make_overall(_: str) -> _Value:
-    """Make the cell of BFCL's formula."""
-    return lambda model, size_of: add_in_order(
-        _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
-    )
-
-
-def _model_value(name: str) -> _Value:
-    """Make the cell of a text about the model."""
-    return lambda model, size_of: str(getattr(model, name))
-
-
-_CELLS: Mapping[str, Callable[[str], _Value]] = {
-    "complete": _complete_score,
-    "partial": _partial_score,
-    "usage": _usage,
-    "spread": _format_spread,
-    "overall": _make_overall,
-    "model": _model_value,
-}
-"""What makes a cell, by the first word of its column in the file of columns."""
+    return find_value
 
 
 def _read_columns() -> dict[str, dict[str, _Value]]:
@@ -175,9 +132,9 @@ def _read_columns() -> dict[str, dict[str, _Value]]:
         for column, cell in cells.items():
             kind, _, name = cell.partition(" ")
             if kind == "formats":
-                columns[file] |= {f"Config {each.name}": _format_score(each.name) for each in FORMATS}
+                columns[file] |= {f"Config {each.name}": _make_cell("format", each.name) for each in FORMATS}
             else:
-                columns[file][column] = _CELLS[kind](name)
+                columns[file][column] = _make_cell(kind, name)
     return columns
 
 
