@@ -294,16 +294,11 @@ def tabulate_texts(study: Study) -> Table:
     columns = ("set", "entry", "category", "characters", "tokens", "perplexity", "nats per character")
     rows = tuple(
         (
-            name,
-            measure.entry,
-            measure.category,
-            str(measure.characters),
-            str(measure.tokens),
-            f"{measure.perplexity:.6g}",
-            f"{measure.nats_per_character:.6g}",
+            *(name, each.entry, each.category, str(each.characters), str(each.tokens)),
+            *(f"{each.perplexity:.6g}", f"{each.nats_per_character:.6g}"),
         )
         for name, measures in study.sets.items()
-        for measure in measures
+        for each in measures
     )
     return Table("", columns, rows)
 

@@ -23,7 +23,7 @@ from enum import StrEnum
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
@@ -141,23 +141,18 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
 
     Raises ``CallError`` for a reply without them, or with more or fewer than the prompt has tokens.
     """
-    choice = _get_at(_get_at(reply, "choices"), 0)
-    usage = _get_at(reply, "usage")
-    tokens, count = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
+    tokens, count = (_get_at(reply, "usage", name) for name in ("prompt_tokens", "completion_tokens"))
     if endpoint is LogprobInterface.VLLM:
         place = "choices[0].prompt_logprobs"
-        logprobs = []
+        logprobs = _require_list(_get_at(reply, "choices", 0, "prompt_logprobs"), endpoint, place)
         # Each element has the prompt's own token, ``{id: {"logprob": x}}``.
-        for item in _require_list(_get_at(choice, "prompt_logprobs"), endpoint, place):
-            if item is not None and (not isinstance(item, Mapping) or len(item) != 1):
-                raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
-            logprobs.append(None if item is None else _get_at(next(iter(item.values())), "logprob"))
+        if any(item is not None and (not isinstance(item, Mapping) or len(item) != 1) for item in logprobs):
+            raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
+        logprobs = [_get_at(next(iter(as_mapping(item).values()), None), "logprob") for item in logprobs]
         count = 0
     else:
         place = "choices[0].logprobs.token_logprobs"
-        logprobs = list(
-            _require_list(_get_at(_get_at(choice, "logprobs"), "token_logprobs"), endpoint, place)
-        )
+        logprobs = _require_list(_get_at(reply, "choices", 0, "logprobs", "token_logprobs"), endpoint, place)
     if isinstance(tokens, int):
         # vLLM counts a token as generated that it does not echo.
         if len(logprobs) not in (tokens, tokens + (count if isinstance(count, int) else 0)):
@@ -166,13 +161,14 @@ def read_logprobs(reply: object, endpoint: LogprobInterface) -> tuple[float | No
     return tuple(None if value is None else _read_number(value, place) for value in logprobs)
 
 
-def _get_at(value: object, key: str | int) -> object:
-    """Return the member or element at a key, None where there is none."""
-    if isinstance(value, Mapping):
-        return value.get(key)
-    if isinstance(value, list) and isinstance(key, int):
-        return value[key] if key < len(value) else None
-    return None
+def _get_at(value: object, *keys: str | int) -> object:
+    """Return what members and elements at these keys lead to, None where one is missing."""
+    for key in keys:
+        if isinstance(key, int):
+            value = value[key] if isinstance(value, list) and key < len(value) else None
+        else:
+            value = as_mapping(value).get(key)
+    return value
 
 
 def _require_list(value: object, endpoint: LogprobInterface, place: str) -> list[object]:

@@ -47,17 +47,17 @@ def render_findings(findings: Sequence[DiagnosedFailure], most: int, *, with_cau
             )
     if with_causes and conversations:
         diagnoses = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
-        columns = [_name_column(finding) for finding in conversations]
-        causes = [each.cause if each else _NOT_DIAGNOSED for each in diagnoses]
-        yield ""
-        yield from _render_counts(
-            "root cause", [*RootCause, _NOT_DIAGNOSED], list(zip(causes, columns, strict=True))
-        )
-        subjects = [each.misunderstood if each else _NOT_DIAGNOSED for each in diagnoses]
-        yield ""
-        yield from _render_counts(
-            "misunderstood", [*Misunderstanding, _NOT_DIAGNOSED], list(zip(subjects, columns, strict=True))
-        )
+        for head, member, kinds in (
+            ("root cause", "cause", RootCause),
+            ("misunderstood", "misunderstood", Misunderstanding),
+        ):
+            labels = [getattr(each, member, _NOT_DIAGNOSED) for each in diagnoses]
+            yield ""
+            yield from _render_counts(
+                head,
+                [*kinds, _NOT_DIAGNOSED],
+                list(zip(labels, map(_name_column, conversations), strict=True)),
+            )
 
 
 def _name_column(finding: DiagnosedFailure) -> str:

@@ -32,11 +32,7 @@ from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.judging.questions import (
-    JudgeQuestion,
-    Unfit,
-    read_members,
-)
+from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.scorecard.scorecard_files import parse_file
 
@@ -203,13 +199,9 @@ def build_document(
             "divergence": divergence,
         }
         match finding.diagnosis:
-            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
-                entry["root_cause"] = {
-                    "class": cause.value,
-                    "misunderstood": subject.value,
-                    "turn": turn,
-                    "explanation": explanation,
-                }
+            case Diagnosis() as diagnosis:
+                members = asdict(diagnosis)
+                entry["root_cause"] = {"class": members.pop("cause"), **members}
             case NotScored(cause=why, reason=reason):
                 entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
         entries.append(entry)
