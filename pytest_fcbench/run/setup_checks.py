@@ -26,10 +26,11 @@ from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.registry import EXTRAS, list_missing_packages
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.models.providers.endpoint_probe import open_probe
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.run_models import find_hint
+from pytest_fcbench.run.server_findings import describe_checks, explain_missing_call, run_explaining_checks
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
 from pytest_fcbench.suites import core
 
 PROJECT = "pytest-fcbench"
@@ -143,12 +144,15 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
     yield SetupFinding(what, FindingState.GOOD, f"{settings.label}{place}")
     if not calls:
         return
+    owner = ""
     if endpoint:
         try:
-            model_names = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
+            rows = asyncio.run(openai_compatible.make_model(settings, endpoint).list_model_rows())
         except FcbenchError as error:
             yield SetupFinding(what, FindingState.BAD, str(error))
             return
+        model_names = tuple(str(row["id"]) for row in rows if "id" in row)
+        owner = next((str(row["owned_by"]) for row in rows if row.get("owned_by")), "")
         offer = f"the server offers {openai_compatible.list_names(model_names)}"
         if endpoint.model in model_names:
             yield SetupFinding("offer", FindingState.GOOD, offer)
@@ -156,11 +160,25 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
             # Some servers have one model and answer for it under any name.
             way_out = f"name one of them with {settings.flags.model}"
             yield SetupFinding("offer", FindingState.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)
-    yield from _ask_once(what, settings)
+    yield from _ask_once(what, settings, owner)
+    if endpoint and what == "model":
+        yield from check_server(settings)
 
 
-def _ask_once(what: str, settings: Settings) -> Iterator[SetupFinding]:
-    """Put one entry to a model as a run would; describe the answer by its time, cost and tool call."""
+def check_server(settings: Settings) -> Iterator[SetupFinding]:
+    """Say what the server does that would explain a bad score; nothing where it has no known address."""
+    if (probe := open_probe(settings)) is None or settings.mode is Mode.PROMPT:
+        return
+    for is_good, text, way_out in describe_checks(run_explaining_checks(settings, probe)):
+        state = FindingState.GOOD if is_good else FindingState.DOUBTFUL
+        yield SetupFinding("server", state, text, way_out)
+
+
+def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFinding]:
+    """Put one entry to a model as a run would; describe the answer by its time, cost and tool call.
+
+    ``owner`` is the word for who owns the model in the server's list, where it has one.
+    """
     # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
     once = replace(
         settings,
@@ -176,7 +194,8 @@ def _ask_once(what: str, settings: Settings) -> Iterator[SetupFinding]:
     with closing(Session(RunContext(once))) as session:
         context = session.context
         try:
-            transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
+            entry = context.selection.entries(_CATEGORY)[0]
+            transcript = session.transcript(entry)
         except NotScoredError as error:
             way_out = find_hint(error, once)
             yield SetupFinding("call", FindingState.BAD, f"{error.cause}: {error.reason}", way_out)
@@ -197,7 +216,7 @@ def _ask_once(what: str, settings: Settings) -> Iterator[SetupFinding]:
     elif answer.tool_calls:
         yield SetupFinding("tools", FindingState.GOOD, f"{text}, with a tool call")
     else:
-        way_out = f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt"
+        explanation, way_out = explain_missing_call(answer, entry, owner)
         yield SetupFinding(
-            "tools", FindingState.DOUBTFUL, f"{text}, with text but without a tool call", way_out
+            "tools", FindingState.DOUBTFUL, f"{text}, without a tool call: {explanation}", way_out
         )

@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.main import main
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.run import setup_checks
+from pytest_fcbench.run.server_findings import explain_missing_call
+from pytest_fcbench.suites import core
 from tests.cli.conftest import Refusal
 from tests.loopback import Reply, make_message_reply, serve_answers
 from tests.served import served
@@ -205,17 +209,52 @@ def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixt
     assert "offer" not in found
 
 
-def test_a_model_that_answers_in_words_may_lack_a_parser(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("It is sunny.", "the model answered in words and called nothing; the server is not to blame"),
+        (
+            "<tool_call>{}</tool_call>",
+            r"begins with '<tool_call'\): its tool parser is off, .*--tool-call-parser",
+        ),
+        ("[NAME(a=1)]", r"\(it is JSON or Python\): its tool parser is off, or for another model"),
+    ],
+)
+def test_a_missing_call_is_the_parser_or_the_model(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, says: str
 ) -> None:
+    (entry, *_) = core.open_suite(tmp_path).load(CATEGORIES["simple_python"])
+    text = text.replace("NAME", entry.functions[0].name)
     script = tmp_path / "script.yaml"
-    script.write_text(json.dumps({"answers": {"core:simple_python_0": "It is sunny."}}))
+    script.write_text(json.dumps({"answers": {entry.key: text}}))
     with served("--model", f"scripted:{script}") as api_base:
         code, found = _examine_model(capsys, api_base)
     assert code == 0
-    assert re.match(
-        "look: answered .*, with text but without a tool call; .*--tool-call-parser", found["tools"]
-    )
+    assert re.match(f"look: answered .*, without a tool call: .*{says}", found["tools"])
+
+
+def test_a_parser_of_vllm_is_wrong_and_not_off() -> None:
+    entry = core.open_suite(Path()).load(CATEGORIES["simple_python"])[0]
+    told, way_out = explain_missing_call(Completion("<tool_call>{}"), entry, "vllm")
+    assert "its tool parser is on, but not for a model whose call begins with '<tool_call'" in told
+    assert way_out == "name the parser of this model with --tool-call-parser"
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (None, "ok: 10 of 10 checks of the server kept"),
+        ("lose_results", "look: broken: The result of a call reaches the prompt. the prompt of 'long' has"),
+        ("ignore_named", "look: broken: With a named function that one is called. calls 'get_weather'"),
+    ],
+)
+def test_what_a_server_breaks_is_told(
+    capsys: pytest.CaptureFixture[str], fault: str | None, says: str
+) -> None:
+    with served("--model", "conforming", *(["--fault", f"{fault}:1"] if fault else [])) as api_base:
+        code, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/conforming", "--api-base", api_base)
+    assert code == 0
+    assert found["server"].startswith(says)
 
 
 def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -166,8 +166,8 @@ def _find_refused(reply: ServedReply, check: ServerCheck) -> str | None:
 
 
 _HAS_NO_PATH = (404, 405, 501)
-"""Statuses of a server that lacks an interface."""
-_LACKS = (400, 422, 501)
+"""Statuses of a server that lacks an interface, or does not know the model."""
+_LACKS = (400, 422)
 """Statuses of a server that lacks a feature."""
 
 
@@ -211,5 +211,7 @@ def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProp
         if reply.request.drop or (status in check.statuses and (status != 200 or reply.is_good)):
             continue
         words = f"{prefix}HTTP {status}: {describe_error(reply.exchange)}"
-        is_refusal = check.refusable and status in (_LACKS if reply.request.path == CHAT else _HAS_NO_PATH)
+        is_refusal = status in _HAS_NO_PATH or (
+            check.refusable and reply.request.path == CHAT and status in _LACKS
+        )
         yield UndecidedProperty(f"the server refuses it: {words}") if is_refusal else BrokenProperty(words)
