@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import shake_256
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from pytest_fcbench.domain.text import read_json_text
 
@@ -31,6 +31,18 @@ class _Draw:
 
     random: Callable[[], float]
     prices: Prices
+    drawn: Item = field(default_factory=dict)
+    """What was drawn ahead of the members of an item, because several depend on it."""
+
+    def member(self, how: object) -> object:
+        """Draw what a row says: a method with its arguments, or else the row itself."""
+        return getattr(self, how[0])(*how[1:]) if isinstance(how, list) else how
+
+    def recall(self, name: str) -> object:
+        return self.drawn[name]
+
+    def half(self, name: str) -> float:
+        return round(cast("float", self.drawn[name]) / 2, 2)
 
     def number(self, low: int, high: int, step: int = 1) -> int:
         return low + step * int(self.random() * ((high - low) // step + 1))
@@ -71,6 +83,12 @@ class _Draw:
         kind = self.word(group)
         return f"{self.phrase('{colours} {things}')} {kind}"
 
+    def outing(self) -> str:
+        return f"{self.phrase('{colours} {things}')} {_TABLE['outings'][self.drawn['topic']]}"
+
+    def time(self, low: int, high: int, step: int) -> str:
+        return _format_time(self.number(low, high, step))
+
     def text(self, group: str, low: int, high: int | None = None) -> str:
         """Draw that many different sentences, a word put into each."""
         sentences, number = _WORDS[group], low if high is None else self.number(low, high)
@@ -85,16 +103,6 @@ _TABLE = read_json_text(Path(__file__).with_name("listings.json").read_text(enco
 _WORDS: Mapping[str, Sequence[str]] = _TABLE["words"]
 _KINDS: Mapping[str, Any] = _TABLE["kinds"]
 """The usual prices of each kind, and how each member is drawn: a value, or a method of ``_Draw``."""
-_OUTINGS = {
-    "boat": "Boat Trip",
-    "food": "Tasting",
-    "garden": "Gardens",
-    "museum": "Museum",
-    "nature": "Nature Hike",
-    "tower": "Lookout",
-    "walk": "City Walk",
-    "workshop": "Workshop",
-}
 
 
 def _format_time(minutes: int) -> str:
@@ -119,49 +127,13 @@ def _make_flight(draw: _Draw) -> Item:
     }
 
 
-def _make_sight(draw: _Draw) -> Item:
-    topic = draw.word("topics")
-    return {
-        "sight_id": draw.identifier("si"),
-        "name": f"{draw.phrase('{colours} {things}')} {_OUTINGS[topic]}",
-        "topic": topic,
-        "rating": draw.tenths(60, 96),
-        "reviews": draw.number(5, 5200),
-        "price_from": draw.price(),
-        "currency": "EUR",
-        "free_cancellation": draw.likely(0.5),
-        "duration_min": draw.number(30, 300, 15),
-        "summary": draw.text("summaries", 2),
-    }
-
-
-def _make_slot(draw: _Draw) -> Item:
-    adult = draw.price()
-    return {
-        "starts_at": _format_time(draw.number(510, 1080, 15)),
-        "guide_language": draw.word("languages"),
-        "tickets_left": draw.number(0, 30),
-        "price_adult": adult,
-        "price_child": round(adult / 2, 2),
-        "currency": "EUR",
-        "slot_token": draw.token(),
-    }
-
-
-_OWN_MAKERS: Mapping[str, Callable[[_Draw], Item]] = {
-    "flights": _make_flight,
-    "sights": _make_sight,
-    "slots": _make_slot,
-}
-"""Makers of items with members that depend on each other."""
-
-
 def _make_item(kind: str, draw: _Draw) -> Item:
     """Draw the members of an item from top to bottom."""
-    if kind in _OWN_MAKERS:
-        return _OWN_MAKERS[kind](draw)
-    rows = _KINDS[kind]["members"].items()
-    return {name: getattr(draw, row[0])(*row[1:]) if isinstance(row, list) else row for name, row in rows}
+    if kind == "flights":
+        return _make_flight(draw)
+    for name, how in _KINDS[kind].get("first", {}).items():
+        draw.drawn[name] = draw.member(how)
+    return {name: draw.member(how) for name, how in _KINDS[kind]["members"].items()}
 
 
 KINDS: Mapping[str, tuple[str, ...]] = {
