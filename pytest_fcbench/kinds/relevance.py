@@ -10,7 +10,7 @@ function, with its required parameters, no unknown ones, and values of the decla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -96,16 +96,8 @@ def _make_value(schema: Schema) -> object:
     # The enum of a list is meant for its elements, as in ``conforms_to_schema``.
     if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
         return options[0]
-    values: Mapping[str, object] = {
-        "integer": 1,
-        "float": 1.0,
-        "number": 1,
-        "boolean": True,
-        "array": [],
-        "tuple": [],
-        "dict": {},
-        "object": {},
-    }
+    values: dict[str, object] = {"integer": 1, "float": 1.0, "number": 1, "boolean": True}
+    values |= {"array": [], "tuple": [], "dict": {}, "object": {}}
     return values.get(str(schema.get("type")), "text")
 
 

@@ -349,18 +349,11 @@ def _evaluate(node: ast.expr) -> object:
     return fold_constants(node)
 
 
+_LANGUAGES = Language.PYTHON, Language.JAVA, Language.JAVASCRIPT
 PYTHON = Syntax(
     Mode.PROMPT,
-    {
-        Language.PYTHON: parse_official,
-        Language.JAVA: java.parse_official,
-        Language.JAVASCRIPT: javascript.parse_official,
-    },
-    {
-        Language.PYTHON: parse_corrected,
-        Language.JAVA: java.parse_corrected,
-        Language.JAVASCRIPT: javascript.parse_corrected,
-    },
+    dict(zip(_LANGUAGES, (parse_official, java.parse_official, javascript.parse_official), strict=True)),
+    dict(zip(_LANGUAGES, (parse_corrected, java.parse_corrected, javascript.parse_corrected), strict=True)),
     looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
 )
 
