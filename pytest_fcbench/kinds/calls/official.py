@@ -162,30 +162,20 @@ def fail_wrong_name(expected_name: str, call: Call) -> Failed:
 
 def fail_missing_required(doc: FunctionDoc, name: str) -> Failed:
     """Fail a call without a required parameter."""
-    return Failed(
-        "simple_function_checker:missing_required",
-        f"{doc.name}: required parameter {name} is missing",
-        {"function": doc.name, "parameter": name},
-    )
+    return _fail_parameter("missing_required", doc, name, f"required parameter {name} is missing")
 
 
 def fail_unexpected(doc: FunctionDoc, name: str, value: object) -> Failed:
     """Fail a call with a parameter that the doc or the possible answer does not have."""
     what = "should not be given" if name in doc.properties else "is not a parameter"
-    return Failed(
-        "simple_function_checker:unexpected_param",
-        f"{doc.name}: {name} {what} (came: {show_value(value)})",
-        {"function": doc.name, "parameter": name, "found": show_value(value, _LONGEST_DETAIL)},
-    )
+    reason = f"{name} {what} (came: {show_value(value)})"
+    return _fail_parameter("unexpected_param", doc, name, reason, found=value)
 
 
 def fail_missing_optional(doc: FunctionDoc, name: str, accepted_values: object) -> Failed:
     """Fail a call that leaves a parameter to its default where the query fixes it."""
-    return Failed(
-        "simple_function_checker:missing_optional",
-        f"{doc.name}: {name} is missing, expected {show_value(accepted_values)}",
-        {"function": doc.name, "parameter": name, "accepted": show_value(accepted_values, _LONGEST_DETAIL)},
-    )
+    reason = f"{name} is missing, expected {show_value(accepted_values)}"
+    return _fail_parameter("missing_optional", doc, name, reason, accepted=accepted_values)
 
 
 def fail_wrong_value(
@@ -193,16 +183,15 @@ def fail_wrong_value(
 ) -> Failed:
     """Fail a call with a value that is not among the accepted ones."""
     marked_values = mark_lookalikes(show_value(value), show_value(accepted_values))
-    return Failed(
-        code,
-        f"{doc.name}: {name} is {marked_values[0]}, accepted: {marked_values[1]}",
-        {
-            "function": doc.name,
-            "parameter": name,
-            "found": show_value(value, _LONGEST_DETAIL),
-            "accepted": show_value(accepted_values, _LONGEST_DETAIL),
-        },
-    )
+    reason = f"{name} is {marked_values[0]}, accepted: {marked_values[1]}"
+    return _fail_parameter(code, doc, name, reason, found=value, accepted=accepted_values)
+
+
+def _fail_parameter(code: str, doc: FunctionDoc, name: str, reason: str, **values: object) -> Failed:
+    """Fail a call for one of its parameters."""
+    code = code if ":" in code else f"simple_function_checker:{code}"
+    details = {key: show_value(value, _LONGEST_DETAIL) for key, value in values.items()}
+    return Failed(code, f"{doc.name}: {reason}", {"function": doc.name, "parameter": name, **details})
 
 
 def show_value(value: object, longest: int = 160) -> str:
