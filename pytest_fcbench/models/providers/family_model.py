@@ -30,9 +30,13 @@ from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
 from pytest_fcbench.models.providers.event_stream import JoinedStream
-from pytest_fcbench.models.providers.http import ConnectionPool, check_address
-from pytest_fcbench.models.providers.openai_compatible import CONTROLS, OpenAICompatibleModel, find_endpoint
-from pytest_fcbench.models.providers.reply_bodies import MIB
+from pytest_fcbench.models.providers.openai_compatible import (
+    CONTROLS,
+    Endpoint,
+    OpenAICompatibleModel,
+    find_endpoint,
+    make_model,
+)
 from pytest_fcbench.models.providers.vendors import (
     RequestSigner,
     add_to_path,
@@ -286,23 +290,13 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
             f"{settings.flags.model}={settings.model}: {member.model} is asked at a server of your own; "
             f"give its address with {settings.flags.api_base}=URL, or use --fcbench-as={CHAT}"
         )
-    check_address(settings.flags.api_base, api_base, settings.flags.api_key_env)
+    base = make_model(settings, Endpoint(member.name, api_base, key, ""))
     signs = key is None and _takes_signatures(member, api_base)
     lacks_key = not key and not signs and api_base == vendor.base
+    kept_names = settings.chosen_parameters | CONTROLS
+    base.parameters = {name: value for name, value in base.parameters.items() if name in kept_names}
     model = FamilyModel(
-        id=settings.model,
-        parameters={
-            name: value
-            for name, value in settings.parameters.items()
-            if name in settings.chosen_parameters or name in CONTROLS
-        },
-        api_base=api_base,
-        api_key=key,
-        timeout_s=settings.timeout_s,
-        tag=settings.tag,
-        chosen=settings.chosen_parameters,
-        name=member.name,
-        connections=ConnectionPool(settings.max_body * MIB),
+        **vars(base),
         plain=plain,
         context_length=settings.context_length,
         missing_key=describe_key(settings.model, vendor.keys) if lacks_key and vendor.keys else "",
