@@ -45,15 +45,8 @@ _INTRODUCING = frozenset((*_PREPOSITIONS, "a", "an", "the", "is", "are"))
 _ARTICLES = frozenset(("a", "an", "the"))
 _QUESTION_WORDS = frozenset(
     (
-        *("how", "what", "when", "where", "which", "who"),
-        "are",
-        "did",
-        "do",
-        "does",
-        "has",
-        "have",
-        "is",
-        "was",
+        *("how", "what", "when", "where", "which", "who", "are"),
+        *("did", "do", "does", "has", "have", "is", "was"),
     )
 )
 # A day alone is no value that a function must be given.

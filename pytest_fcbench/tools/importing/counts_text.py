@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.tools.importing.importing_log import (
-    ImportCounts,
-)
+from pytest_fcbench.tools.importing.importing_log import ImportCounts
 
 MOST_TOLD = 20
 """Lines that cannot be read and are told; the rest is counted."""

@@ -45,14 +45,7 @@ _HOLDERS = ("request", "body", "input", "inputs", "inputBodyJson", "kwargs", "pr
 _ANSWERS = ("response", "output", "outputs", "completion", "chosen")
 """Keys of the answer to it, and of what is around that answer."""
 _AROUND_ANSWERS = (
-    "choices",
-    "candidates",
-    "generations",
-    "messages",
-    "message",
-    "output",
-    "body",
-    "outputBodyJson",
+    *("choices", "candidates", "generations", "messages", "message", "output", "body", "outputBodyJson"),
 )
 _PART_TYPES = ("text", "tool_use", "thinking", "toolUse")
 """The types of the parts of one message, where an answer is no more than these."""
@@ -122,25 +115,26 @@ def _read_row(row: Row) -> LoggedConversation:
     repeats = bool(answers) and list(answers[: len(messages)]) == list(messages)
     tools = tuple(tool for each in _list_tools(around) for tool in read_tools(each))
     system = next((each[key] for each in around for key in _SYSTEMS if each.get(key)), None)
+    answer_messages = read_messages(answers)
     request = [
         *(
             ()
             if system is None
             else read_messages([{"role": "system", "content": as_mapping(system).get("parts", system)}])
         ),
-        *(() if repeats else read_messages(messages)),
+        *(answer_messages if repeats else read_messages(messages)),
     ]
     kept_messages: list[LoggedMessage] = []
-    for message in request if answers and not repeats else [*request, *read_messages(answers)]:
+    for message in request:
         is_listed = message.role == "system" and re.search("function|tool", message.text, re.IGNORECASE)
         # Such a text tells a model how to call; a run tells it in the manner of the model under test.
         if is_listed and (listed_tools := find_tools(message.text, only_tagged=any(map(name_tool, tools)))):
             tools += tuple(listed_tools)
         else:
             kept_messages.append(message)
-    answer_messages = read_messages(answers) if answers and not repeats else ()
-    new_from = len(kept_messages) if answer_messages else 0
-    return separate_calls(LoggedConversation((*kept_messages, *answer_messages), tools, new_from))
+    new_messages = () if repeats else answer_messages
+    new_from = len(kept_messages) if new_messages else 0
+    return separate_calls(LoggedConversation((*kept_messages, *new_messages), tools, new_from))
 
 
 def _find_messages(row: Row, depth: int = 3) -> tuple[Sequence[object], list[Row]]:

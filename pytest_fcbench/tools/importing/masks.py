@@ -180,22 +180,7 @@ _AREA_PHONE = re.compile(
     rf"\(?0\d{{2,4}}(?:\) ?| ?[-/ ] ?)\d{{2,8}}(?:[- ]\d{{2,5}}){{0,3}}){_AFTER}"
 )
 _AREA_REGIONS = (
-    "DE",
-    "GB",
-    "AT",
-    "CH",
-    "NL",
-    "BE",
-    "SE",
-    "IE",
-    "IT",
-    "AU",
-    "JP",
-    "KR",
-    "CN",
-    "ZA",
-    "TR",
-    "IN",
+    *("DE", "GB", "AT", "CH", "NL", "BE", "SE", "IE", "IT", "AU", "JP", "KR", "CN", "ZA", "TR", "IN"),
 )
 """Regions in which a number begins with 0 and its area; one of them has to group a number in this way."""
 _SAID_PHONE = re.compile(

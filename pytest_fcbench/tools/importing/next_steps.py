@@ -85,27 +85,21 @@ def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | 
         if message.role == "assistant":
             has_broken_call = any(not isinstance(call.arguments, Mapping) for call in message.calls)
             calls = tuple(PastCall(call.name, as_mapping(call.arguments)) for call in message.calls)
-            reason = stop_reason or (
-                "earlier in a conversation of which each answer has its own record"
-                if at < conversation.new_from
-                else "marked as no example"
-                if not message.is_example
-                else "no functions were offered"
-                if not tools
-                else "nothing was asked before"
-                if not any(each.role == "user" for each in history)
-                else "neither calls nor text"
-                if not calls and not message.text.strip()
-                else "text that looks like a call and cannot be read as one"
-                if message.has_unread_call
-                else "arguments that are not a JSON object"
-                if has_broken_call
-                else "a function that was not offered"
-                if any(call.name not in has_schema for call in calls)
-                else "a call of a function that was logged without its parameters"
-                if any(call.arguments and not has_schema[call.name] for call in calls)
-                else ""
-            )
+            obstacles = {
+                "earlier in a conversation of which each answer has its own record": at
+                < conversation.new_from,
+                "marked as no example": not message.is_example,
+                "no functions were offered": not tools,
+                "nothing was asked before": all(each.role != "user" for each in history),
+                "neither calls nor text": not calls and not message.text.strip(),
+                "text that looks like a call and cannot be read as one": message.has_unread_call,
+                "arguments that are not a JSON object": has_broken_call,
+                "a function that was not offered": any(call.name not in has_schema for call in calls),
+                "a call of a function that was logged without its parameters": any(
+                    call.arguments and not has_schema.get(call.name) for call in calls
+                ),
+            }
+            reason = stop_reason or next((why for why, applies in obstacles.items() if applies), "")
             text = shorten_text(" ".join(message.text.split()), 80) if message.has_unread_call else ""
             yield LeftOut(reason, text) if reason else NextStep(tuple(history), message.text, calls, tools)
             if has_broken_call or message.has_unread_call:

@@ -73,52 +73,29 @@ _DOC = re.compile(r"\[\s*(?=\{)|\{\s*(?=\"(?:name|type|function|description)\")"
 def find_tools(text: str, *, only_tagged: bool) -> list[Mapping[str, object]]:
     """Find the tools that a system text lists: between tags, or as JSON. Raises ValueError."""
     tagged_texts = _TAGGED.findall(text)
-    tools = [tool for each in tagged_texts for value in _decode_values(each) for tool in read_tools(value)]
-    if not only_tagged and not tagged_texts:
-        for value in _decode_values(text, skip=True):
-            tools += (
-                tool
-                for tool in read_tools(value)
-                if name_tool(tool) and (has_parameters(tool) or "description" in tool)
-            )
+    tools = [tool for each in tagged_texts for value in split_values(each) for tool in read_tools(value)]
+    at = 0
+    while not (only_tagged or tagged_texts) and (match := _DOC.search(text, at)):
+        try:
+            value, at = read_json_at(text, match.start())
+        except ValueError:
+            at = match.start() + 1
+            continue
+        tools += (
+            tool
+            for tool in read_tools(value)
+            if name_tool(tool) and (has_parameters(tool) or "description" in tool)
+        )
     return tools
 
 
-def _decode_values(text: str, *, skip: bool = False) -> Iterator[object]:
-    """Yield the JSON values of a text that follow each other; with ``skip`` also those between words."""
-    at = 0
-    while at < len(text):
-        if skip:
-            if not (match := _DOC.search(text, at)):
-                return
-            at = match.start()
-        try:
-            value, at = read_json_at(text, at)
-        except ValueError:
-            if not skip:
-                yield load_json(text[at:])
-                return
-            at += 1
-        else:
-            yield value
-        at += len(text[at:]) - len(text[at:].lstrip())
-
-
 _TYPES: Mapping[str, str] = {
-    "str": "string",
-    "string": "string",
-    "int": "integer",
-    "integer": "integer",
-    "float": "number",
-    "number": "number",
-    "bool": "boolean",
-    "boolean": "boolean",
-    "dict": "object",
-    "object": "object",
-    "list": "array",
-    "array": "array",
-    "tuple": "array",
-    "set": "array",
+    **dict.fromkeys(("str", "string"), "string"),
+    **dict.fromkeys(("int", "integer"), "integer"),
+    **dict.fromkeys(("float", "number"), "number"),
+    **dict.fromkeys(("bool", "boolean"), "boolean"),
+    **dict.fromkeys(("dict", "object"), "object"),
+    **dict.fromkeys(("list", "array", "tuple", "set"), "array"),
 }
 
 
