@@ -17,17 +17,14 @@ from typing import Protocol, TypeVar
 from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, describe_misfit
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
 from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.kinds.calls.verdict import match_calls
 from pytest_fcbench.kinds.relevance import NoCall
-from pytest_fcbench.tools.authoring.entry_writing import (
-    DraftedQuestion,
-    draft_questions,
-)
+from pytest_fcbench.tools.authoring.entry_writing import DraftedQuestion, draft_questions
 from pytest_fcbench.tools.authoring.sampling import Walk
 
 T = TypeVar("T")
@@ -74,11 +71,7 @@ def _make_walk_question(number: int, walk: Walk) -> JudgeQuestion[Sequence[str]]
         if len(messages) != len(turn_mentions):
             raise Unfit(f"must have {len(turn_mentions)} messages, one for each turn, it has {len(messages)}")
         for turn, (text, mentions) in enumerate(zip(messages, turn_mentions, strict=True)):
-            for value in mentions:
-                if phrase_value(value).casefold() not in text.casefold():
-                    raise Unfit(f"does not mention {value!r} in message {turn}")
-            if function_name := find_name(names, text):
-                raise Unfit(f"names the function {function_name} in message {turn}")
+            check_message(text, ([value] for value in mentions), names, f" in message {turn}")
         return messages
 
     return make_question(f"walk_{number}", "wording_in_turns.md", {"turns": turns}, read)
@@ -114,11 +107,7 @@ def _make_merge_question(entry: Entry) -> JudgeQuestion[str]:
         message = reply.get("message")
         if not isinstance(message, str) or not message.strip():
             raise Unfit('must have "message", a text')
-        for values in required_forms:
-            if not any(value.casefold() in message.casefold() for value in values):
-                raise Unfit(f"does not mention {values[0]!r}")
-        if function_name := find_name({call.name for call in calls}, message):
-            raise Unfit(f"names the function {function_name}")
+        check_message(message, required_forms, {call.name for call in calls})
         return message
 
     material = {
@@ -139,9 +128,18 @@ def make_question(
     return JudgeQuestion(about, task, read_json_text(json.dumps(material, default=str)), read)
 
 
-def find_name(names: Iterable[str], text: str) -> str | None:
-    """Return the first function name that a text holds; plain words, such as ``cancel``, are no names."""
-    return next((name for name in names if re.search("[_.]", name) and name in text), None)
+def check_message(
+    text: str, values: Iterable[Sequence[object]], names: Iterable[str], where: str = ""
+) -> None:
+    """Raise ``Unfit`` where a text mentions no form of one of the values, or names a function.
+
+    Plain words, such as ``cancel``, are no names.
+    """
+    for forms in values:
+        if not any(phrase_value(form).casefold() in text.casefold() for form in forms):
+            raise Unfit(f"does not mention {forms[0]!r}{where}")
+    if name := next((name for name in names if re.search("[_.]", name) and name in text), None):
+        raise Unfit(f"names the function {name}{where}")
 
 
 def phrase_value(value: object) -> str:
@@ -259,11 +257,8 @@ def read_question(each: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQu
     for call in calls:
         if why := describe_misfit(call.name, call.arguments, by_name):
             raise Unfit(f"has a call that does not fit the docs: {why}")
-        for argument in call.arguments.values():
-            if phrase_value(argument).casefold() not in message.casefold():
-                raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
-    if function_name := find_name(by_name, message):
-        raise Unfit(f"names the function {function_name}")
+    values = ([value] for call in calls for value in call.arguments.values())
+    check_message(message, values, by_name, f" in {message!r:.60}")
     return DraftedQuestion(message.strip(), tuple((call, by_name[call.name]) for call in calls))
 
 
@@ -272,10 +267,8 @@ def _read_calls(reply: Mapping[str, object]) -> tuple[Call, ...]:
     if not isinstance(raw_calls, list):
         raise Unfit('must have "calls", a list')
     calls = []
-    for each in raw_calls:
-        name, arguments = (
-            (each.get("name"), each.get("arguments")) if isinstance(each, Mapping) else (None, None)
-        )
+    for each in map(as_mapping, raw_calls):
+        name, arguments = each.get("name"), each.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise Unfit('must have "name" and "arguments", an object, in each call')
         calls.append(Call(name, arguments))

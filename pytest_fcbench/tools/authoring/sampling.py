@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
+from pytest_fcbench.domain.entry import PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema, conforms_to_schema
 from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.text import read_json_text
@@ -65,7 +66,7 @@ class WalkCall:
     @property
     def text(self) -> str:
         """The call as Python text."""
-        return _format_call(self.name, self.arguments)
+        return str(PastCall(self.name, self.arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,7 @@ class _Choice:
 
 def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:
     """Return the result of a call; ``here`` is not changed."""
-    (result,) = _copy_environments(here).perform_calls([_format_call(name, arguments)])
+    (result,) = _copy_environments(here).perform_calls([str(PastCall(name, arguments))])
     return result
 
 
@@ -263,10 +264,6 @@ def _does_succeed(result: str) -> bool:
         is_empty = bool(data) and all(value in ([], {}, "", None) for value in data.values())
         return not is_empty and False not in data.values() and not any(map(_FAILURE.search, words))
     return not _FAILURE.search(result)
-
-
-def _format_call(name: str, arguments: Mapping[str, object]) -> str:
-    return f"{name}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
 def _copy_environments(environments: Environments) -> Environments:

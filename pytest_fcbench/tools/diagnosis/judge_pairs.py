@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import cut_text
+from pytest_fcbench.domain.text import as_mapping, cut_text
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.questions import Equivalence
@@ -44,13 +44,9 @@ def apply_rules(pair: JudgedPair) -> Equivalence:
     if made_call.get("name") != name:
         return Equivalence(False, f"the called function is {made_call.get('name')}, not {name}")
     doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
-    comparison = builtin.compare_arguments(doc, _get_arguments(made_call), _get_arguments(expected_call))
+    made, expected = (as_mapping(call.get("arguments")) for call in (made_call, expected_call))
+    comparison = builtin.compare_arguments(doc, made, expected)
     return Equivalence(comparison.same, comparison.reason)
-
-
-def _get_arguments(call: Mapping[str, object]) -> Mapping[str, object]:
-    arguments = call.get("arguments")
-    return arguments if isinstance(arguments, Mapping) else {}
 
 
 def name_label(answer: Equivalence) -> str:
