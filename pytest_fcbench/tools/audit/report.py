@@ -159,26 +159,19 @@ def tabulate_distributions(audit: Audit) -> Sequence[Table]:
             f"{audit.tasks:,} distinct task{'s' * (audit.tasks != 1)}: questions with a ROUGE-L of "
             f"{ALIKE} or more, or made from one another, count once."
         )
-    types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
-    languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
-    strata: Counter[str] = sum((each.strata for each in spreads.values()), Counter())
-    all_tables = (
-        Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, tuple(notes)),
-        _tabulate_shares("Declared types of parameters", "type", types),
-        _tabulate_shares(
-            "Languages of questions, guessed from script and common words", "language", languages
-        ),
-        _tabulate_shares("Strata, by the number of features that make an entry hard", "stratum", strata),
-    )
+    all_tables = [Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, tuple(notes))]
+    for member, column, title in (
+        ("types", "type", "Declared types of parameters"),
+        ("languages", "language", "Languages of questions, guessed from script and common words"),
+        ("strata", "stratum", "Strata, by the number of features that make an entry hard"),
+    ):
+        counts: Counter[str] = sum((getattr(each, member) for each in spreads.values()), Counter())
+        shares = [
+            (name, f"{count:,}", f"{count / counts.total():.1%}")
+            for name, count in counts.most_common(_MOST_SHARES)
+        ]
+        all_tables.append(Table(title, (column, "number", "share"), tuple(shares)))
     return [table for table in all_tables if table.rows]
-
-
-def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
-    rows = [
-        (name, f"{count:,}", f"{count / counts.total():.1%}")
-        for name, count in counts.most_common(_MOST_SHARES)
-    ]
-    return Table(title, (column, "number", "share"), tuple(rows))
 
 
 def render_json(audit: Audit) -> str:

@@ -7,6 +7,7 @@ profile; what was not scored is what Inspect calls unscored, and is in none of i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
@@ -25,7 +26,7 @@ from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import escape_surrogates, read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
@@ -33,6 +34,8 @@ from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.export.formats import ExportRequest, find_end
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def render_log(order: ExportRequest) -> Iterator[str]:
@@ -54,20 +57,10 @@ def render_log(order: ExportRequest) -> Iterator[str]:
 
 
 def _write_json(value: Mapping[str, object]) -> str:
-    # The canonical score of what was not scored is NaN, which Inspect reads in JSON too.
-    return json.dumps(_escape_texts(value), default=str)
-
-
-def _escape_texts(value: object) -> object:
-    """Escape lone surrogates in the texts of a value, which the reader of JSON in Inspect refuses."""
-    match value:
-        case str():
-            return escape_surrogates(value)
-        case Mapping():
-            return {escape_surrogates(str(key)): _escape_texts(member) for key, member in value.items()}
-        case list() | tuple():
-            return [_escape_texts(member) for member in value]
-    return value
+    # The canonical score of what was not scored is NaN, which Inspect reads in JSON too. It refuses lone
+    # surrogates, also escaped ones, so they become the text of their escape.
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return _SURROGATE.sub(lambda match: rf"\\u{ord(match[0]):x}", text)
 
 
 def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> log.EvalLog:

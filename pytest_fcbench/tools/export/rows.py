@@ -119,11 +119,8 @@ def tabulate_scores(order: ExportRequest) -> Table:
             for label, scores in zip(labels, all_scores, strict=True)
             if scores.overall.not_scored
         ]
-        notes += (
-            [f"Entries not scored, which count for no model: {', '.join(unscored_counts)}."]
-            if unscored_counts
-            else []
-        )
+        if unscored_counts:
+            notes.append(f"Entries not scored, which count for no model: {', '.join(unscored_counts)}.")
     suites = "; ".join(dict.fromkeys(map(name_suites, order.cards)))
     return Table(
         f"{title}, {suites}, {order.profile} profile", ("score", *columns), tuple(rows), tuple(notes)
