@@ -100,14 +100,12 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     is_shared = is_shared_name(a.name) or is_shared_name(b.name)
     differ_in_spaces = "".join(a.name) == "".join(b.name) and all(map(str.isalpha, a.name + b.name))
     if a.name == b.name or (differ_in_spaces and not is_shared):
-        if a.region == b.region or _read_words().general.issuperset(a.name) or not is_shared:
-            return a.region == b.region or not _read_words().general.issuperset(a.name)
+        is_general = _read_words().general.issuperset(a.name)
+        if a.region == b.region or is_general or not is_shared:
+            return a.region == b.region or not is_general
         # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
-        return (
-            a.region is not None
-            and b.region is not None
-            and a.region.country not in _read_words().large_countries
-        )
+        large_countries = _read_words().large_countries
+        return a.region is not None and b.region is not None and a.region.country not in large_countries
     # The same must be left of both without the only city that they name.
     places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
     if len(places) != 1 or places != others:
@@ -231,19 +229,16 @@ def _find_known(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
     words = tuple(word for part in parts for word in _expand_words(part))
     if not words:
         return None
-    asks_region = not (_read_words().asked.country | _read_words().asked.state).isdisjoint(
-        about
-    ) and _read_words().asked.city.isdisjoint(about)
-    known_place = (
-        None if asks_region and len(read_regions().get(words, ())) == 1 else read_cities().get(words)
-    )
-    if known_place is None and len(regions := read_regions().get(words, ())) == 1:
+    asked, regions = _read_words().asked, read_regions().get(words, ())
+    asks_region = not (asked.country | asked.state).isdisjoint(about) and asked.city.isdisjoint(about)
+    known_place = None if asks_region and len(regions) == 1 else read_cities().get(words)
+    if known_place is None and len(regions) == 1:
         known_place = _name_region(regions[0])
     if known_place is None and len(parts) == 1:
         known_place = _read_code(parts[0], about)
     if known_place is None and "airport" in words:
         known_place = read_airports().get(name_airport(" ".join(words)))
-    if known_place is None and not _read_words().asked.airport.isdisjoint(about):
+    if known_place is None and not asked.airport.isdisjoint(about):
         known_place = read_airport_nicknames().get(name_airport(" ".join(words)))
     return known_place
 
@@ -262,10 +257,11 @@ def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
         return read_airport_codes().get(code)
     country = read_country_codes().get(code)
     states = [region for region in read_region_codes().get(code, ()) if region.state]
-    if _read_words().asked.city.isdisjoint(about):
-        if not _read_words().asked.country.isdisjoint(about) and _read_words().asked.state.isdisjoint(about):
+    asked = _read_words().asked
+    if asked.city.isdisjoint(about):
+        if not asked.country.isdisjoint(about) and asked.state.isdisjoint(about):
             return _name_region(country) if country else None
-        if not _read_words().asked.state.isdisjoint(about) and _read_words().asked.country.isdisjoint(about):
+        if not asked.state.isdisjoint(about) and asked.country.isdisjoint(about):
             return _name_region(states[0]) if len(states) == 1 else None
     if code in read_city_codes():
         return read_cities().get(read_city_codes()[code])
@@ -278,25 +274,24 @@ def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
 
 def _expand_words(text: str) -> Words:
     """Return the words of a part between commas with abbreviations written out."""
-    words = split_words(text)
+    words, table = split_words(text), _read_words()
     full_words = []
     for at, word in enumerate(words):
         before, behind = words[:at][-1:], words[at + 1 : at + 2]
-        if word in _read_words().abbreviations:
-            full_words.append(_read_words().abbreviations[word])
+        if word in table.abbreviations:
+            full_words.append(table.abbreviations[word])
         # St and Dr mean one thing in front of a name and another behind it.
         elif behind and behind[0].isalpha() and behind[0] != "and":
             is_feet = word == "ft" and before and before[0].isdigit()
-            full_words.append(word if is_feet else _read_words().before_a_name.get(word, word))
+            full_words.append(word if is_feet else table.before_a_name.get(word, word))
         else:
-            full_words.append(_read_words().behind_a_name.get(word, word) if before else word)
+            full_words.append(table.behind_a_name.get(word, word) if before else word)
     words_with_directions = tuple(
-        word if full_words[:at] == ["avenue"] else _read_words().directions.get(word, word)
+        word if full_words[:at] == ["avenue"] else table.directions.get(word, word)
         for at, word in enumerate(full_words)
     )
-    is_address = len(full_words) > 1 and (
-        not _read_words().streets.isdisjoint(full_words) or full_words[0].isdigit()
-    )
+    has_street = not table.streets.isdisjoint(full_words)
+    is_address = len(full_words) > 1 and (has_street or full_words[0].isdigit())
     is_name = words_with_directions in read_cities() or words_with_directions in read_regions()
     return words_with_directions if is_address or is_name else tuple(full_words)
 
