@@ -155,18 +155,12 @@ class EndpointModel(ABC):
                 }
                 # An answer that is not streamed would be another one than was asked for.
                 refused_names.discard("stream")
-                if (
-                    not refused_names
-                    and current_request is not answered_request
-                    and _ABOUT_CALLS.search(error.message)
-                ):
-                    current_request = answered_request
-                    continue
+                for name in refused_names:
+                    del current_parameters[name]
                 if not refused_names:
-                    raise
-                current_parameters = {
-                    name: value for name, value in current_parameters.items() if name not in refused_names
-                }
+                    if current_request is answered_request or not _ABOUT_CALLS.search(error.message):
+                        raise
+                    current_request = answered_request
                 continue
             # Only a request that works without a parameter shows that the parameter was refused.
             for name in parameters.keys() - current_parameters.keys():
@@ -184,14 +178,8 @@ class EndpointModel(ABC):
             fixed_names.add("max_tokens")
         # Streams tell the token usage only to who asks for it.
         usage = STREAM_OPTIONS if self.parameters.get("stream") else {}
-        return {
-            **self.parameters,
-            **{
-                name: value
-                for name, value in {**usage, **request.defaults}.items()
-                if name not in fixed_names
-            },
-        }
+        defaults = {**usage, **request.defaults}
+        return self.parameters | {name: defaults[name] for name in defaults if name not in fixed_names}
 
     @abstractmethod
     async def send_request(

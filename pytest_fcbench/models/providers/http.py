@@ -252,11 +252,7 @@ def _explain_failure(error: aiohttp.ClientError | OSError) -> str:
 
     explanation = str(error)
     if isinstance(error, aiohttp.ClientSSLError):
-        if (
-            "WRONG_VERSION_NUMBER" in explanation
-            or "RECORD_LAYER_FAILURE" in explanation
-            or "record layer failure" in explanation
-        ):
+        if re.search("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|record layer failure", explanation):
             return f"{explanation}; the server seems to speak plain HTTP: begin the address with http://"
         return f"{explanation}; name your certificate authority with SSL_CERT_FILE"
     explanation = f"{type(error).__name__}: {explanation}"
