@@ -150,8 +150,12 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
 
 def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
     if entries:
-        more = f" and {len(entries) - _FEW:,} more" if len(entries) > _FEW else ""
-        yield f"left out, {why}: {', '.join(entries[:_FEW])}{more}"
+        yield f"left out, {why}: {_name_few(entries)}"
+
+
+def _name_few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return f"{', '.join(names[:_FEW])}{more}"
 
 
 def tabulate_scores(comparison: Comparison) -> Table:
@@ -204,10 +208,10 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         if not chance.can_be_shown:
             few.append(f"{metric} (p {format_p(chance.smallest_p)} at best)")
     is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
-    method_texts = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+    method_texts = [f"{method}: {_name_few(names)}" for method, names in methods.items()]
     yield f"p-values by {'; '.join(methods if is_plain else method_texts)}"
     if few:
-        yield f"too few entries or clusters to show a change: {', '.join(few)}"
+        yield f"too few entries or clusters to show a change: {_name_few(few)}"
 
 
 def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
