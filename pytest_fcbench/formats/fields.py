@@ -31,8 +31,8 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
             if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
                 continue
             if key.value in used_keys:
-                line = key.start_mark.line + 1
-                raise yaml.YAMLError(f"the key {key.value!r} is used twice (again in line {line})")
+                problem = f"the key {key.value!r} is used twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             used_keys.add(key.value)
             # YAML 1.1 reads on, off, yes and no as booleans; a key of an entry is always text.
             key.tag = "tag:yaml.org,2002:str"
@@ -56,11 +56,39 @@ def read_yaml(path: Path) -> object:
         raise SuiteError(f"{path}:{error}") from None
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}; give a readable file") from None
+    except yaml.MarkedYAMLError as error:
+        problem = str(error.problem)
+        rule = next(
+            (each for sign, each in _YAML_RULES.items() if sign in problem), f"{problem}; correct it there"
+        )
+        # What is not closed is told where it was opened.
+        mark = error.context_mark if rule.startswith("what is opened") else error.problem_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise SuiteError(f"{path}{line}: not valid YAML: {rule}") from None
     except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
         raise SuiteError(f"{path}: not valid YAML: {error}; correct it there") from None
     return value
 
 
+_UNEVEN = (
+    "a line that is indented unlike those above, or a text behind a closed quote or bracket; begin the keys "
+    "of a mapping in one column, and quote the whole of a text"
+)
+_YAML_RULES = {
+    "expected ',' or": "what is opened here by a bracket or a brace is not closed; close it",
+    "end of stream": "what is opened here by a quote is not closed; close it",
+    "mapping values": "a second colon in this line, or a key that is indented unlike those above; put a text "
+    "with a colon in quotes, and begin the keys of a mapping in one column",
+    "node content": "a value is missing here, or a bracket is not closed; write the value, or close it",
+    "expected key": _UNEVEN,
+    "block end": _UNEVEN,
+    "expected ':'": "a key without a colon; write 'key: value'",
+    "start any token": "a tab, or a text that begins with @, ` or %; indent with spaces, and quote the text",
+    "undefined alias": "a text that begins with * names nothing in this file; put it in quotes",
+    "escape character": "a backslash between double quotes; write it twice, or use single quotes",
+    "a constructor": "a text that begins with ! is read as the name of a type; put it in quotes",
+}
+"""What is wrong with a file and how to mend it, by a part of what PyYAML or libyaml says."""
 _MOST_REPEATS = 100_000
 """Values that may stand in a file through aliases, beside those that are written out."""
 _MOST_DIGITS = 1_000

@@ -117,7 +117,7 @@ def explain_no_suites(config: pytest.Config) -> Iterator[str]:
             least = "its lines are at least 'category: chatable' and 'entries: [{id: hello, query: Hello}]'"
         beginning = b"\n" + _read_beginning(place)
         if missing := [f"no {key!r}" for key, sign in signs.items() if sign not in beginning]:
-            yield f"{place} has {' and '.join(missing)}, so it is no suite; {least} (docs/own-suites.md)"
+            yield f"{place} has {' and '.join(missing)}, so it is not a suite; {least} (docs/own-suites.md)"
 
 
 def find_place(here: Path, argument: str) -> Path:

@@ -740,7 +740,7 @@ def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Pa
         if VALIDATOR.is_valid(changed):
             continue
         refused += 1
-        with pytest.raises(SuiteError, match=r"/changed\.yaml(:1: \w|: not valid YAML)"):
+        with pytest.raises(SuiteError, match=r"/changed\.yaml(:\d+)?: \w"):
             _read_entries(changed, tmp_path)
     assert refused
 

@@ -224,9 +224,9 @@ def test_a_named_file_that_is_no_suite_is_told_what_it_lacks(
 ) -> None:
     (project.path / "fcbench.yaml").unlink()
     place = project.write(name, text)
-    (line,) = (each for each in project.run(name).errlines if "is no suite" in each)
+    (line,) = (each for each in project.run(name).errlines if "is not a suite" in each)
     start, _, least = line.partition("at least ")
-    assert start.startswith(f"ERROR: {place} has {lacks}, so it is no suite; ")
+    assert start.startswith(f"ERROR: {place} has {lacks}, so it is not a suite; ")
     least_lines = re.findall(r"'(.+?)'", least) or [least.removesuffix(" (docs/own-suites.md)")]
     project.write(name, "\n".join(least_lines))
     project.run(name, "--fcbench-model=oracle").assert_outcomes(passed=1)

@@ -221,7 +221,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "lookup:",
         r"19: lookup: unknown key 'lookup'\. Did you mean 'lookups'\? Valid: category, entries, ",
     ),
-    "no entries": ("entries:", "# entries:", r" not valid YAML"),
+    "no entries": ("entries:", "# entries:", r"\d+: not valid YAML"),
     "unknown file": (
         "uses: [ponds.yaml]",
         "uses: [pond.yaml]",

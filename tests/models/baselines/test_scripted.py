@@ -170,7 +170,7 @@ def test_a_broken_file_is_told_with_line_and_field(tmp_path: Path, text: str, sa
 
 
 def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^scripted:.*answers\.yaml: not valid YAML: "):
+    with pytest.raises(UsageError, match=r"^scripted:.*answers\.yaml:2: not valid YAML: "):
         _load_model(tmp_path, "answers: [")
 
 
