@@ -11,6 +11,7 @@ import argparse
 import ast
 import random
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -273,6 +274,16 @@ def is_fixed(path: Path) -> bool:
     return any(path.as_posix() == place or path.is_relative_to(place) for place in FIXED)
 
 
+def find_help_texts(path: Path, folder: Path) -> Iterator[Message]:
+    """Yield the help texts of the commands' options, with the path of their file below the folder."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    for rows in tables.values():
+        for row in rows.values():
+            text = row.get("help") if isinstance(row, dict) else row
+            if isinstance(text, str):
+                yield Message(path.relative_to(folder), 1, "help", text)
+
+
 def collect_messages(folder: Path) -> Sequence[Message]:
     """Return all messages of the modules below a folder, by file and line."""
     paths = sorted(folder.rglob("*.py"))
@@ -282,6 +293,7 @@ def collect_messages(folder: Path) -> Sequence[Message]:
         if not is_fixed(path.relative_to(folder))
         for each in find_messages(path, folder)
     ]
+    found += (each for path in folder.glob("cli/options.toml") for each in find_help_texts(path, folder))
     return sorted(found, key=lambda each: (each.path, each.line, each.text))
 
 

@@ -6,7 +6,7 @@ import argparse
 import shutil
 from textwrap import wrap
 
-from pytest_fcbench.cli.output import declare_json, print_json
+from pytest_fcbench.cli.output import print_json
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.registry import require_extra
@@ -20,14 +20,6 @@ CODES = {
     },
 }
 """The codes of failures, and those of what servers do wrong."""
-
-
-def declare_codes(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``codes``."""
-    parser.add_argument(
-        "codes", nargs="*", metavar="CODE", help="code of a failure or a protocol note (default: all)"
-    )
-    declare_json(parser)
 
 
 def run_codes(arguments: argparse.Namespace) -> int:
@@ -48,11 +40,6 @@ def run_codes(arguments: argparse.Namespace) -> int:
 
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
-
-
-def declare_completion(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``completion``."""
-    parser.add_argument("shell", choices=SHELLS)
 
 
 def run_completion(arguments: argparse.Namespace) -> int:

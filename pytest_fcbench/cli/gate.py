@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from pytest_fcbench.cli.options import declare_run_options, declare_scorecard, load_settings
-from pytest_fcbench.cli.output import declare_json, declare_output, print_json, print_lines
+from pytest_fcbench.cli.options import load_settings
+from pytest_fcbench.cli.output import print_json, print_lines
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.present import run_end, run_verdict
 from pytest_fcbench.run.output_files import write_file
@@ -18,16 +18,6 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.run_facts import UNDECIDED, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
-
-
-def declare_gate(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    declare_scorecard(parser)
-    declare_json(parser)
-    declare_output(
-        parser, "FILE", "also write a summary (verdict, scores, gate, changes) to this file as Markdown"
-    )
-    declare_run_options(parser, ("gate", "baseline", "trained", "config"))
 
 
 def run_gate(arguments: argparse.Namespace) -> int:

@@ -29,25 +29,6 @@ _SIGNS_OF_TESTS = (
 )
 
 
-def declare_init(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "folder",
-        nargs="?",
-        type=Path,
-        default=Path(),
-        metavar="FOLDER",
-        help="folder of the project (default: the current one)",
-    )
-    add(
-        "--ci",
-        choices=WORKFLOWS,
-        default="github",
-        help="CI service to write a workflow for (default: github)",
-    )
-
-
 def run_init(arguments: argparse.Namespace) -> int:
     if arguments.folder.exists() and not arguments.folder.is_dir():
         raise UsageError(f"{arguments.folder} is not a folder; name a folder or a new path")

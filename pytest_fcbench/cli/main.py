@@ -52,19 +52,24 @@ def declare_commands(
         parser = places.add_parser(group, prog=f"fcbench {group}", usage=usage, help=about)
         places_of[group] = parser.add_subparsers(metavar="COMMAND", parser_class=type(parser))
     for name in find_command_names() if names is None else names:
+        # Imported late, because the help needs no options.
+        from pytest_fcbench.cli.options import declare_options
+
         group, _, last = name.rpartition(" ")
-        command, (declare_options, run_command) = read_tree()[name], load_functions(name)
+        command, (declare_more, run_command) = read_tree()[name], load_functions(name)
         examples = "\n  ".join(command.examples)
         parser = parsers[name] = places_of[group].add_parser(
             last,
             prog=f"fcbench {name}",
             help=command.help,
-            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            description=command.note or f"{command.help[0].upper()}{command.help[1:]}.",
             epilog=f"examples:\n  {examples}\n\nmore: docs/{command.page}.md",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.set_defaults(run=run_command)
-        declare_options(parser)
+        declare_options(parser, name)
+        if declare_more:
+            declare_more(parser)
         _declare_switches(parser, default=False)
     return parsers
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from pytest_fcbench.cli.options import (
     WITHOUT_KEYS,
     build_project_settings,
-    declare_run_options,
     find_config,
 )
 from pytest_fcbench.cli.output import print_lines
@@ -26,26 +24,6 @@ from pytest_fcbench.suites.registry import PACKS
 
 _MOST = 40
 """The most ids that are listed without --all."""
-
-
-def declare_models(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``models``."""
-    parser.add_argument(
-        "word", nargs="?", metavar="WORD", help="list the ids of litellm that contain this word"
-    )
-    parser.add_argument("--all", action="store_true", help=f"list more than {_MOST} ids")
-    official = parser.add_mutually_exclusive_group()
-    official.add_argument(
-        "--official",
-        "--families",
-        dest="families",
-        action="store_true",
-        help="list the models of the official registry for --fcbench-as: how each is asked and read",
-    )
-    official.add_argument(
-        "--syntaxes", action="store_true", help="list the ways to write calls, for --fcbench-syntax"
-    )
-    declare_run_options(parser, ("config",))
 
 
 def run_models(arguments: argparse.Namespace) -> int:
@@ -101,18 +79,6 @@ def run_models(arguments: argparse.Namespace) -> int:
     if len(visible_lines) < len(lines):
         print(f"and {len(lines) - len(visible_lines)} more; --all shows them")
     return 0
-
-
-def declare_pull(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``pull``."""
-    add = parser.add_argument
-    add("pack", nargs="?", metavar="PACK", help=f"pack to download: {', '.join(PACKS)}")
-    origin = "file or folder that holds the data, to use instead of the network"
-    add("--from", dest="origin", type=Path, metavar="PATH", help=origin)
-    add("--revision", metavar="COMMIT", help="revision of a dataset on the hub (default: the newest)")
-    code = f"clone of {complexfuncbench_texts.CODE.title} to read the official texts from, without its data"
-    add("--code", type=Path, metavar="PATH", help=code)
-    add("--list", action="store_true", help="list packs and their folders")
 
 
 def run_pull(arguments: argparse.Namespace) -> int:

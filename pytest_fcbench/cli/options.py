@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
+from typing import Any
 
 from pytest_fcbench.config import options as config_options
 from pytest_fcbench.config.loading import (
@@ -23,18 +28,12 @@ from pytest_fcbench.config.loading import (
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run
+from pytest_fcbench.run.history import LATEST, find_run
 from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import SUITES, find_nearby_suites, list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
 
-PLACE_OPTIONS = ("store", "config")
-REQUEST_OPTIONS = (
-    *("mode", "names", "syntax", "as", "repair"),
-    *("api_base", "temperature", "max_tokens", "seed", "param"),
-)
-"""Options of a run that decide its requests, and so which stored answers it finds."""
 WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
 """Values by which settings need no keys, for commands that ask no model."""
 
@@ -103,8 +102,61 @@ def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapp
     return name, {name: path}
 
 
+_TYPES = {"int": int, "float": float, "Path": Path}
+
+
+@cache
+def read_option_tables() -> Mapping[str, Mapping[str, Any]]:
+    """Read ``options.toml``: arguments and options by command, and what commands share."""
+    return tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+
+
+def declare_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """Declare the arguments and options of a command, or of an action of one, and its actions."""
+    rows = read_option_tables().get(name, {})
+    if actions := rows.get("actions"):
+        parsers = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+        for action, about in actions.items():
+            declare_options(parsers.add_parser(action, help=about), f"{name} {action}")
+    declare_rows(parser, {key: row for key, row in rows.items() if key != "actions"})
+
+
+def declare_rows(parser: argparse._ActionsContainer, rows: Mapping[str, Any]) -> None:
+    """Declare arguments and options as ``options.toml`` describes them."""
+    tables = read_option_tables()
+    exclusive_group = None
+    for flags, row in rows.items():
+        if flags in ("run", "run_required"):
+            keys = [key for word in row for key in tables["keys"].get(word, [word])]
+            declare_run_options(parser, keys, required=flags == "run_required")
+            continue
+        shared_row = tables["shared"].get(flags, {} if isinstance(row, dict) else {"action": "store_true"})
+        own_row = row if isinstance(row, dict) else {"help": row} if isinstance(row, str) else {}
+        keywords = {**shared_row, **own_row}
+        if "choices" in keywords:
+            keywords["choices"] = list(resolve_name(f"pytest_fcbench.{keywords['choices']}"))
+        if kind := keywords.get("type"):
+            keywords["type"] = _TYPES.get(kind) or resolve_name(f"pytest_fcbench.{kind}")
+        if text := keywords.get("help"):
+            keywords["help"] = re.sub(r"\{([\w.:]+)\}", _spell_value, text)
+        if keywords.pop("exclusive", False):
+            exclusive_group = exclusive_group or parser.add_mutually_exclusive_group()
+            exclusive_group.add_argument(*flags.split(), **keywords)
+        else:
+            parser.add_argument(*flags.split(), **keywords)
+
+
+def _spell_value(match: re.Match[str]) -> str:
+    """Return the words, or the value of the package, that a placeholder of a help text names."""
+    tables = read_option_tables()
+    if match[1] in tables["words"]:
+        return str(tables["words"][match[1]])
+    value = resolve_name(f"pytest_fcbench.{match[1]}")
+    return ", ".join(value) if isinstance(value, Iterable) else str(value)
+
+
 def declare_run_options(
-    parser: argparse.ArgumentParser, keys: Sequence[str], *, required: bool = False
+    parser: argparse._ActionsContainer, keys: Sequence[str], *, required: bool = False
 ) -> None:
     """Declare options of a run under their names without the prefix ``fcbench-``."""
     for option in OPTIONS:
@@ -214,23 +266,6 @@ def _is_pytest_root(folder: Path) -> bool:
     return any(
         (path := folder / name).is_file() and mark in path.read_text(encoding="utf-8", errors="replace")
         for name, mark in _PYTEST_FILES.items()
-    )
-
-
-SCORECARD = f"scorecard, or name of a run: {LATEST}, {PREVIOUS}, a label ('fcbench run list' lists them)"
-"""The help text of such an argument."""
-SCORECARD_OR_LATEST = f"{SCORECARD}; default: {LATEST}"
-
-
-def declare_scorecard(parser: argparse.ArgumentParser) -> None:
-    """Declare the argument ``scorecard``, by default the newest run."""
-    parser.add_argument(
-        "scorecard",
-        nargs="?",
-        default=LATEST,
-        type=find_scorecard,
-        metavar="SCORECARD",
-        help=SCORECARD_OR_LATEST,
     )
 
 

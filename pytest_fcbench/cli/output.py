@@ -78,45 +78,6 @@ def require_known_endings(option: str, files: Iterable[Path], endings: Collectio
             raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, endings)}")
 
 
-def declare_output(
-    parser: argparse.ArgumentParser,
-    metavar: str,
-    about: str,
-    *,
-    required: bool = False,
-    default: Path | None = None,
-    repeatable: bool = False,
-) -> None:
-    """Declare the option for what a command writes; a repeatable one gives a list."""
-    parser.add_argument(
-        *("-o", "--output", "--to"),
-        dest="to",
-        action="append" if repeatable else "store",
-        type=Path,
-        required=required,
-        metavar=metavar,
-        help=about,
-        default=[] if repeatable else default,
-    )
-
-
-def declare_table_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a command that prints tables."""
-    add = parser.add_argument
-    add(
-        "--profile",
-        choices=list(Profile),
-        help="whose verdicts to use (default: the profile of the runs, else official)",
-    )
-    add(
-        "--format",
-        choices=list(FORMATS),
-        help="format of the output (default: by the ending of FILE, else text)",
-    )
-    add("--json", action="store_const", dest="format", const="json", help="the same as --format=json")
-    declare_output(parser, "FILE", "write to this file instead of the terminal")
-
-
 def choose_format(arguments: argparse.Namespace) -> str:
     """Return the format of ``--format``, or that of the file's ending."""
     ending = arguments.to.suffix.lower() if arguments.to else ""

@@ -23,60 +23,11 @@ from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Mode
 from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.suites import bfcl, core, wire
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
-from pytest_fcbench.suites.registry import OURS, open_suite
+from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
 # Loopback only, because the server asks for no key.
 _HOST = "127.0.0.1"
-
-
-def declare_serve(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "--model",
-        required=True,
-        help="model to serve: oracle, lexical, scripted:FILE, or conforming, which answers any request",
-    )
-    add(
-        "--suite",
-        action="append",
-        help=f"suite whose entries the model answers: {', '.join(OURS)} (repeatable)",
-    )
-    add(
-        "--as",
-        dest="official",
-        metavar="ID",
-        help="answer in the form of this official model's family, as --fcbench-as=ID asks",
-    )
-    add("--name", help="name of the model at this server (default: that of --model)")
-    add("--port", type=int, default=8000, help=f"port of {_HOST}; 0 picks a free one (default: 8000)")
-    add(
-        "--latency",
-        default="0",
-        metavar="SECONDS",
-        help="seconds before each answer: 1, a range 0.5-2, or exp:0.8 (exponential with this mean)",
-    )
-    kinds = f"fault and the share of requests that get it: {', '.join(faults.FaultKind)} (repeatable)"
-    add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
-    add(
-        "--judge-reply",
-        metavar="TEXT",
-        help="reply to every question of a judge, or @FILE that has it (default: agree with everything)",
-    )
-    add(
-        "--retry-after",
-        type=float,
-        default=1,
-        metavar="SECONDS",
-        help="seconds that a 429 reply asks to wait (default: 1)",
-    )
-    add(
-        "--seed",
-        type=int,
-        default=0,
-        help="seed of the random faults; the same seed gives the same faults (default: 0)",
-    )
 
 
 def run_serve(arguments: argparse.Namespace) -> int:

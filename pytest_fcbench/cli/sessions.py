@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from pytest_fcbench.cli.options import (
     collect_run_options,
-    declare_run_options,
     describe_unknown_suite,
     find_config,
     find_openers,
@@ -36,12 +35,6 @@ from pytest_fcbench.tools.authoring.question_wording import AskWriter
 T = TypeVar("T")
 
 JUDGE_ENDPOINT = ("judge_api_base", "judge_api_key_env")
-JUDGE_OPTIONS = (
-    *JUDGE_ENDPOINT,
-    *("concurrency", "rpm", "tpm", "retries", "timeout", "max_usd", "no_preflight", "wait", "store"),
-    *("offline", "refresh"),
-)
-"""Options of a run that set the endpoint of a judge and the limits of its calls."""
 
 
 def load_judge_settings(arguments: argparse.Namespace, **instead: object) -> Settings | None:
@@ -89,16 +82,6 @@ def ask_judge(
     finally:
         collector.restore()
         session.close()
-
-
-def declare_writer(parser: argparse.ArgumentParser, task: str) -> None:
-    """Declare the options of a model that writes questions; ``task`` says what it does."""
-    parser.add_argument(
-        "--writer",
-        metavar="MODEL",
-        help=f"model that {task}; --judge-api-base and the options below say how to call it",
-    )
-    declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
 
 def load_writer(arguments: argparse.Namespace) -> AskWriter | None:

@@ -14,11 +14,9 @@ from dataclasses import asdict
 from datetime import datetime
 
 from pytest_fcbench.cli.options import (
-    PLACE_OPTIONS,
-    declare_run_options,
     load_settings,
 )
-from pytest_fcbench.cli.output import declare_json, print_json
+from pytest_fcbench.cli.output import print_json
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.stored_answers import name_model
@@ -27,53 +25,11 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models import registry
 
-
-def declare_store(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
-
-    size = actions.add_parser("size", help="print the size of the store")
-    declare_json(size)
-    declare_run_options(size, PLACE_OPTIONS)
-    size.set_defaults(action=_print_size)
-
-    listing = actions.add_parser("list", help="list the number of answers by model and category")
-    declare_json(listing)
-    declare_run_options(listing, PLACE_OPTIONS)
-    _declare_model(listing)
-    listing.set_defaults(action=_list_answers)
-
-    prune = actions.add_parser("prune", help="delete the answers that meet all given conditions")
-    declare_run_options(prune, PLACE_OPTIONS)
-    _declare_model(prune)
-    prune.add_argument(
-        "--older-than",
-        type=_parse_age,
-        metavar="AGE",
-        help="delete answers older than this, e.g. 30d, 12h or 2w",
-    )
-    prune.add_argument(
-        "--entry", dest="pattern", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'"
-    )
-    prune.add_argument("--all", action="store_true", help="delete every answer")
-    prune.add_argument(
-        "--dry-run", action="store_true", help="print how many answers it would delete, and delete none"
-    )
-    prune.add_argument("--yes", action="store_true", help="delete without asking")
-    prune.set_defaults(action=_prune)
-
-
 _MOST_DAMAGED = 5
 """The most damaged answers that are named."""
 
 
-def _declare_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", metavar="MODEL", help="only answers of this model (default: of all models)"
-    )
-
-
-def _parse_age(age: str) -> int:
+def parse_age(age: str) -> int:
     """Return the seconds of an age. Raises ``ArgumentTypeError``."""
     match = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
     if match is None:
@@ -84,7 +40,9 @@ def _parse_age(age: str) -> int:
 
 
 def run_store(arguments: argparse.Namespace) -> int:
-    arguments.action(arguments, load_settings(arguments))
+    {"size": _print_size, "list": _list_answers, "prune": _prune}[arguments.action](
+        arguments, load_settings(arguments)
+    )
     return 0
 
 

@@ -25,10 +25,12 @@ class Command(NamedTuple):
     """The title under which the help lists it."""
     help: str
     module: str = ""
-    """The module below ``cli`` that has ``declare_NAME`` and ``run_NAME``, by the last word of the name."""
+    """The module below ``cli`` that has ``run_NAME``, by the last word of the name."""
     page: str = ""
     """The page of the docs that explains it."""
     examples: Sequence[str] = ()
+    note: str = ""
+    """What the help says in place of a description, where options need one."""
     without_project: bool = False
     """Whether it does the same in every folder."""
 
@@ -61,13 +63,13 @@ def is_group(name: str) -> bool:
 
 def load_functions(
     name: str,
-) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
-    """Import the module of a command; return what declares its options, and what runs it.
+) -> tuple[Callable[[argparse.ArgumentParser], None] | None, Callable[[argparse.Namespace], int]]:
+    """Import the module of a command; return what declares options beside ``options.toml``, and what runs it.
 
     The latter returns the exit code; a ``UsageError`` ends in 4, another ``FcbenchError`` in 1.
     """
     module, last = import_module(f"{__package__}.{read_tree()[name].module}"), name.rpartition(" ")[2]
-    return getattr(module, f"declare_{last}"), getattr(module, f"run_{last}")
+    return getattr(module, f"declare_{last}", None), getattr(module, f"run_{last}")
 
 
 def describe_unknown_command(group: str, word: str) -> str:

@@ -7,19 +7,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pytest_fcbench.cli.options import (
-    SCORECARD_OR_LATEST,
-    declare_run_options,
     find_latest_scorecard,
-    find_scorecard,
     load_settings,
     require_at_least,
 )
-from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import (
-    JUDGE_OPTIONS,
     ask_judge,
     load_entries_of,
     load_judge_settings,
@@ -44,17 +39,6 @@ from pytest_fcbench.tools.diagnosis.root_causes import (
     build_document,
     build_question,
 )
-
-
-def declare_diagnose(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add("scorecard", nargs="?", type=find_scorecard, metavar="SCORECARD", help=SCORECARD_OR_LATEST)
-    add("--limit", type=int, metavar="N", help="diagnose only the first N failures")
-    declare_output(parser, "FILE", "write the diagnoses to this file as JSON")
-    two = "compare the root causes in two files of diagnoses"
-    add("--audit", nargs=2, type=Path, metavar="FILE", help=two)
-    declare_run_options(parser, ("profile", "category", "failures", "config", "judge", *JUDGE_OPTIONS))
 
 
 def run_diagnose(arguments: argparse.Namespace) -> int:

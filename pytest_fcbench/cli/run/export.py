@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.cli.options import (
-    SCORECARD,
-    SCORECARD_OR_LATEST,
+    declare_options,
+    declare_rows,
     find_latest_scorecard,
-    find_scorecard,
+    read_option_tables,
 )
-from pytest_fcbench.cli.output import choose_profile, declare_output, print_lines, require_other_file
+from pytest_fcbench.cli.output import choose_profile, print_lines, require_other_file
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain import registry
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.models.baselines.replay import (
     find_result_path,
@@ -45,7 +45,6 @@ from pytest_fcbench.scorecard.record import Record, Usage, group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, open_scorecard
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
-from pytest_fcbench.tools.export.charts import CHARTS
 from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, ExportFormat, ExportRequest
 from pytest_fcbench.tools.export.official_tables import (
     EXECUTABLE,
@@ -57,7 +56,6 @@ from pytest_fcbench.tools.export.official_tables import (
     write_line,
     write_table,
 )
-from pytest_fcbench.tools.export.rows import ROWS
 
 _NAMES = {
     "model-index": "name of the model in the card (default: the model of the run)",
@@ -74,16 +72,17 @@ def declare_export(parser: argparse.ArgumentParser) -> None:
     for form in FORMATS.values():
         _declare_format(formats.add_parser(form.name, help=form.purpose), form)
     official = formats.add_parser("official", help="BFCL's result files, score files and tables")
-    declare_official(official)
+    declare_options(official, "run export official")
+    details = official.add_argument_group(
+        "details of the models", "each option once per scorecard, in the same order"
+    )
+    declare_rows(details, read_option_tables()["details of models"])
     official.set_defaults(export=write_official_files)
 
 
 def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None:
     # ``run`` is that of the command, which hands over to the format.
     parser.set_defaults(export=lambda arguments: _export_cards(form, arguments))
-    add = parser.add_argument
-    number = "*" if form.takes_several else "?"
-    add("scorecards", nargs=number, type=find_scorecard, metavar="SCORECARD", help=SCORECARD_OR_LATEST)
     endings = " or ".join((*form.texts, *form.files))
     if form.files == (FOLDER,):
         where = "folder for the runs"
@@ -91,26 +90,14 @@ def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None
         where = f"file to write, ending in {endings} (default: print it)"
     else:
         where = f"file to write, ending in {endings}"
-    declare_output(parser, "PATH", where, required=not form.texts)
-    if "per" in form.options:
-        add(
-            "--per",
-            choices=list(ROWS),
-            default="entry",
-            help="write a row for each entry or for each score (default: entry)",
-        )
-    if "chart" in form.options:
-        add("--chart", choices=list(CHARTS), default="forest", help="the kind of chart (default: forest)")
-    if "metric" in form.options:
-        metric = "score to show, such as parallel (default: the main score of the run)"
-        add("--metric", metavar="NAME", help=metric)
-    if "profile" in form.options:
-        profile = "whose verdicts to use (default: the profile of the runs, else official)"
-        add("--profile", choices=list(Profile), help=profile)
-    if "name" in form.options:
-        add("--name", metavar="NAME", help=_NAMES[form.name])
-    if "baseline" in form.options:
-        add("--baseline", type=find_scorecard, metavar="SCORECARD", help=f"run to compare with: {SCORECARD}")
+    rows = {
+        "scorecards": {"nargs": "*" if form.takes_several else "?", "help": "{SCORECARD}; default: latest"},
+        "-o --output --to": {"metavar": "PATH", "help": where, "required": not form.texts},
+    }
+    for flag, row in read_option_tables()["run export FORMAT"].items():
+        if flag.removeprefix("--") in form.options:
+            rows[flag] = {"metavar": "NAME", "help": _NAMES[form.name]} if flag == "--name" else row
+    declare_rows(parser, rows)
 
 
 def run_export(arguments: argparse.Namespace) -> int:
@@ -182,42 +169,13 @@ _Pricing: TypeAlias = Callable[[Usage], float | None]
 """Returns the price of a step, None if it is unknown."""
 
 
-def declare_official(official: argparse.ArgumentParser) -> None:
-    """Declare the options of this format."""
-    add = official.add_argument
-    add(
-        "scorecards",
-        nargs="+",
-        type=find_scorecard,
-        metavar="SCORECARD",
-        help=f"scorecard of the suite {_SUITE}: {SCORECARD}",
-    )
-    target = "folder for result/ID/, score/ID/ and the tables"
-    declare_output(official, "FOLDER", target, required=True)
-    add("--force", action="store_true", help="replace existing files")
-    about = official.add_argument_group(
-        "details of the models", "each option once per scorecard, in the same order"
-    )
-    price = "dollars per million tokens, or 'hosted' for the official cost of a self-hosted model"
-    for flag, metavar, what in (
-        ("--as", "ID", "official id of the model"),
-        ("--price", "IN,OUT", price),
-        ("--title", "TEXT", "name of the model in the tables"),
-        ("--link", "URL", "web page of the model"),
-        ("--organization", "TEXT", "organization that made the model"),
-        ("--license", "TEXT", "license of the model"),
-    ):
-        parse = _parse_price if flag == "--price" else str
-        about.add_argument(flag, action="append", type=parse, metavar=metavar, help=what)
-
-
 def _make_pricing(price: Price | None, concurrency: int) -> _Pricing:
     if price is None:
         return lambda step: None
     return lambda step: price.compute_cost(step, concurrency)
 
 
-def _parse_price(text: str) -> _Pricing:
+def parse_price(text: str) -> _Pricing:
     """Read a value of ``--price``. Raises ``ArgumentTypeError``."""
     if text == "hosted":
         # Officially a model without a price runs on eight H100 for $23.92 an hour, with 100 calls at once.

@@ -13,23 +13,19 @@ from pathlib import Path
 from threading import Lock
 
 from pytest_fcbench.cli.options import (
-    SCORECARD_OR_LATEST,
-    declare_run_options,
     describe_unknown_suite,
     find_latest_scorecard,
     find_openers,
     find_runs_folder,
-    find_scorecard,
     load_settings,
 )
-from pytest_fcbench.cli.output import declare_output, print_lines, require_other_file
+from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.domain.errors import (
     FcbenchError,
     SuiteError,
     UsageError,
     describe_unknown_name,
 )
-from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
 from pytest_fcbench.present.html.board_page import KeptRun, render_runs
 from pytest_fcbench.run.context import RunContext
@@ -38,32 +34,6 @@ from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.run.report_page import write_report
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.server.pages import JSON, PageServer, ServedPage
-
-
-def declare_report(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``report``."""
-    add = parser.add_argument
-    add(
-        "scorecard",
-        nargs="*",
-        type=find_scorecard,
-        metavar="SCORECARD",
-        help=f"{SCORECARD_OR_LATEST}; up to {MOST_SERIES}",
-    )
-    declare_output(parser, "FILE", "file to write (default: report.html)", default=Path("report.html"))
-    add(
-        "--against",
-        type=find_scorecard,
-        metavar="SCORECARD",
-        help="run or baseline that a single run is compared with (default: the run of the same model and "
-        "suites that was kept before it)",
-    )
-    add(
-        "--profile",
-        choices=[*Profile],
-        help="whose verdicts charts show (default: the profile of the first run)",
-    )
-    declare_run_options(parser, ("config",))
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -84,34 +54,12 @@ def run_report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_PORT = 8070
-
-
 def open_context(arguments: argparse.Namespace, suite: str) -> RunContext:
     """Open a suite of the project for a report. Raises ``SuiteError`` if there is none of that name."""
     openers = find_openers(arguments)
     if suite not in openers:
         raise SuiteError(describe_unknown_suite(suite, openers))
     return RunContext(load_settings(arguments, suite))
-
-
-def declare_view(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``view``."""
-    add = parser.add_argument
-    add(
-        "folder",
-        nargs="?",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of scorecards (default: the one in which the project keeps its runs)",
-    )
-    add(
-        "--port",
-        type=int,
-        default=_PORT,
-        help=f"port of 127.0.0.1; 0 picks a free one (default: {_PORT})",
-    )
-    declare_run_options(parser, ("config",))
 
 
 def run_view(arguments: argparse.Namespace) -> int:

@@ -14,8 +14,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from pytest_fcbench.cli.options import declare_run_options, declare_scorecard
-from pytest_fcbench.cli.output import declare_output, find_width, print_lines, write_and_report
+from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
 from pytest_fcbench.cli.sessions import load_entries_of, open_replay
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
@@ -37,13 +36,6 @@ from pytest_fcbench.scorecard.compare.comparison import (
 )
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
-
-
-def declare_rejudge(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    declare_scorecard(parser)
-    declare_output(parser, "FILE", "write the scorecard with the new verdicts to this file")
-    declare_run_options(parser, ("trained", "config"))
 
 
 def run_rejudge(arguments: argparse.Namespace) -> int:

@@ -17,20 +17,14 @@ from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.options import (
-    SCORECARD,
-    declare_run_options,
-    declare_scorecard,
     find_config,
     find_latest_scorecard,
     find_runs_folder,
-    find_scorecard,
     load_settings,
     require_at_least,
     resolve_scorecard,
 )
 from pytest_fcbench.cli.output import (
-    declare_json,
-    declare_output,
     find_width,
     print_json,
     print_lines,
@@ -43,7 +37,7 @@ from pytest_fcbench.present import board_tables, comparison_tables, run_end
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import Table, render_text
-from pytest_fcbench.run.history import LATEST, PREVIOUS, list_runs
+from pytest_fcbench.run.history import PREVIOUS, list_runs
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare import comparison, leaderboard
@@ -52,20 +46,6 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 _FLIPS = 20
-
-
-def declare_compare(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``compare``."""
-    add = parser.add_argument
-    before = f"{SCORECARD}, or a baseline; default: {PREVIOUS}"
-    add("before", nargs="?", type=find_scorecard, metavar="BEFORE", help=before)
-    after = f"the scorecard, run or baseline to compare with it; default: {LATEST}"
-    add("after", nargs="?", type=find_scorecard, metavar="AFTER", help=after)
-    output.declare_table_options(parser)
-    metrics = "compare only this: overall, a group, a category or a mark (repeatable; default: all)"
-    add("--metric", action="append", metavar="NAME,…", help=metrics)
-    flips = f"number of changed verdicts to show in each direction (default: {_FLIPS}; csv: all)"
-    add("--flips", type=int, metavar="N", help=flips)
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
@@ -101,18 +81,6 @@ def _choose_runs(before: Path | None, after: Path | None) -> tuple[Path, Path]:
     if before.resolve() == newest.resolve():
         raise UsageError(f"{before}: this run would be compared with itself; name two runs")
     return before, newest
-
-
-def declare_leaderboard(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``leaderboard``."""
-    add = parser.add_argument
-    add("scorecards", nargs="+", type=find_scorecard, metavar="SCORECARD", help=f"{SCORECARD}, or a baseline")
-    output.declare_table_options(parser)
-    rank = "metric to rank by (default: overall if complete, else what was run)"
-    add("--sort", metavar="METRIC", help=rank)
-    columns = "further columns: groups, categories, marks (default: groups, without overall the categories)"
-    add("--metrics", action="append", metavar="NAME,…", help=columns)
-    declare_run_options(parser, ("config",))
 
 
 def run_leaderboard(arguments: argparse.Namespace) -> int:
@@ -157,19 +125,6 @@ def run_leaderboard(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_FILE = "fcbench-baseline.json"
-
-
-def declare_baseline(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``baseline``."""
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
-    save = actions.add_parser(
-        "save", help="save the verdicts of a scorecard, one line per entry, without answers"
-    )
-    declare_scorecard(save)
-    declare_output(save, "FILE", f"file to write (default: {_FILE})", default=Path(_FILE))
-
-
 def run_baseline(arguments: argparse.Namespace) -> int:
     card = scorecard_files.load_outlines(arguments.scorecard)
     if not card.records:
@@ -185,17 +140,6 @@ def run_baseline(arguments: argparse.Namespace) -> int:
         print(f"{not_scored} of them were not scored, so gates ignore them")
     print(f"use it with: pytest --fcbench-baseline={arguments.to} --fcbench-gate='not-worse(95%)'")
     return 0
-
-
-_SHOWN = 20
-
-
-def declare_list(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``list``."""
-    parser.add_argument(
-        "--limit", type=int, default=_SHOWN, metavar="N", help=f"list at most N runs (default: {_SHOWN})"
-    )
-    declare_json(parser)
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -221,17 +165,6 @@ def run_list(arguments: argparse.Namespace) -> int:
     if len(runs) > arguments.limit:
         print(f"and {len(runs) - arguments.limit} more: --limit={len(runs)}")
     return 0
-
-
-def declare_merge(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add("scorecards", type=find_scorecard, nargs="+", metavar="SCORECARD", help="scorecard of each part")
-    file = Path("scorecard.json")
-    declare_output(parser, "FILE", f"file to write (default: {file})", default=file)
-    add("--partial", action="store_true", help="continue even if shards are missing")
-    add("--replace", action="store_true", help="if several scorecards have an entry, let the last one count")
-    declare_run_options(parser, ("gate", "baseline", "failures", "config"))
 
 
 def run_merge(arguments: argparse.Namespace) -> int:

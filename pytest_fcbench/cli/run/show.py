@@ -10,15 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from pytest_fcbench.cli.options import (
-    PLACE_OPTIONS,
-    REQUEST_OPTIONS,
-    SCORECARD,
-    declare_run_options,
     describe_no_entry,
     find_latest_scorecard,
     find_openers,
     find_runs_folder,
-    find_scorecard,
     load_settings,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_long_lines
@@ -50,32 +45,6 @@ from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 _MOST_ENTRIES = 20
 _LONGEST = 240
 """The longest value that is shown without --full, in characters."""
-
-
-def declare_show(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "entries",
-        nargs="*",
-        metavar="ENTRY",
-        help="entry as suite:id, a node id, or the beginning of either; append -t2 for the second trial; "
-        "without one, the entries that did not pass are listed",
-    )
-    add(
-        "--scorecard",
-        type=find_scorecard,
-        metavar="FILE",
-        help=f"show the conversation in this {SCORECARD}; default: the newest run that has the entry",
-    )
-    add("--expected", action="store_true", help="show what is expected, and no conversation")
-    add(
-        "--wire",
-        action="store_true",
-        help="print each request as it is sent to the model of the options, and its stored answer",
-    )
-    add("--full", action="store_true", help="show long values in full")
-    declare_run_options(parser, ("model", *PLACE_OPTIONS, *REQUEST_OPTIONS))
 
 
 def run_show(arguments: argparse.Namespace) -> int:

@@ -12,14 +12,11 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from pytest_fcbench.cli.options import (
-    declare_run_options,
     drop_option_prefix,
     load_settings,
     require_at_least,
 )
 from pytest_fcbench.cli.output import (
-    declare_json,
-    declare_output,
     find_width,
     print_long_lines,
     require_known_endings,
@@ -60,62 +57,10 @@ from pytest_fcbench.tools.audit.findings import (
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.training_data import describe_reading
 
-_SHOWN = 5
-_THRESHOLD = 0.8
 # Another code than 1, so that a CI job can tell an audit that failed from one with findings.
 _EXIT_NOT_DONE = 4
 
 _RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": page.render_page}
-
-
-def declare_audit(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add("suite", metavar="SUITE", help="name or path of a suite")
-    add("--check", action="append", metavar="NAME,…", help=f"run only these checks: {', '.join(CHECKS)}")
-    add("--weak", action="store_true", help="also run the checks whose findings are mostly harmless")
-    add(
-        "--against",
-        metavar="SUITE|FILE",
-        help="another suite, or training data in JSON Lines, whose questions must not occur in this one",
-    )
-    add("--mcp", action="store_true", help="start the MCP servers that entries name, and check them too")
-    alike = f"report questions that are at least this similar, as ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
-    add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
-    show_help = f"number of findings to show of each check and severity (default: {_SHOWN})"
-    add("--show", type=int, default=_SHOWN, metavar="N", help=show_help)
-    declare_json(parser)
-    declare_output(
-        parser,
-        "FILE",
-        "write every finding and the distributions as a page (.html) or as data (.json); repeatable",
-        repeatable=True,
-    )
-    add(
-        "--results",
-        action="extend",
-        nargs="+",
-        default=[],
-        type=Path,
-        metavar="PATH",
-        help="results of real runs, which show entries that no model passes: folders of published results, "
-        "scorecards (.json), tables of verdicts (.csv, .csv.gz)",
-    )
-    decisions = "file with decisions about findings (default: the review that comes with the package, if any)"
-    add("--review", type=Path, metavar="FILE", help=decisions)
-    add(
-        "--ledger",
-        type=Path,
-        metavar="FILE",
-        help="write the entries that the review sets aside to this file",
-    )
-    add(
-        "--embedding",
-        metavar="NAME",
-        help="also find questions with the same meaning in other words: minilm (with the extra "
-        "'vector') or the folder of such a model",
-    )
-    declare_run_options(parser, ("category", "config"))
 
 
 def run_audit(arguments: argparse.Namespace) -> int:

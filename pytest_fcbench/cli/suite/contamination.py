@@ -14,11 +14,9 @@ from random import Random
 from pytest_fcbench.cli.options import (
     build_project_settings,
     collect_run_options,
-    declare_run_options,
     require_at_least,
 )
 from pytest_fcbench.cli.output import (
-    declare_output,
     find_width,
     print_lines,
     require_known_endings,
@@ -41,44 +39,6 @@ from pytest_fcbench.tools.contamination.comparison import (
     describe_unmeasured,
 )
 from pytest_fcbench.tools.contamination.probabilities import LogprobInterface, PromptModel, ask_for_logprobs
-
-
-def declare_contamination(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    for name in ("--a", "--b"):
-        add(
-            name,
-            required=True,
-            metavar="SUITE:NAME",
-            help="set of entries: a suite and one of its categories or groups",
-        )
-    add(
-        "--endpoint",
-        default="completions",
-        help=f"how to request log-probabilities: {', '.join(LogprobInterface)} (default: completions)",
-    )
-    add(
-        "--functions",
-        action="store_true",
-        help="also measure the function docs, not only the user's messages",
-    )
-    add(
-        "--limit",
-        type=int,
-        metavar="N",
-        help="number of texts of each set, drawn with a fixed seed (default: all)",
-    )
-    declare_output(
-        parser,
-        "FILE",
-        "write a page with a chart (.html), one row per text (.csv) or everything (.json); repeatable",
-        repeatable=True,
-    )
-    declare_run_options(parser, ("model",), required=True)
-    declare_run_options(
-        parser, ("api_base", "api_key_env", "concurrency", "rpm", "retries", "timeout", "store", "config")
-    )
 
 
 def run_contamination(arguments: argparse.Namespace) -> int:

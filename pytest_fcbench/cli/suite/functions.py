@@ -9,46 +9,11 @@ from pathlib import Path
 
 import yaml
 
-from pytest_fcbench.cli.output import declare_output
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.mcp_servers.open_server import PREFIX, ToolListing, list_tools, read_source
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.function_sources import describe_gaps, read_functions
-
-
-def declare_functions(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="module:function, module:Class, module, a JSON or YAML file, mcp:COMMAND or mcp:URL",
-    )
-    add(
-        "--variable",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="environment variable that an MCP server is given (repeatable)",
-    )
-    add(
-        "--header",
-        action="append",
-        default=[],
-        metavar="HEADER=NAME",
-        help="header for an MCP server at a URL, and the environment variable with its value (repeatable)",
-    )
-    add(
-        "--timeout",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="wait this long for an MCP server (default: 60)",
-    )
-    declare_output(parser, "FILE", "write to this file instead of the terminal")
-    add("--force", action="store_true", help="replace FILE if it exists")
 
 
 def run_functions(arguments: argparse.Namespace) -> int:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
-from pytest_fcbench.cli.options import REQUEST_OPTIONS, declare_run_options, load_settings, resolve_scorecard
-from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.options import load_settings, resolve_scorecard
+from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import load_entries, load_entries_of, open_replay
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.entry import Entry
@@ -33,72 +33,6 @@ from pytest_fcbench.tools.importing.importing_log import (
     write_chat,
 )
 from pytest_fcbench.tools.importing.log_forms import read_rows
-
-
-def declare_import(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "logs",
-        nargs="+",
-        metavar="LOG",
-        help=(
-            "file of JSON lines or one JSON list, - for standard input, "
-            f"{SCORECARD}NAME (also {SCORECARD}latest) or {STORE}FILE for the answers that passed"
-        ),
-    )
-    declare_output(parser, "FILE.jsonl", "write the entries to this file")
-    add(
-        "--dry-run",
-        action="store_true",
-        help="write nothing; print the counts, the first entries, and what masks replace",
-    )
-    add("--most", type=int, metavar="N", help="write at most N entries, evenly by called function")
-    add(
-        "--function",
-        dest="functions",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="write only entries with a call of such a function, e.g. 'orders.*' (repeatable)",
-    )
-    add(
-        "--no-replies",
-        dest="replies",
-        action="store_false",
-        help="make no entries of answers without calls (next_reply, irrelevance)",
-    )
-    add(
-        "--hold-out",
-        type=read_percentage,
-        default=1.0,
-        metavar="PERCENT",
-        help="make entries of this share of the conversations only, chosen by what their users say",
-    )
-    add(
-        "--rest",
-        type=Path,
-        metavar="FILE",
-        help="write the lines of the other conversations to this file, as they are",
-    )
-    add(
-        "--free-text",
-        dest="free_texts",
-        choices=[each.value for each in FreeTexts],
-        default=FreeTexts.JUDGED.value,
-        help=(
-            "entries whose calls have free text: mark it for a judge (judged, the default), leave them out "
-            "(no), or let only the same words pass (exact)"
-        ),
-    )
-    add(
-        "--no-masks",
-        dest="masked",
-        action="store_false",
-        help="keep e-mail addresses, phone and card numbers and keys; otherwise they are replaced",
-    )
-    add("--force", action="store_true", help="replace existing files")
-    declare_source_options(parser)
 
 
 def run_import(arguments: argparse.Namespace) -> int:
@@ -190,17 +124,6 @@ def _describe_unused(unused_counts: Counter[str]) -> Iterator[str]:
 
 STORE, SCORECARD = "store:", "scorecard:"
 """The beginnings of the names of such sources."""
-
-
-def declare_source_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that say which of the stored answers are meant."""
-    parser.add_argument(
-        "--suite",
-        dest="answered",
-        metavar="SUITE",
-        help=f"with {STORE}FILE: name or path of the suite that was answered",
-    )
-    declare_run_options(parser, ("model", "profile", "config", *REQUEST_OPTIONS))
 
 
 def read_stored_answers(

@@ -15,16 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.cli.options import (
-    declare_run_options,
-    declare_scorecard,
     find_openers,
     load_settings,
     require_at_least,
 )
-from pytest_fcbench.cli.output import declare_output, print_lines
+from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import (
     JUDGE_ENDPOINT,
-    JUDGE_OPTIONS,
     ask_judge,
     find_suites,
     load_entries_of,
@@ -52,28 +49,6 @@ from pytest_fcbench.tools.diagnosis.judge_pairs import (
     name_label,
 )
 from pytest_fcbench.tools.diagnosis.root_causes import Agreement
-
-
-def declare_judge(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.description = (
-        "--judge-api-base and --judge-api-key-env belong to the first judge that is not "
-        "builtin; if both judges have an endpoint, describe them as model profiles in "
-        "fcbench.yaml."
-    )
-    add = parser.add_argument
-    declare_scorecard(parser)
-    add(
-        "--judge",
-        action="append",
-        dest="judges",
-        default=[],
-        metavar="JUDGE",
-        help="builtin, a model profile or any litellm id; give the option twice",
-    )
-    add("--limit", type=int, metavar="N", help="compare only the first N pairs")
-    declare_output(parser, "FILE", "write all answers to this file as JSON")
-    declare_run_options(parser, ("profile", "failures", "config", *JUDGE_OPTIONS))
 
 
 def run_judge(arguments: argparse.Namespace) -> int:

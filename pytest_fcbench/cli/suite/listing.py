@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 
 from pytest_fcbench.cli.options import describe_size, find_openers, list_own_categories
-from pytest_fcbench.cli.output import declare_json, find_width, print_json, print_lines
+from pytest_fcbench.cli.output import find_width, print_json, print_lines
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.errors import FcbenchError, PackError
@@ -25,14 +25,6 @@ from pytest_fcbench.tools.api_probes import (
     count_answered,
     render_outcomes,
 )
-
-
-def declare_list(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``list``."""
-    parser.add_argument(
-        "--categories", action="store_true", help="also list the number of entries in each category"
-    )
-    declare_json(parser)
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -61,30 +53,9 @@ def run_list(arguments: argparse.Namespace) -> int:
     return int(has_failure)
 
 
-def declare_schema(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``schema``."""
-    parser.add_argument(
-        "--lines",
-        action="store_true",
-        help="print the schema of one line of a JSON Lines file, not of a YAML file",
-    )
-
-
 def run_schema(arguments: argparse.Namespace) -> int:
     print(json.dumps(generate_entry_schema(lines=arguments.lines), indent=2))
     return 0
-
-
-def declare_apis(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``apis``."""
-    add = parser.add_argument
-    add(
-        "--suite",
-        action="append",
-        metavar="NAME",
-        help="suite whose web APIs to check (repeatable; default: bfcl)",
-    )
-    declare_json(parser)
 
 
 def run_apis(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 
 from pytest_fcbench.cli.options import (
@@ -14,8 +13,8 @@ from pytest_fcbench.cli.options import (
     parse_suite_name,
     require_at_least,
 )
-from pytest_fcbench.cli.output import declare_output, print_lines
-from pytest_fcbench.cli.sessions import declare_writer, load_writer
+from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.sessions import load_writer
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
@@ -37,33 +36,6 @@ from pytest_fcbench.tools.authoring.question_wording import (
     write_questions,
 )
 from pytest_fcbench.tools.authoring.sampling import draw_walks
-
-
-def declare_augment(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``augment``."""
-    add = parser.add_argument
-    add(
-        "suite",
-        metavar="SUITE",
-        help="name or path of a suite; used are its original entries with a single question that "
-        "calls answer",
-    )
-    declare_folder_options(parser)
-    add(
-        "--kind",
-        action="append",
-        metavar="KIND",
-        help=f"kind of entries to make: {', '.join(KINDS)} (repeatable; default: all)",
-    )
-    add("--count", type=int, default=20, metavar="N", help="number of entries of each kind (default: 20)")
-    add(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="N",
-        help="seed of the random choices; the same seed makes the same entries (default: 1)",
-    )
-    declare_writer(parser, "rewrites questions which were joined from several")
 
 
 def run_augment(arguments: argparse.Namespace) -> int:
@@ -101,25 +73,6 @@ def run_augment(arguments: argparse.Namespace) -> int:
         print_lines(notes)
     write_entries(arguments, entries)
     return 0
-
-
-def declare_sample(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of ``sample``."""
-    add = parser.add_argument
-    add("start", metavar="SUITE:ID", help="multi-turn entry whose environments to walk through")
-    add("--count", type=int, default=5, metavar="N", help="number of walks (default: 5)")
-    add("--turns", type=int, default=3, metavar="N", help="number of turns per walk (default: 3)")
-    add(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="N",
-        help="seed of the random choices; the same seed makes the same walks (default: 1)",
-    )
-    add("--first", type=int, default=0, metavar="N", help="number of the first entry (default: 0)")
-    declare_output(parser, "FILE", "write the entries to this file")
-    add("--force", action="store_true", help="replace FILE if it exists")
-    declare_writer(parser, "writes the questions")
 
 
 def run_sample(arguments: argparse.Namespace) -> int:
@@ -161,12 +114,6 @@ def run_sample(arguments: argparse.Namespace) -> int:
     return 0 if walks else 1
 
 
-def declare_folder_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the folder that entries are written to."""
-    declare_output(parser, "FOLDER", "write one file per category to this folder", required=True)
-    parser.add_argument("--force", action="store_true", help="replace existing files")
-
-
 def write_entries(arguments: argparse.Namespace, entries: Sequence[Entry]) -> None:
     """Write entries to the folder and print how many are in each file. Raises ``FcbenchError``."""
     texts = {arguments.to / f"{category}.yaml": text for category, text in format_entries(entries).items()}
@@ -174,34 +121,6 @@ def write_entries(arguments: argparse.Namespace, entries: Sequence[Entry]) -> No
     for path in texts:
         size = sum(entry.category.name == path.stem for entry in entries)
         print(f"{path}: {size} {'entry' if size == 1 else 'entries'}")
-
-
-def declare_draft(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    add = parser.add_argument
-    add(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="where the functions are: module:function, module:Class, module, or a JSON or YAML file",
-    )
-    add(
-        "--examples",
-        type=Path,
-        action="append",
-        metavar="FILE",
-        help="text file with questions, each followed by '>>> ' and the call that answers it (repeatable)",
-    )
-    add("--count", type=int, default=2, metavar="N", help="questions per function (default: 2)")
-    add(
-        "--pairs",
-        type=int,
-        metavar="N",
-        help="pairs of functions with a question that needs both (default: as many as functions)",
-    )
-    add("--seed", type=int, default=1, metavar="N", help="seed of the choice of pairs (default: 1)")
-    declare_folder_options(parser)
-    declare_writer(parser, "writes questions from the docs and solves each again")
 
 
 def run_draft(arguments: argparse.Namespace) -> int:

@@ -92,14 +92,14 @@ def test_the_newest_run_is_the_default(capsys: pytest.CaptureFixture[str], folde
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["xlsx", "a.json"], "argument FORMAT: invalid choice: 'xlsx'"),
+        (["xlsx", "a.json"], "argument FORMAT: unknown format 'xlsx'. Valid: "),
         (["csv", "none.json"], "none.json: cannot be read"),
         (["csv", "a.json", "-o", "x.xlsx"], "unknown ending '.xlsx'; fcbench run export csv writes .csv"),
         (
             ["plot", "a.json", "-o", "x.pdf"],
             "unknown ending '.pdf'; fcbench run export plot writes .svg or .png",
         ),
-        (["parquet", "a.json"], "the following arguments are required: -o/--output/--to"),
+        (["parquet", "a.json"], "missing: -o/--output/--to"),
         (["parquet", "a.json", "-o", "x"], "unknown ending ''; fcbench run export parquet writes .parquet"),
         (["badge", "a.json", "b.json"], "unrecognized arguments: b.json"),
         (["badge", "a.json", "--metric=paralel"], "Did you mean 'parallel'"),
