@@ -23,6 +23,7 @@ from pytest_fcbench.domain.function_doc import (
     conforms_to_schema,
 )
 from pytest_fcbench.domain.prompting import ModelPresentation
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.kinds.calls.truth import (
@@ -31,6 +32,7 @@ from pytest_fcbench.kinds.calls.truth import (
     expect_only,
     find_shape,
     list_expected_calls,
+    list_options,
 )
 from pytest_fcbench.kinds.calls.verdict import is_default
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
@@ -41,7 +43,6 @@ from pytest_fcbench.tools.audit.findings import MANNERS, SuiteFacts, entry_check
 class AcceptedValues(NamedTuple):
     """The accepted values of one parameter of an expected call."""
 
-    entry: Entry
     doc: FunctionDoc
     name: str
     options: Sequence[object]
@@ -49,8 +50,7 @@ class AcceptedValues(NamedTuple):
     @property
     def schema(self) -> Schema:
         """The schema of the parameter in the doc; empty where the doc lacks it."""
-        schema = self.doc.properties.get(self.name)
-        return schema if isinstance(schema, Mapping) else {}
+        return as_mapping(self.doc.properties.get(self.name))
 
     @property
     def values(self) -> Sequence[object]:
@@ -73,12 +73,8 @@ def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
     for call in list_expected_calls(entry):
         if doc := entry.find_function(call.name):
             for name, options in call.accepted.items():
-                yield AcceptedValues(entry, doc, name, _list_alternatives(options))
-
-
-def _list_alternatives(options: object) -> Sequence[object]:
-    # A value without a list is the only accepted one; ``malformed`` reports it.
-    return options if isinstance(options, (list, tuple)) else [options]
+                # A value without a list is the only accepted one; ``malformed`` reports it.
+                yield AcceptedValues(doc, name, list_options(options))
 
 
 @entry_check(
@@ -108,11 +104,10 @@ def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
                 yield Flaw(CERTAIN, f"{fault}, but the truth demands {format_value(options)}")
     for accepted_values in iterate_accepted_values(entry):
         schema = accepted_values.schema
-        has_elements = schema.get("type") in WITH_ELEMENTS[accepted_values.entry.category.language]
+        has_elements = schema.get("type") in WITH_ELEMENTS[entry.category.language]
         # Of a list of dicts the keys are declared by its elements.
-        inner = schema.get("items") if has_elements else schema
-        properties = inner.get("properties") if isinstance(inner, Mapping) else None
-        declared_keys = list(properties) if isinstance(properties, Mapping) else []
+        inner = as_mapping(schema.get("items")) if has_elements else schema
+        declared_keys = list(as_mapping(inner.get("properties")))
         keys = dict.fromkeys(key for option in accepted_values.values for key, _ in _iterate_members(option))
         if declared_keys and (undeclared_keys := [key for key in keys if key not in declared_keys]):
             fault = f"has no key {', '.join(undeclared_keys)}; the keys are {format_value(declared_keys)}"
@@ -277,7 +272,7 @@ def _choose_values(
 ) -> ExpectedCall | None:
     """Choose one accepted value for each parameter, such that the call passes by itself."""
     single = expect_only(entry, call)
-    options = {name: list(_list_alternatives(values)) for name, values in call.accepted.items()}
+    options = {name: list(list_options(values)) for name, values in call.accepted.items()}
     # A matcher blames one parameter at a time, so this takes as many tries as there are values, not as many
     # as there are combinations of them.
     place = dict.fromkeys(options, 0)

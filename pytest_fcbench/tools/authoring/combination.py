@@ -17,7 +17,7 @@ from random import Random
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation, Group, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema
 from pytest_fcbench.domain.tables import WordSet, read_table
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_expected_calls, list_options
 from pytest_fcbench.kinds.relevance import NoCall
 
 _JOININGS = (("", " "), ("", "\n"), ("1. ", "\n2. "), ("- ", "\n- "))
@@ -251,11 +251,6 @@ def _get_call(entry: Entry) -> ExpectedCall:
 
 def _get_question(entry: Entry) -> str:
     return entry.turns[0][-1].content.strip()
-
-
-def list_options(options: object) -> list[object]:
-    """List accepted values, which may be a single value without a list."""
-    return options if isinstance(options, list) else [options]
 
 
 UNKNOWN = "other"

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls, find_shape, list_expected_calls
+from pytest_fcbench.kinds.calls.truth import ExpectedCalls, find_shape, list_expected_calls, list_options
 from pytest_fcbench.kinds.execution.verdict import asks_web_api
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.tools.authoring import combination
@@ -31,7 +31,6 @@ from pytest_fcbench.tools.authoring.combination import (
     get_called_doc,
     is_answered_by_calls,
     is_answered_by_one_call,
-    list_options,
 )
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")

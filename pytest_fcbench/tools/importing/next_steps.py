@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain
 from pathlib import Path
@@ -171,19 +171,12 @@ _MOST_DISTINCT = 1000
 _LONG_WORDS = 5
 
 
-@dataclass(slots=True)
-class _Values:
-    times: int = 0
-    long: int = 0
-    said: int = 0
-    distinct: set[int] = field(default_factory=set)
-
-
 class ValueStatistics:
     """How long and how various the texts are that a log gives to each parameter."""
 
     def __init__(self) -> None:
-        self._by_parameter: dict[Parameter, _Values] = {}
+        self._times, self._long, self._said = Counter[Parameter](), Counter[Parameter](), Counter[Parameter]()
+        self._distinct: defaultdict[Parameter, set[int]] = defaultdict(set)
 
     def add_step(self, step: NextStep) -> tuple[Parameter, ...]:
         """Add the texts in the calls of a step, and return their parameters."""
@@ -196,13 +189,12 @@ class ValueStatistics:
                 # A text that the schema limits is none that can be put in many ways.
                 if not isinstance(text, str) or schema.keys() & {"enum", "const", "format", "pattern"}:
                     continue
-                parameters.append((call.name, name))
-                values = self._by_parameter.setdefault(parameters[-1], _Values())
-                values.times += 1
-                values.long += len(text.split()) >= _LONG_WORDS
-                values.said += text in conversation_text
-                if len(values.distinct) < _MOST_DISTINCT:
-                    values.distinct.add(hash(text))
+                parameters.append(parameter := (call.name, name))
+                self._times[parameter] += 1
+                self._long[parameter] += len(text.split()) >= _LONG_WORDS
+                self._said[parameter] += text in conversation_text
+                if len(self._distinct[parameter]) < _MOST_DISTINCT:
+                    self._distinct[parameter].add(hash(text))
         return tuple(parameters)
 
     def find_free_texts(self) -> Mapping[Parameter, int]:
@@ -212,11 +204,11 @@ class ValueStatistics:
         for word in what was said before.
         """
         return {
-            parameter: values.times
-            for parameter, values in sorted(self._by_parameter.items())
-            if 2 * values.long > values.times
-            and 2 * len(values.distinct) > min(values.times, _MOST_DISTINCT)
-            and 2 * values.said < values.times
+            each: times
+            for each, times in sorted(self._times.items())
+            if 2 * self._long[each] > times
+            and 2 * len(self._distinct[each]) > min(times, _MOST_DISTINCT)
+            and 2 * self._said[each] < times
         }
 
 
