@@ -215,14 +215,6 @@ def list_accepted(accepted_values: object) -> _Accepted:
     return accepted_values if isinstance(accepted_values, (list, tuple, str)) else [accepted_values]
 
 
-@dataclass(frozen=True, slots=True)
-class _Typing:
-    """The declared types of a value and of its elements."""
-
-    outer: type
-    element: type | None
-
-
 def match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted_values: _Accepted
 ) -> Failed | None:
@@ -234,7 +226,7 @@ def match_value(
             return None
         return fail_wrong_value("value_error:others", doc, name, value, accepted_values)
     declared_type, inner = str(schema.get("type", "string")), find_element_type(language, schema)
-    typing = _Typing(types.get(declared_type, str), types.get(inner, str) if inner else None)
+    outer, element = types.get(declared_type, str), types.get(inner, str) if inner else None
     if language is not Language.PYTHON:
         if not isinstance(value, str):
             code = "type_error:java" if language is Language.JAVA else "type_error:js"
@@ -246,13 +238,13 @@ def match_value(
     # Only a declared tuple may be one; for an array it is a type error.
     elif declared_type == "tuple" and type(value) is tuple:
         value = list(value)
-    elif typing.outer is float and type(value) is int:
+    elif outer is float and type(value) is int:
         # Nothing nested is converted, so [1, 2] is not [1.0, 2.0] (ast_checker.py:132).
         with suppress(OverflowError):
             value = float(value)
     # Official: type_checker, then the checker of the value's type.
-    variable, error_code = _check_type(value, accepted_values, typing.outer, typing.element)
-    error_code = error_code or _check_value(value, accepted_values, typing, variable=variable)
+    variable, error_code = _check_type(value, accepted_values, outer, element)
+    error_code = error_code or _check_value(value, accepted_values, outer, element, variable=variable)
     return fail_wrong_value(error_code, doc, name, value, accepted_values) if error_code else None
 
 
@@ -282,13 +274,15 @@ def _check_type(
     return variable, "type_error:simple"
 
 
-def _check_value(value: object, accepted_values: _Accepted, typing: _Typing, *, variable: bool) -> str | None:
+def _check_value(
+    value: object, accepted_values: _Accepted, outer: type, element: type | None, *, variable: bool
+) -> str | None:
     """Return the error code of a value that is not among the accepted ones, else None."""
     if not variable:
-        if typing.outer is dict and isinstance(value, dict):
+        if outer is dict and isinstance(value, dict):
             return _check_dict(value, accepted_values)
-        if typing.outer is list and isinstance(value, list):
-            if typing.element is dict:
+        if outer is list and isinstance(value, list):
+            if element is dict:
                 return _check_dicts(value, accepted_values)
             # "" among the accepted values becomes [], so an empty list passes for an optional array.
             answers = [

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, TypeAlias
 
 import pydantic
@@ -152,13 +152,6 @@ class ListingRow(Row):
 _Files: TypeAlias = list[tuple[PathFile | SharedFile, Field]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    docs: Mapping[str, FunctionDoc]
-    lookups: tuple[Lookup, ...]
-    judged: frozenset[str]
-
-
 def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     files: _Files = []
@@ -186,11 +179,10 @@ def entries(row: PathFile, file: Field, suite: str, category: Category) -> Itera
             doc = _find_doc(place.at("name"), lookup.name, docs)
             where = _read_arguments(place.at("where"), doc, ()) if lookup.where is not None else {}
             lookups.append(Lookup(doc.name, where, lookup.forgiven))
-    rules = _Rules(
-        docs, tuple(lookups), frozenset(name for file_row, _ in files for name in file_row.judged or ())
-    )
+    judged = frozenset(name for file_row, _ in files for name in file_row.judged or ())
+    shared = GoldenPath((), tuple(lookups), judged)
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        yield place, _make_entry(entry, place, suite, category, rules)
+        yield place, _make_entry(entry, place, suite, category, docs, shared)
 
 
 def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
@@ -225,30 +217,36 @@ def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> Function
     return docs[name]
 
 
-def _make_entry(row: PathRow, at: Field, suite: str, category: Category, rules: _Rules) -> Entry:
-    function_names = row.functions
-    offered_docs = (
-        rules.docs
-        if function_names is None
-        else function_docs.choose_docs(function_names, at.at("functions"), rules.docs)
-    )
-    if not offered_docs:
-        raise (at if function_names is None else at.at("functions")).error("needs a function")
+def _make_entry(
+    row: PathRow,
+    at: Field,
+    suite: str,
+    category: Category,
+    docs: Mapping[str, FunctionDoc],
+    shared: GoldenPath,
+) -> Entry:
+    """Make an entry; its path has the rules of one that all entries of the file share."""
+    functions_field = at if row.functions is None else at.at("functions")
+    if row.functions is not None:
+        docs = function_docs.choose_docs(row.functions, functions_field, docs)
+    if not docs:
+        raise functions_field.error("needs a function")
     steps: list[list[_RecordedCall]] = []
     for step, place in zip(row.steps, at.at("steps").elements(), strict=True):
         # Step by step, because ``$from`` can only name a reply of a step above.
-        steps.append(_read_calls(step, place, offered_docs, steps, ()))
+        steps.append(_read_calls(step, place, docs, steps, ()))
     path_calls = [call for step in steps for call, _ in step]
+    recorded_field = at.at("recorded")
     recorded_calls = (
-        _read_calls(row.recorded, at.at("recorded"), offered_docs, steps, path_calls) if row.recorded else ()
+        _read_calls(row.recorded, recorded_field, docs, steps, path_calls) if row.recorded else ()
     )
-    path = GoldenPath(
+    path = replace(
+        shared,
         steps=tuple(tuple(call for call, _ in step) for step in steps),
-        lookups=tuple(lookup for lookup in rules.lookups if lookup.name in offered_docs),
-        judged=rules.judged,
+        lookups=tuple(lookup for lookup in shared.lookups if lookup.name in docs),
         recorded=tuple(call for call, _ in recorded_calls),
     )
-    turns, functions = ((Message("user", row.query),),), tuple(offered_docs.values())
+    turns, functions = ((Message("user", row.query),),), tuple(docs.values())
     return Entry(suite, row.id, category, turns, functions, path, cluster=row.cluster)
 
 
