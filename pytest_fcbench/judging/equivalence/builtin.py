@@ -27,14 +27,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time
 from fractions import Fraction
 from itertools import product
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
-from pytest_fcbench.domain.verdict import Difference
 from pytest_fcbench.judging.equivalence.named_codes import read_currency, read_language
 from pytest_fcbench.judging.equivalence.places import is_known_place, is_same_place, write_out_code
 from pytest_fcbench.judging.equivalence.quantities import (
@@ -44,16 +42,7 @@ from pytest_fcbench.judging.equivalence.quantities import (
     read_unit,
 )
 from pytest_fcbench.judging.equivalence.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltinComparison:
-    """The result of comparing two calls of a function: same or not, the reason, and the differences."""
-
-    same: bool
-    reason: str
-    differences: tuple[Difference, ...] = ()
-
+from pytest_fcbench.judging.questions import Equivalence
 
 _DEEPEST = 50
 """Levels of a value that rules are applied to; deeper values are the same only where they are equal."""
@@ -62,12 +51,10 @@ _LONGEST_SHOWN = 80
 
 def compare_arguments(
     doc: FunctionDoc, made_arguments: Mapping[str, object], expected_arguments: Mapping[str, object]
-) -> BuiltinComparison:
+) -> Equivalence:
     """Compare the arguments of a call with those of the expected call of the same function."""
-    differences, reasons = [], []
+    reasons = []
     for name, kind in _find_differences(doc.parameters, made_arguments, expected_arguments, 0):
-        values = expected_arguments.get(name), made_arguments.get(name)
-        differences.append(Difference(name, kind, declared_type(doc, name), *values))
         match kind:
             case "param_missing":
                 reasons.append(f"{name} is missing")
@@ -77,14 +64,14 @@ def compare_arguments(
                 reasons.append(
                     f"{name} is {_show(made_arguments, name)}, not {_show(expected_arguments, name)}"
                 )
-    if differences:
-        return BuiltinComparison(False, make_printable("; ".join(reasons)), tuple(differences))
+    if reasons:
+        return Equivalence(False, make_printable("; ".join(reasons)))
     explanations = (
         f"{name}: {_show(made_arguments, name)} means {_show(expected_arguments, name)}"
         for name in {**expected_arguments, **made_arguments}
         if not _are_equal(made_arguments.get(name), expected_arguments.get(name))
     )
-    return BuiltinComparison(True, make_printable("; ".join(explanations) or "all arguments are equal"))
+    return Equivalence(True, make_printable("; ".join(explanations) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:
