@@ -1,8 +1,8 @@
 """A model that no training made: it answers any request as the interface demands, and knows no entry.
 
-It calls where it may, with the smallest arguments that the schema takes, and says a sentence elsewhere. So a
-check of a server finds nothing wrong with it. Each fault here breaks one promise of the interface, as servers
-that people use have broken it.
+It calls where it may, with the smallest arguments that a strict schema takes and wrong ones elsewhere, and
+says a sentence where it may not. So a check of a server finds nothing wrong with it. Each fault here breaks
+one promise of the interface, as servers that people use have broken it.
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ class ConformingModel:
     ) -> SentCall:
         schema = as_mapping(tool.get("parameters"))
         arguments: object = make_instance(schema, schema)
-        if fault is WireFault.IGNORE_STRICT and tool.get("strict"):
+        # Only a strict schema is promised to hold, as with a model that does not know what it is asked.
+        if schema.get("properties") and (fault is WireFault.IGNORE_STRICT or not tool.get("strict")):
             arguments = {"unexpected": "value"}
         if fault is WireFault.LIST_ARGUMENTS:
             arguments = [1]
