@@ -226,22 +226,22 @@ def has_same_text(text: str, value: object) -> bool:
 def find_leaked_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)
-    for accepted_values in iterate_accepted_values(entry):
-        if accepted_values.is_optional:
+    for parameter in iterate_accepted_values(entry):
+        if parameter.is_optional:
             continue
-        enum, default = accepted_values.schema.get("enum"), accepted_values.schema.get("default")
+        enum, default = parameter.schema.get("enum"), parameter.schema.get("default")
         if isinstance(enum, list):
             if len(enum) == 1:
-                yield Flaw(HINT, f"{accepted_values.label}: the enum {format_value(enum)} leaves no choice")
-        elif isinstance(default, str) and default != "" and default in accepted_values.values:
+                yield Flaw(HINT, f"{parameter.label}: the enum {format_value(enum)} leaves no choice")
+        elif isinstance(default, str) and default != "" and default in parameter.values:
             if standardize(default) not in question:
                 reason = f"the only value is the default, {format_value(default)}"
-                yield Flaw(HINT, f"{accepted_values.label}: {reason}")
+                yield Flaw(HINT, f"{parameter.label}: {reason}")
         else:
-            description = standardize(str(accepted_values.schema.get("description", "")))
-            for option in accepted_values.values:
+            description = standardize(str(parameter.schema.get("description", "")))
+            for option in parameter.values:
                 text = standardize(option) if isinstance(option, str) else ""
                 if len(text) > 3 and text in description and text not in question:
                     reason = "occurs in the description, but not in the question"
-                    yield Flaw(HINT, f"{accepted_values.label}: {format_value(option)} {reason}")
+                    yield Flaw(HINT, f"{parameter.label}: {format_value(option)} {reason}")
                     break

@@ -42,10 +42,10 @@ def has_implied_values(entry: Entry) -> bool:
     """Tell whether a value that is needed stands nowhere in the question as it is."""
     question = standardize(join_user_messages(entry))
     return any(
-        not accepted_values.is_optional
-        and all(isinstance(value, (str, int, float)) for value in accepted_values.values)
-        and not any(_stands_in(question, value) for value in accepted_values.values)
-        for accepted_values in iterate_accepted_values(entry)
+        not parameter.is_optional
+        and all(isinstance(value, (str, int, float)) for value in parameter.values)
+        and not any(_stands_in(question, value) for value in parameter.values)
+        for parameter in iterate_accepted_values(entry)
     )
 
 

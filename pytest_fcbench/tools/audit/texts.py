@@ -125,14 +125,14 @@ def find_unnamed_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     if asks_statement(entry):
         return
     question = standardize_turns(entry.turns)
-    for accepted_values in iterate_accepted_values(entry):
+    for parameter in iterate_accepted_values(entry):
         # A number or a value of an enum is seldom said as it is written.
-        texts = [value for value in accepted_values.values if isinstance(value, str)]
-        is_closed = isinstance(accepted_values.schema.get("enum"), list)
-        if accepted_values.is_optional or is_closed or not texts or len(texts) < len(accepted_values.values):
+        texts = [value for value in parameter.values if isinstance(value, str)]
+        is_closed = isinstance(parameter.schema.get("enum"), list)
+        if parameter.is_optional or is_closed or not texts or len(texts) < len(parameter.values):
             continue
         if not any(standardize(text) in question for text in texts):
-            yield Flaw(HINT, f"{accepted_values.label}: none of {format_value(texts)} occurs in the question")
+            yield Flaw(HINT, f"{parameter.label}: none of {format_value(texts)} occurs in the question")
 
 
 _FEWEST_WORDS = 4

@@ -102,16 +102,16 @@ def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
                 yield Flaw(LIKELY, f"{fault}; accepted: {format_value(options)}")
             else:
                 yield Flaw(CERTAIN, f"{fault}, but the truth demands {format_value(options)}")
-    for accepted_values in iterate_accepted_values(entry):
-        schema = accepted_values.schema
+    for parameter in iterate_accepted_values(entry):
+        schema = parameter.schema
         has_elements = schema.get("type") in WITH_ELEMENTS[entry.category.language]
         # Of a list of dicts the keys are declared by its elements.
         inner = as_mapping(schema.get("items")) if has_elements else schema
         declared_keys = list(as_mapping(inner.get("properties")))
-        keys = dict.fromkeys(key for option in accepted_values.values for key, _ in _iterate_members(option))
+        keys = dict.fromkeys(key for option in parameter.values for key, _ in _iterate_members(option))
         if declared_keys and (undeclared_keys := [key for key in keys if key not in declared_keys]):
             fault = f"has no key {', '.join(undeclared_keys)}; the keys are {format_value(declared_keys)}"
-            yield Flaw(LIKELY, f"{accepted_values.label} {fault}")
+            yield Flaw(LIKELY, f"{parameter.label} {fault}")
 
 
 @entry_check(
@@ -126,21 +126,21 @@ def find_malformed_alternatives(facts: SuiteFacts, entry: Entry) -> Iterator[Fla
             if not isinstance(options, (list, tuple)):
                 fault = f"{format_value(options)} is not a list of accepted values"
                 yield Flaw(CERTAIN, f"{call.name}.{name}: {fault}")
-    for accepted_values in iterate_accepted_values(entry):
-        label, values = accepted_values.label, accepted_values.values
-        is_required = accepted_values.name in accepted_values.doc.required
-        levels = _count_declared_levels(entry.category.language, accepted_values.schema)
-        if not accepted_values.options:
+    for parameter in iterate_accepted_values(entry):
+        label, values = parameter.label, parameter.values
+        is_required = parameter.name in parameter.doc.required
+        levels = _count_declared_levels(entry.category.language, parameter.schema)
+        if not parameter.options:
             yield Flaw(CERTAIN, f"{label}: no value is accepted, and the parameter must not be omitted")
         elif len(values) > 1 and all(_count_levels(value) < levels for value in values):
             # Several arrays that are each too shallow may be meant as the elements of one array.
             fault = "are alternatives; a single array of them would not match"
             yield Flaw(LIKELY, f"{label}: {format_value(values)} {fault}")
         # Officially "" means "may be left out", so an empty text can hardly be demanded.
-        elif not values and is_required and accepted_values.schema.get("default") != "":
+        elif not values and is_required and parameter.schema.get("default") != "":
             yield Flaw(LIKELY, f"{label}: is required, and only an empty text is accepted")
-        elif "" in accepted_values.options and is_required:
-            fault = f"is required, so it cannot be omitted as {format_value(accepted_values.options)} allows"
+        elif "" in parameter.options and is_required:
+            fault = f"is required, so it cannot be omitted as {format_value(parameter.options)} allows"
             yield Flaw(HINT, f"{label}: {fault}")
         for key, value in (member for option in values for member in _iterate_members(option)):
             if isinstance(value, str):
@@ -168,23 +168,23 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
 @entry_check("mistyped", "accepted values contradict the function doc", "correct the truth, or widen the doc")
 def find_mistyped_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values of another type than declared, or outside of the enum."""
-    for accepted_values in iterate_accepted_values(entry):
-        default, language = accepted_values.schema.get("default"), entry.category.language
+    for parameter in iterate_accepted_values(entry):
+        default, language = parameter.schema.get("default"), entry.category.language
         misfits = [
             misfit
-            for option in accepted_values.values
+            for option in parameter.values
             if option != default  # the default is what the doc declares, whatever its type
-            and (misfit := next(_find_misfits(option, accepted_values.schema, language), None))
+            and (misfit := next(_find_misfits(option, parameter.schema, language), None))
         ]
         if not misfits:
             continue
-        if len(misfits) < len(accepted_values.values):
+        if len(misfits) < len(parameter.values):
             severity, rest = HINT, "other accepted values fit"
-        elif accepted_values.is_optional:
+        elif parameter.is_optional:
             severity, rest = LIKELY, "it can only be omitted"
         else:
             severity, rest = CERTAIN, "no accepted value fits"
-        yield Flaw(severity, f"{accepted_values.label}: {misfits[0]}; {rest}")
+        yield Flaw(severity, f"{parameter.label}: {misfits[0]}; {rest}")
 
 
 def _find_misfits(option: object, schema: Schema, language: Language) -> Iterator[str]:
@@ -359,19 +359,17 @@ def _format_call(call: ExpectedCall) -> str:
 
 
 @entry_check(
-    "omitted_default",
-    "a default is accepted, leaving it out is not",
-    "accept leaving the parameter out, too",
+    "omitted_default", "a default is accepted, leaving it out is not", "accept leaving the parameter out, too"
 )
 def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters that must be given though what must be given is their default."""
     language = entry.category.language
-    for accepted_values in iterate_accepted_values(entry):
-        if "" not in accepted_values.options and is_default(
-            language, accepted_values.doc, accepted_values.name, accepted_values.options
+    for parameter in iterate_accepted_values(entry):
+        if "" not in parameter.options and is_default(
+            language, parameter.doc, parameter.name, parameter.options
         ):
-            fault = f"the default of the doc is accepted, {format_value(accepted_values.schema['default'])}"
-            yield Flaw(CERTAIN, f"{accepted_values.label}: {fault}, and leaving it out is not")
+            fault = f"the default of the doc is accepted, {format_value(parameter.schema['default'])}"
+            yield Flaw(CERTAIN, f"{parameter.label}: {fault}, and leaving it out is not")
 
 
 @entry_check(
@@ -381,14 +379,12 @@ def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
 )
 def find_refused_defaults(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters whose default is not accepted when it is given."""
-    for accepted_values in iterate_accepted_values(entry):
-        default, values = accepted_values.schema.get("default"), accepted_values.values
-        if not accepted_values.is_optional or not values or default in (None, ""):
+    for parameter in iterate_accepted_values(entry):
+        default, values = parameter.schema.get("default"), parameter.values
+        if not parameter.is_optional or not values or default in (None, ""):
             continue
         # Compared as texts, too: a doc can write a number of the ground truth as a text.
         text = standardize(str(default))
         if not any(value == default or standardize(str(value)) == text for value in values):
             meaning = f"may be omitted, which means {format_value(default)}"
-            yield Flaw(
-                LIKELY, f"{accepted_values.label}: {meaning}, but only {format_value(values)} are accepted"
-            )
+            yield Flaw(LIKELY, f"{parameter.label}: {meaning}, but only {format_value(values)} are accepted")

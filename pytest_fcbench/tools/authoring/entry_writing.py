@@ -79,11 +79,7 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 
 def write_walks(
-    scene: Scene,
-    walks: Sequence[Walk],
-    parent: str,
-    first: int,
-    questions: Mapping[tuple[int, int], str],
+    scene: Scene, walks: Sequence[Walk], parent: str, first: int, questions: Mapping[tuple[int, int], str]
 ) -> str:
     """Write walks as multi-turn entries, numbered from ``first``.
 

@@ -26,8 +26,12 @@ _LONGEST = 40
 """Characters of a name."""
 
 
+def _shorten_name(name: str) -> str:
+    return shorten_text(put_on_one_line(name), _LONGEST)
+
+
 def _name_runs(order: ExportRequest) -> list[str]:
-    return [shorten_text(put_on_one_line(name), _LONGEST) for name in name_scorecards(order.cards)]
+    return [*map(_shorten_name, name_scorecards(order.cards))]
 
 
 def _finish_chart(
@@ -65,8 +69,7 @@ def draw_forest(order: ExportRequest) -> drawing.Drawing:
         raise UsageError(
             f"{order.card.path}: nothing was scored; give the scorecard of a run that was scored"
         )
-    score_names = dict.fromkeys(name for name, _, _ in rows)
-    labels = {name: shorten_text(put_on_one_line(name), _LONGEST) for name in score_names}
+    labels = {name: _shorten_name(name) for name, _, _ in rows}
     scale_start = 20 + max(drawing.estimate_width(label, _TEXT) for label in labels.values())
     scale = drawing.Scale(0, 1, scale_start, _WIDTH - 200)
     y = 34.0
@@ -85,7 +88,7 @@ def draw_forest(order: ExportRequest) -> drawing.Drawing:
     ]
     grid += [drawing.Label(scale.place(tick), y + 16, f"{tick:.0%}", "middle", 11) for tick in ticks]
     runs = _name_runs(order)
-    says = f"Accuracy of {', '.join(runs)} in {len(score_names)} scores, with 95% intervals"
+    says = f"Accuracy of {', '.join(runs)} in {len(labels)} scores, with 95% intervals"
     return _finish_chart(order, "Accuracy with 95% interval", says, (*grid, *shapes), runs, y + 42)
 
 
@@ -135,7 +138,7 @@ def draw_wheel(order: ExportRequest) -> drawing.Drawing:
         anchor: drawing.Anchor = "start" if across > 0 else "end" if across < 0 else "middle"
         shapes += [
             drawing.Line([centre, place(angle, 1)], "faint"),
-            drawing.Label(x, y, shorten_text(put_on_one_line(name), _LONGEST), anchor),
+            drawing.Label(x, y, _shorten_name(name), anchor),
         ]
     for series in range(len(order.cards)):
         corners = [
@@ -170,15 +173,15 @@ def _spread_labels(angles: Sequence[float], heights: Sequence[float]) -> Sequenc
 def draw_times(order: ExportRequest) -> drawing.Drawing:
     """Draw a score over the times at which the runs ended, with a line for each model."""
     metric = order.find_metric()
-    names = dict.fromkeys(f"{card.facts.model} ({card.facts.mode})" for card in order.cards)
-    series = {name: number for number, name in enumerate(names)}
+    names = [f"{card.facts.model} ({card.facts.mode})" for card in order.cards]
+    series = list(dict.fromkeys(names))
     if len(series) > drawing.MOST_SERIES:
         raise UsageError(
             f"--chart=time: {len(series)} models; a chart shows {drawing.MOST_SERIES}, so give fewer"
         )
     points = [
-        _make_point(series[f"{card.facts.model} ({card.facts.mode})"], end_time.timestamp(), score)
-        for card in order.cards
+        _make_point(series.index(name), end_time.timestamp(), score)
+        for name, card in zip(names, order.cards, strict=True)
         if (end_time := find_end(card)) and (score := order.find_score(card, metric))
     ]
     if not points:
@@ -188,9 +191,7 @@ def draw_times(order: ExportRequest) -> drawing.Drawing:
         )
     across, labels = plots.fit_times([point.x for point in points], 70, _WIDTH - 45)
     title = f"Accuracy over time: {order.label_metric()}"
-    return _draw_run_points(
-        order, title, points, across, labels, "end of the run (UTC)", list(series), joined=True
-    )
+    return _draw_run_points(order, title, points, across, labels, "end of the run (UTC)", series, joined=True)
 
 
 def draw_costs(order: ExportRequest) -> drawing.Drawing:
@@ -234,7 +235,7 @@ def _draw_run_points(
     up = plots.fit_accuracies(points, 360, 40)
     frame = plots.draw_frame(across, up, labels, plots.label_shares(up), below)
     shapes = (*frame, *plots.draw_points(points, across, up, joined=joined))
-    short_names = [shorten_text(put_on_one_line(name), _LONGEST) for name in names]
+    short_names = [*map(_shorten_name, names)]
     return _finish_chart(order, title, f"{title} of {', '.join(short_names)}", shapes, short_names, 424)
 
 

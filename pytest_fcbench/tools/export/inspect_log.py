@@ -44,10 +44,7 @@ def render_log(order: ExportRequest) -> Iterator[str]:
     end_time = find_end(card)
     if end_time is None:
         raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
-    header = {
-        **_describe_run(card, order.profile, end_time).model_dump(exclude_none=True),
-        "samples": [],
-    }
+    header = {**_describe_run(card, order.profile, end_time).model_dump(exclude_none=True), "samples": []}
     # The list of samples is the last member, so its end is that of the text.
     yield _write_json(header).removesuffix("]}")
     for number, outline in enumerate(card.records):
