@@ -17,6 +17,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging.questions import Equivalence
 from pytest_fcbench.kinds.golden_path import kind as verdict
 from tests.conftest import ROOT
 from tests.kinds.golden_path.cases import Case, make_case, write_official_record
@@ -136,6 +137,6 @@ _ROLES = ("made", "expected", "call")
 
 def _compare_as_stand_in(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
-) -> builtin.BuiltinComparison:
+) -> Equivalence:
     one, other = ({"name": doc.name, "arguments": arguments} for arguments in (made, expected))
-    return builtin.BuiltinComparison(is_equal_but_for_case(one, other), "")
+    return Equivalence(is_equal_but_for_case(one, other), "")
