@@ -48,6 +48,15 @@ Place: TypeAlias = ByteRange | str
 """The place of a test, or its text where the file has another layout than ours."""
 
 
+def _make_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its members. Raises ``ValueError`` for a key that is there twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is used twice")
+    return members
+
+
 def read_report_head(path: Path) -> dict[str, Any]:
     """Read the members that a report has before its tests; other layouts than ours are read as a whole."""
     with path.open("rb") as file:
@@ -66,7 +75,7 @@ def read_report(path: Path, take_test: Callable[[object, Place], object]) -> dic
     with path.open("rb") as file:
         line = file.readline()
         if not line.rstrip().endswith(_TESTS):
-            report: Any = read_json_text(line + file.read())
+            report: Any = read_json_text(line + file.read(), object_pairs_hook=_make_members)
             tests = report.get("tests") if isinstance(report, dict) else None
             if isinstance(tests, list):
                 report["tests"] = []
@@ -81,7 +90,8 @@ def read_report(path: Path, take_test: Callable[[object, Place], object]) -> dic
             text = line.rstrip().removesuffix(b",")
             take_test(read_json_text(text), ByteRange(offset, len(text)))
             offset += len(line)
-        members: dict[str, object] = read_json_text(beginning + line + file.read())
+        rest = beginning + line + file.read()
+        members: dict[str, object] = read_json_text(rest, object_pairs_hook=_make_members)
         return members
 
 
@@ -287,7 +297,8 @@ def read_scorecard(
 def parse_file(path: Path) -> object:
     """Parse a file as JSON. Raises ``UsageError``."""
     try:
-        document: object = read_json_text(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        document: object = read_json_text(text, object_pairs_hook=_make_members)
     except OSError as error:
         raise _refuse_unreadable(path, error) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.

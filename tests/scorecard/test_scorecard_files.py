@@ -294,6 +294,17 @@ def test_what_is_no_scorecard_is_refused_with_the_reason(tmp_path: Path, text: o
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
+@pytest.mark.parametrize("layout", ["ours", "another"])
+def test_a_key_that_is_used_twice_is_refused(tmp_path: Path, layout: str) -> None:
+    path = write_scorecard(tmp_path / "scorecard.json", RECORDS)
+    text = path.read_text()
+    text = text if layout == "ours" else json.dumps(json.loads(text))
+    path.write_text(text.rstrip().removesuffix("}") + ', "fcbench": {}}')
+    for load in (load_scorecard, load_outlines):
+        with pytest.raises(UsageError, match="the key 'fcbench' is used twice"):
+            load(path)
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.json: cannot be read: No such file or directory"):
         load_scorecard(tmp_path / "none.json")
