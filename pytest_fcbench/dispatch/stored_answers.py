@@ -62,6 +62,10 @@ class StoredAnswers:
     def _keys(self) -> AnswerKeys:
         return AnswerKeys(self.identity)
 
+    @cached_property
+    def _model(self) -> str:
+        return name_model(self.identity)
+
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
         return None if self.refresh else self.store.get(self._keys.make_key(entry, request))
@@ -112,12 +116,11 @@ class StoredAnswers:
         completion = await ask(entry, request)
         # Failures are not kept, so that the next run asks again; an answer that is too long was one.
         if completion.fault in (None, Fault.TOO_LARGE):
-            model = name_model(self.identity)
             try:
                 if self.immediate:
-                    self.store.put(key, entry.item_id, model, completion)
+                    self.store.put(key, entry.item_id, self._model, completion)
                 else:
-                    await self.store.keep(key, entry.item_id, model, completion)
+                    await self.store.keep(key, entry.item_id, self._model, completion)
             except sqlite3.Error as error:
                 # Every further answer would be paid for and lost.
                 self.unusable = NotScoredError("store", self.store.describe_error(error))
