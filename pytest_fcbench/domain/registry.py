@@ -45,9 +45,9 @@ class Registry(Mapping[str, T]):
         return entry_points
 
     def __getitem__(self, name: str) -> T:
-        if name in self._own:
+        if name not in self._loaded and name in self._own:
             own: Any = self._own[name]
-            return own.load() if isinstance(own, EntryPoint) else own  # type: ignore[no-any-return]
+            self._loaded[name] = own.load() if isinstance(own, EntryPoint) else own
         if name not in self._loaded:
             point = self._find_additions()[name]
             try:
@@ -61,7 +61,7 @@ class Registry(Mapping[str, T]):
 
     # The one of ``Mapping`` looks the name up, which would import its entry point.
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._loaded or name in self._find_additions()
+        return name in self._loaded or name in self._own or name in self._find_additions()
 
     def __iter__(self) -> Iterator[str]:
         yield from (*self._own, *self._find_additions())
