@@ -79,10 +79,14 @@ def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[En
 def read_categories(file: Field) -> tuple[Category, ...]:
     """Return the categories of a file's entries. Raises ``SuiteError``."""
     name = file.member("category").text()
-    categories = tuple(c for c in CATEGORIES.values() if name == c.file_word and not c.varies_others)
-    if not categories:
+    if not (categories := _list_named_categories(name)):
         raise file.at("category").error(describe_unknown_name("category", name, file_categories()))
     return categories
+
+
+@cache  # a file of lines names one in each
+def _list_named_categories(word: str) -> tuple[Category, ...]:
+    return tuple(c for c in CATEGORIES.values() if word == c.file_word and not c.varies_others)
 
 
 def make_entries(
