@@ -6,8 +6,9 @@ known, are checked where the record becomes an entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args
 
@@ -40,9 +41,7 @@ class Row(BaseModel):
     @classmethod
     def _refuse_unknown_list_keys(cls, value: object) -> object:
         if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
-            # Required keys first.
-            fields = sorted(cls.model_fields.items(), key=lambda named: not named[1].is_required())
-            valid_keys = [field.alias or name for name, field in fields]
+            valid_keys = _list_valid_keys(cls)
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in valid_keys:
@@ -51,6 +50,13 @@ class Row(BaseModel):
                     sentence = describe_unknown_name("key", str(key), valid_keys)
                     raise make_rule_error(f"{sentence}{hint}", str(key))
         return value
+
+
+@cache
+def _list_valid_keys(model: type[Row]) -> Sequence[str]:
+    """List the keys of a model, required ones first."""
+    fields = sorted(model.model_fields.items(), key=lambda named: not named[1].is_required())
+    return [field.alias or name for name, field in fields]
 
 
 class EntryRow(Row):
