@@ -135,6 +135,8 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 def check_depth(text: str, start: int = 0) -> None:
     """Raise ``Undecodable`` where the JSON value that begins at a place is nested too deeply."""
+    if text.count("[", start) + text.count("{", start) <= DEEPEST:
+        return
     depth = 0
     for bracket in _BRACKET.finditer(text, start):
         depth += _STEPS.get(bracket[0], 0)
