@@ -27,9 +27,15 @@ class CollectorSwitch:
             # No gc.freeze(): it hides objects from what asks who refers to them, as hypothesis does.
             gc.set_threshold(*_THRESHOLDS)
 
+    def skip_objects(self) -> None:
+        """Leave the objects of a run that has ended out of all collections before ``restore``."""
+        if self._old_thresholds is not None:
+            gc.freeze()
+
     def restore(self) -> None:
         """Collect as before ``calm``."""
         if self._old_thresholds is not None:
+            gc.unfreeze()
             gc.set_threshold(*self._old_thresholds)
             self._old_thresholds = None
 

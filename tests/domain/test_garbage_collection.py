@@ -55,3 +55,16 @@ def test_a_pause_ends_also_with_an_error_and_leaves_a_stopped_collector_stopped(
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_objects_of_a_run_that_has_ended_are_skipped_until_the_end() -> None:
+    collector = CollectorSwitch()
+    collector.skip_objects()
+    assert gc.get_freeze_count() == 0
+    collector.calm()
+    try:
+        collector.skip_objects()
+        assert gc.get_freeze_count() > 0
+    finally:
+        collector.restore()
+    assert gc.get_freeze_count() == 0
