@@ -147,7 +147,7 @@ def test_the_gate_counts_earlier_conversations(project: Project) -> None:
         broken = project.run(*asked, f"--fcbench-gate=cost<={between:.6f}usd")
         held = project.run(*asked, f"--fcbench-gate=cost<={above:.6f}usd")
     assert (broken.ret, held.ret) == (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK)
-    broken.stdout.fnmatch_lines([f"gate cost<=*: broken: cost is ${questions + earlier:.4f} with earlier *"])
+    broken.stdout.fnmatch_lines([f"gate cost<=*: broken: cost is ${questions + earlier:.4f} with earlier*"])
     again = project.fcbench("gate", "scorecard.json", f"--gate=cost<={between:.6f}usd")
     assert (again.returncode, "broken: cost is" in again.stdout) == (1, True)
     board = project.fcbench("run", "compare", "scorecard.json", "scorecard.json")
