@@ -82,12 +82,13 @@ def test_a_signal_to_a_process_that_has_said_all_changes_no_exit_code(
 
 
 def test_a_run_that_was_ended_goes_on_where_it_was(project: Project) -> None:
-    with start_run(project.path, *LATER, at_once=AT_ONCE) as run:
+    chosen = "--fcbench-category=simple_python,parallel,irrelevance"
+    with start_run(project.path, chosen, at_once=AT_ONCE) as run:
         wait_until(lambda: run.server.answered >= 20, 60)
         run.end(signal.SIGTERM, group=False, twice=False)
         stored = run.stored
     # Another address would be another server.
-    with start_run(project.path, *LATER, at_once=AT_ONCE, port=run.port) as again:
+    with start_run(project.path, chosen, at_once=AT_ONCE, port=run.port) as again:
         output, _ = again.process.communicate(timeout=60)
     assert again.process.returncode in (0, 1)
     assert f"{stored} answers were reused" in output

@@ -18,6 +18,7 @@ from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD
 from tests.conftest import ROOT
 from tests.factories import FACTS, make_path_record
+from tests.forks.processes import forked_workers
 
 
 def _run_init(*words: str) -> int:
@@ -67,13 +68,15 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
         (("benchmarks", "-m", "live_relevance"), 6),
         (("core:live_relevance_0",), 1),
     ):
-        result = pytester.runpytest_inprocess(*arguments)
+        with forked_workers():
+            result = pytester.runpytest_inprocess(*arguments)
         result.assert_outcomes(passed=passed, deselected=result.parseoutcomes().get("deselected", 0))
         is_ours = passed > 1 or arguments[:1] == ("core:live_relevance_0",)
         assert ("fcbench: oracle" in result.stdout.str()) == is_ours
     monkeypatch.setenv("FCBENCH_MODEL", "lexical")
     pytester.runpytest_inprocess("benchmarks", "-m", "live_relevance")
-    pytester.runpytest_inprocess("--lf", "-n2").assert_outcomes(failed=5)
+    with forked_workers():
+        pytester.runpytest_inprocess("--lf", "-n2").assert_outcomes(failed=5)
     pytester.runpytest_inprocess("--lf").assert_outcomes(failed=5)
     # Somebody without the plugin is not disturbed either.
     pytester.runpytest_inprocess("-p", "no:fcbench", "-o", "addopts=").assert_outcomes(passed=1)

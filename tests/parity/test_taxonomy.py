@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -58,21 +59,25 @@ def make_turns(turns: list[list[list[str]]]) -> Transcript:
 @pytest.mark.few(1)
 @pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
 @pytest.mark.parametrize("profile", Profile)
-def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile: Profile) -> None:
+# Each kind of change is in every fifth record too.
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile: Profile, step: int) -> None:
     failures = Counter[str]()
     for path in MUTATED:
-        for record, (mutation, found) in _classify_file(path, bfcl, profile):
+        for record, (mutation, found) in _classify_file(path, bfcl, profile, step):
             failures[mutation] += 1
             assert found in EXPECTED.get(mutation, set(C) - {C.UNEXPLAINED}), (record, mutation, found)
-    assert failures.total() > 1000
+    assert failures.total() > 1000 / step
     assert EXPECTED.keys() - {"add_readonly"} <= failures.keys()
 
 
-def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, StrEnum]]]:
+def _classify_file(
+    path: Path, suite: Suite, profile: Profile, step: int
+) -> list[tuple[str, tuple[str, StrEnum]]]:
     entries = load_entries(suite, path)
     fresh = partial(open_environments, world=suite.world)
     found = []
-    for record in read_records(path):
+    for record in islice(read_records(path), 0, None, step):
         entry, turns = entries[str(record["id"])], record["decoded_turns"]
         assert isinstance(turns, list)
         verdict = state.match_calls(entry, turns, partial(fresh, entry), profile)

@@ -106,7 +106,7 @@ def test_a_family_without_its_sentences_asks_for_the_pack(
     ("model", "workers"),
     [
         ("gpt-4o-2024-11-20-FC", ()),
-        ("claude-haiku-4-5-20251001-FC", ("-n", "2")),
+        ("claude-haiku-4-5-20251001-FC", ()),
         ("gemini-2.5-flash-FC", ()),
         ("command-a-03-2025-FC", ()),
         ("nova-pro-v1.0", ()),

@@ -101,7 +101,7 @@ def test_right_passes_wrong_fails_and_no_answer_is_an_error(
 def test_same_scorecard_with_and_without_workers(project: Project) -> None:
     reports = []
     for workers in ((), ("-n", "0"), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        project.run("--fcbench-model=lexical", "--fcbench-sample=300", *workers)
+        project.run("--fcbench-model=lexical", "--fcbench-sample=60", *workers)
         report = project.scorecard()
         tests = report["tests"]
         assert isinstance(tests, list)

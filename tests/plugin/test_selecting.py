@@ -89,9 +89,9 @@ def test_a_node_id_runs_one_entry(project: Project) -> None:
 def test_last_failed_runs_only_the_failures(project: Project) -> None:
     project.write("wrong.yaml", "answers:\n  core:multiple_1: none\n  core:multiple_2: none\n")
     options = ("--fcbench-model=scripted:wrong.yaml", "--fcbench-category=multiple")
-    first = project.pytester.runpytest_subprocess(*options)
+    first = project.pytester.runpytest_inprocess(*options)
     first.assert_outcomes(failed=2, errors=size("multiple") - 2)
-    again = project.pytester.runpytest_subprocess(*options, "--lf", "-k", "multiple_1 or multiple_2")
+    again = project.pytester.runpytest_inprocess(*options, "--lf", "-k", "multiple_1 or multiple_2")
     assert again.parseoutcomes()["failed"] == 2
 
 

@@ -95,11 +95,13 @@ def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("prompting", MANNERS[:2])
-def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting) -> None:
+# All are in the lookup; every fifth is looked up.
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting, step: int) -> None:
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
     the usual prompt format what another asks. Each request repeats a text of its entry, which leads there."""
     lookup = EntryIndex([CORE], OracleModel)
-    for entry in list_entries(CORE):
+    for entry in list_entries(CORE)[::step]:
         if entry.variation and prompting.mode is Mode.FC:
             continue
         for request, body in hold_conversation(

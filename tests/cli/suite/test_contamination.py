@@ -41,7 +41,8 @@ def run_contamination(
     monkeypatch.chdir(tmp_path)
 
     def run_command(*words: str) -> tuple[int, str, str]:
-        words = (*(word for word in (f"--a={A}", f"--b={B}") if not _has_option(words, word)), *words)
+        usual = (f"--a={A}", f"--b={B}", "--limit=40")
+        words = (*(word for word in usual if not _has_option(words, word)), *words)
         try:
             code = main.main(["suite", "contamination", "--model=hosted_vllm/m", *words])
         except SystemExit as ended:
@@ -97,7 +98,7 @@ def test_every_number_is_right(
 ) -> None:
     """Each character of a word halves its probability; an echo has none for the first word."""
     with serve_endpoint(answer) as (_, where):
-        assert run_contamination(where, f"--endpoint={endpoint}", "--to=x.csv")[0] == 0
+        assert run_contamination(where, f"--endpoint={endpoint}", "--to=x.csv", "--limit=1000")[0] == 0
     texts = {
         entry.key: build_text(entry)
         for name in (A, B)
@@ -205,9 +206,9 @@ def test_one_text_that_cannot_be_measured_is_named(run_contamination: RunContami
         return answer_with_echo()(body)
 
     with serve_endpoint(answer) as (server, where):
-        code, text, _ = run_contamination(where, "--to=x.json")
+        code, text, _ = run_contamination(where, "--to=x.json", "--limit=1000")
         asked = len(server.requests)
-        run_contamination(where)
+        run_contamination(where, "--limit=1000")
         assert len(server.requests) == asked + 1, "what is no number is not kept"
     assert code == 0
     assert "not measured (no_number): 1\n" in text
@@ -264,7 +265,7 @@ def test_a_set_of_which_nothing_can_be_measured_ends_the_command(run_contaminati
     with serve_endpoint(
         lambda body: make_echo_reply([0.0]) if str(body["prompt"]) in KNOWN else answer_with_echo()(body)
     ) as (_, where):
-        code, text, errors = run_contamination(where)
+        code, text, errors = run_contamination(where, "--limit=1000")
     assert (code, text) == (1, "")
     assert f"no text of {A} could be measured\nnot measured (too_short): {len(KNOWN)}\n" in errors
 

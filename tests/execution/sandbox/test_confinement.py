@@ -26,6 +26,8 @@ NOBODY = 65534
 needs_filters = pytest.mark.skipif(bool(find_missing()), reason=f"this system lacks {find_missing()}")
 # Those that need no waiting, and reach further than their own call.
 REACHING = list(HOSTILE_CALLS)[: list(HOSTILE_CALLS).index("write two marshal frames")]
+# Each waits for the end of the time like another, and like those of test_pool.py.
+SLOW = ["begin a frame", "read the connection", "sleep"]
 LIMITED = ["begin a frame", "close the connection and wait", "sleep", "compute and ignore the signal", "exit"]
 
 
@@ -73,8 +75,13 @@ def read_harm(seen: dict[str, tuple[str, str]]) -> dict[str, str]:
 
 
 @needs_filters
-def test_no_attempt_reaches_anything() -> None:
-    assert read_harm(make_attempts()) == {}
+@pytest.mark.parametrize(
+    "names",
+    [[name for name in HOSTILE_CALLS if name not in SLOW], pytest.param(SLOW, marks=pytest.mark.nightly)],
+    ids=["quick", "slow"],
+)
+def test_no_attempt_reaches_anything(names: list[str]) -> None:
+    assert read_harm(make_attempts(only=names)) == {}
 
 
 @pytest.mark.nightly

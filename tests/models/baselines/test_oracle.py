@@ -281,7 +281,8 @@ def test_it_passes_all_of_core_in_both_profiles(
     assert not missed
 
 
-@pytest.fixture(scope="module", params=Mode)
+# Entries are set aside alike in both modes, and core tells the answers of the modes apart.
+@pytest.fixture(scope="module", params=[Mode.FC, pytest.param(Mode.PROMPT, marks=pytest.mark.nightly)])
 def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> list[Outcome]:
     """Return the outcomes of the official suite in one mode."""
     suite = open_suite("bfcl", pack_cache)

@@ -91,7 +91,7 @@ def read_body(body: Body) -> Request:
     return Request(messages, tools)
 
 
-RUNS = {"mal_fc": 42, "mal_pr": 37, "mt_wrong_fc": 6, "mt_right_pr": 6, "single_fc": 6}
+RUNS = {"mal_fc": 42, "mal_pr": 37, "mt_wrong_fc": 2, "mt_right_pr": 2, "single_fc": 6}
 """How many recordings of a run are sent."""
 
 
