@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes, read_ending
-from pytest_fcbench.domain.redaction import mask_secrets_within
+from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
 from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
 
 
@@ -59,6 +59,22 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
         message=message,
         # Moonshot states the usage in the choice.
         **read_tokens(usage or choice.get("usage"), CHAT),
+    )
+
+
+SERVED = ("provider", "model", "system_fingerprint")
+"""The members of a reply that say who served it; ``provider`` is OpenRouter's."""
+_LONGEST_NAME = 100
+
+
+def read_served(reply: Mapping[str, object], secrets: Sequence[str]) -> tuple[str, ...]:
+    """Read who served a reply, as ``name=value`` each, without secrets."""
+    members = ((name, reply.get(name)) for name in SERVED)
+    # A terminal would obey what it cannot print.
+    return tuple(
+        f"{name}={''.join(filter(str.isprintable, mask_secrets(value, secrets)))[:_LONGEST_NAME]}"
+        for name, value in members
+        if isinstance(value, str) and value
     )
 
 

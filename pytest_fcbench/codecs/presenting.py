@@ -121,7 +121,7 @@ class Wording:
 
 WireDoc: TypeAlias = dict[str, object]
 
-_JSON_TYPES: Mapping[str, str] = {
+JSON_TYPES: Mapping[str, str] = {
     **dict.fromkeys(("integer", "byte", "short", "long", "Bigint"), "integer"),
     **dict.fromkeys(("number", "float", "double"), "number"),
     **dict.fromkeys(("string", "any", "Any", "String", "char"), "string"),
@@ -129,6 +129,7 @@ _JSON_TYPES: Mapping[str, str] = {
     **dict.fromkeys(("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"), "array"),
     **dict.fromkeys(("dict", "object", "HashMap", "Hashtable"), "object"),
 }
+"""The types of JSON Schema that the official converter names for those of docs."""
 
 
 _TOOLS = IdentityCache[FunctionDoc, Mapping[str, object]](4096)
@@ -414,7 +415,7 @@ def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
 
 
 def _name_json_type(type_name: object) -> str:
-    return _JSON_TYPES.get(type_name, "string") if isinstance(type_name, str) else "string"
+    return JSON_TYPES.get(type_name, "string") if isinstance(type_name, str) else "string"
 
 
 def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:

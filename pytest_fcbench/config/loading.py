@@ -144,6 +144,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "label": name,
         "flags": _FLAGS[role],
         "chosen_parameters": values.list_chosen_parameters(layers),
+        "compares_streams": values.compares_streams(layers),
         "own": layers.own_suites,
         "project": layers.root,
         "judge": judge,

@@ -190,9 +190,9 @@ class Settings:
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
     stream: bool | None = option(
         "HOW",
-        "whether answers are streamed: on or off",
+        "whether answers are streamed: on, off, or both, which compares the two",
         otherwise="off, or as the official family",
-        choices=("off", "on"),
+        choices=("off", "on", "both"),
         of_model=True,
         in_request=True,
     )
@@ -412,6 +412,8 @@ class Settings:
     """The options that named the model, for errors about it: the judge of a run is named by others."""
     chosen_parameters: frozenset[str]
     """The names of ``parameters`` that the user chose; the others have their defaults."""
+    compares_streams: bool
+    """True where each reply is asked for whole and as a stream."""
     own: Mapping[str, Path]
     """The paths of a team's own suites by name."""
     project: Path

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.json_values import DESCRIBED
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.prompting import Prompting, WireRequest
 from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.verdict import Profile
@@ -120,6 +120,8 @@ class Completion:
     """Input tokens that the server wrote to its cache for a price of its own."""
     reasoning_tokens: int | None = None
     """Output tokens that are reasoning."""
+    served: tuple[str, ...] = ()
+    """The members of the reply that say who served it, as ``name=value``."""
 
 
 def describe_ending(completion: Completion) -> str:
@@ -148,13 +150,15 @@ class Party(StrEnum):
     """The web: a search engine and the servers of pages."""
     SERVER = "mcp"
     """The MCP servers that the calls of entries act on."""
+    STREAM = "stream"
+    """The model under test, asked again: for the same reply as a stream, and for the whole one once more."""
     ENDPOINT = "endpoint"
     """The endpoint of the model under test, which is sent requests as they are."""
     OWN_WEB = "own_web"
     """The small web that a suite brings with it."""
 
 
-PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY, Party.ENDPOINT)
+PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY, Party.STREAM, Party.ENDPOINT)
 """The parties that are paid by tokens or time."""
 WEBS = (Party.WEB, Party.OWN_WEB)
 """The parties that answer questions about the web."""
@@ -256,6 +260,25 @@ class Step:
     completion: Completion
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """Counts of the calls that a model under test made, whether they are right or not."""
+
+    __pydantic_config__ = DESCRIBED
+
+    calls: Count
+    first: Count
+    """Calls of the first answer."""
+    valid_json: Count
+    """Calls whose arguments are valid JSON."""
+    known: Count
+    """Calls of a function that was offered."""
+    complete: Count
+    """Calls that give all required parameters."""
+    valid: Count
+    """Calls whose arguments are valid by the schema that was shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ def write_completion(completion: Completion) -> dict[str, object]:
     """Convert a completion to JSON values with nothing left out: usage, message and ids of calls too."""
     members = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
     members |= {name: count for name in _PARTS if (count := getattr(completion, name)) is not None}
+    if completion.served:
+        members["served"] = list(completion.served)
     if completion.message is not None:
         members["message"] = completion.message
     # The next request of a conversation names results by them.
@@ -43,7 +45,7 @@ def write_completion(completion: Completion) -> dict[str, object]:
 
 def read_completion(value: Mapping[str, object]) -> Completion:
     """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
-    message, ids = value.get("message"), value.get("ids")
+    message, ids, served = value.get("message"), value.get("ids"), value.get("served")
     latency_s, input_tokens, output_tokens = (value[name] for name in _BESIDE)
     cache_read, cache_write, reasoning = (value.get(name) for name in _PARTS)
     completion = completion_from_json(value)
@@ -56,6 +58,7 @@ def read_completion(value: Mapping[str, object]) -> Completion:
             for part in completion.tool_calls
         ),
         message=message if isinstance(message, Mapping) else None,
+        served=tuple(map(str, served)) if isinstance(served, list) else (),
         latency_s=float(latency_s) if isinstance(latency_s, (int, float)) else None,
         input_tokens=input_tokens if isinstance(input_tokens, int) else None,
         output_tokens=output_tokens if isinstance(output_tokens, int) else None,

@@ -17,6 +17,7 @@ from pytest_fcbench.present.wording import (
     select_outermost,
 )
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
+from pytest_fcbench.scorecard.aggregate.call_counts import compare_triggering
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.compare.comparison import (
@@ -75,6 +76,7 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
         tabulate_runs(comparison),
         tabulate_scores(comparison),
         *tabulate_beside_scores(comparison),
+        *tabulate_triggering(comparison),
         tabulate_usage(comparison),
         *tabulate_all_flips(comparison, most),
     ]
@@ -220,6 +222,7 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
     both = (
         # A baseline keeps verdicts without the calls that led to them.
         [any(r.paths for r in each) and score_tables.tabulate_calls(each, profile) for each in compared],
+        [score_tables.tabulate_call_schemas(each) for each in compared],
         [score_tables.tabulate_sides(each, profile) for each in compared],
         [score_tables.tabulate_ratings(each, comparison.after.facts.rated_by) for each in compared],
     )
@@ -241,6 +244,18 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
                 left=frozenset({"run"}),
                 optional=("entries", "success"),
             )
+
+
+def tabulate_triggering(comparison: Comparison) -> Iterator[Table]:
+    """Tabulate whether the later run calls where the earlier one does, if scorecards know it."""
+    if found := compare_triggering(comparison.before.records, comparison.after.records):
+        counts = (found.both, found.only_reference, found.only_run, found.neither)
+        shares = (found.precision, found.recall, found.f1)
+        yield Table(
+            "Whether the first answer calls, with the run before as the reference",
+            ("", "both call", "only before", "only after", "neither", "precision", "recall", "F1"),
+            (("all", *map(format_number, counts), *(format_number(each, ".1%") for each in shares)),),
+        )
 
 
 def _select_compared(comparison: Comparison) -> Iterator[list[Record]]:

@@ -17,10 +17,12 @@ from pydantic_core import CoreSchema
 
 from pytest_fcbench.domain.entry import Stratum
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
+from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     Score,
@@ -30,6 +32,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     score_untrained,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
+from pytest_fcbench.scorecard.aggregate.stream_differences import StreamDifferences, count_stream_differences
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
@@ -126,6 +129,10 @@ class ReportResults:
     gate: tuple[RuleOutcome, ...]
     server_checks: Annotated[Mapping[str, CheckCounts] | None, _Absent()] = None
     """Checks of the server by severity, which count in no score; only where there were any."""
+    stream_differences: Annotated[Mapping[str, StreamDifferences] | None, _Absent()] = None
+    """Replies whose stream says something else, by part; only where streams were compared."""
+    calls: Annotated[Mapping[str, CallCounts] | None, _Absent(), _WITH_ALL] = None
+    """Calls of the model, right or not, by category and for ``all``; only where it called."""
 
 
 @cache
@@ -139,7 +146,7 @@ def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str,
     return {key: {**facts, **results}[key] for key in (*order, *results)}
 
 
-_LATER = ("ratings", "headline", "server_checks")
+_LATER = ("ratings", "headline", "server_checks", "stream_differences", "calls")
 """Keys that older sections lack."""
 
 
@@ -212,11 +219,14 @@ def write_section(
         profiles=profiles,
         gate=tuple(gate),
         server_checks=count_checks(records) or None,
+        stream_differences=count_stream_differences(records) or None,
+        calls=sum_calls_by_category(records) or None,
     )
     # Not exclude_none, which would also drop the nulls within, which the schema promises.
     results_json = _results_adapter().dump_python(results, warnings=False)
-    if results_json["server_checks"] is None:
-        del results_json["server_checks"]
+    for key in ("server_checks", "stream_differences", "calls"):
+        if results_json[key] is None:
+            del results_json[key]
     for of, key in (*((results_json["profiles"], profile) for profile in profiles), (results_json, "usage")):
         of[key] = {name: value for name, value in of[key].items() if value is not None}
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), results_json)}

@@ -9,6 +9,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Pr
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_bill, format_dollars, format_limits, format_number
 from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
@@ -20,6 +21,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_marked,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
+from pytest_fcbench.scorecard.aggregate.stream_differences import count_stream_differences
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
@@ -160,6 +162,8 @@ def tabulate_beside_scores(
     """Tabulate what stands beside the scores: checks of the server, strata, turns, ratings and others."""
     tables = (
         tabulate_checks(records),
+        tabulate_stream_differences(records),
+        tabulate_call_schemas(records),
         tabulate_strata(records, profile),
         tabulate_untrained(records, profile, size_of),
         tabulate_right_turns(records, profile),
@@ -182,6 +186,44 @@ def tabulate_checks(records: Sequence[Record]) -> Table | None:
             for name, of in counts.items()
         ),
         legend={"undecided": "the replies do not show what the server does, or none came"},
+        least=_NAME,
+    )
+
+
+def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
+    """Tabulate how many calls keep their schemas, of all and where not all do; None without calls."""
+    counts = sum_calls_by_category(records)
+    if not counts:
+        return None
+    return Table(
+        "calls that keep the schemas that were shown, right or not",
+        ("", "calls", "valid JSON", "known function", "required given", "schema valid"),
+        tuple(
+            (
+                *(name, f"{of.calls:,}"),
+                *(f"{each / of.calls:.1%}" for each in (of.valid_json, of.known, of.complete, of.valid)),
+            )
+            for name, of in counts.items()
+            if name == "all" or of.valid < of.calls
+        ),
+        ("categories whose calls are all valid have no line of their own",),
+        optional=("valid JSON", "known function", "required given"),
+        least=_NAME,
+    )
+
+
+def tabulate_stream_differences(records: Sequence[Record]) -> Table | None:
+    """Tabulate by part of a reply how often its stream differs; None where no stream was compared."""
+    counts = count_stream_differences(records)
+    if not counts:
+        return None
+    return Table(
+        "streams beside whole replies",
+        ("", "replies", "different", "noise"),
+        tuple(
+            (part, f"{of.replies:,}", f"{of.different:,}", f"{of.noise:,}") for part, of in counts.items()
+        ),
+        legend={"noise": "a second whole reply differs from the first one, too"},
         least=_NAME,
     )
 

@@ -13,6 +13,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
+from pytest_fcbench.domain.stream_comparison import ask_streamed_too
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
@@ -165,7 +166,9 @@ class RunContext:
     @cached_property
     def prices(self) -> Mapping[Party, Price]:
         """The prices of the parties that are paid by tokens or time, as far as they are known."""
-        price_by_party: dict[Party, Price | None] = {Party.MODEL: self.price, Party.ENDPOINT: self.price}
+        price_by_party: dict[Party, Price | None] = dict.fromkeys(
+            (Party.MODEL, Party.STREAM, Party.ENDPOINT), self.price
+        )
         if judge := self.settings.judge:
             price_by_party[Party.JUDGE] = judge.price or known_price(judge.model)
         if self.settings.similarity not in MEASURES:
@@ -242,7 +245,10 @@ class RunContext:
         if self._family_texts and not suite.wording.family_texts:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
-        return converse(entry, ConversationContext(manner or self.manner, suite, self.driven, memories))
+        conversation = converse(
+            entry, ConversationContext(manner or self.manner, suite, self.driven, memories)
+        )
+        return ask_streamed_too(conversation) if self.settings.compares_streams else conversation
 
     def lacks_search(self, entry: Entry) -> bool:
         """Tell whether an entry is about the open web, and nobody was named who searches it for the model."""

@@ -50,6 +50,8 @@ class RunModels:
         with ExitStack() as self._opened:
             model = context.model if context.model.immediate else self._open_model_under_test()
             others = self._open_other_parties()
+            if settings.compares_streams and not context.chosen.recorded:
+                others = {**others, Party.STREAM: model}
             needs_route = others or context.checks_endpoint
             self.routed_model: Responder = RoutedModel(model, others) if needs_route else model
             """The model that passes each request to the party that it is for."""

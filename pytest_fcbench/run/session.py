@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
+from pytest_fcbench.codecs.call_schemas import count_calls
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
@@ -44,6 +45,7 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     describe_protocol_notes,
     describe_unusable_answers,
 )
+from pytest_fcbench.scorecard.aggregate.call_counts import describe_serving
 from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_trained
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
@@ -310,7 +312,10 @@ class Session:
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
-        new_record = records.build_record(entry, context.manner, judgement, transcript, context.usd, marks)
+        calls = count_calls(entry, transcript, context.suites[entry.suite].wording) if transcript else None
+        new_record = records.build_record(
+            entry, context.manner, judgement, transcript, context.usd, marks, calls
+        )
         return mark_trained([new_record], context.trained)[0] if context.trained else new_record
 
     def not_scored(
@@ -362,6 +367,7 @@ class Session:
             notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")
         if self.context.waits and self.context.settings.parameters.get("stream"):
             notes.append("answers were asked for as streams (--fcbench-stream=on)")
+        notes += describe_serving(all_records)
         notes += describe_endings(all_records)
         notes += describe_protocol_notes(all_records)
         if unusable_note := describe_unusable_answers(all_records):

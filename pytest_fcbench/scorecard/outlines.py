@@ -31,7 +31,10 @@ _SOMETHING = "…"
 """Stands for a text that is not empty, and for a call."""
 _TOLD = ("right_turns", "turns")
 """The details of a failure that scores count."""
-_ALIKE = ("suite", "category", "group", "model", "mode", "names", "syntax", "marks", "cluster", "stratum")
+_ALIKE = (
+    *("suite", "category", "group", "model", "mode", "names", "syntax", "marks", "cluster", "stratum"),
+    *("calls", "served", "streams"),
+)
 """Members that many Records have in common."""
 _NO_DETAILS: Mapping[str, object] = MappingProxyType({})
 _NO_PATHS: Mapping[Profile, PathScore] = MappingProxyType({})

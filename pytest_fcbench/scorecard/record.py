@@ -34,9 +34,11 @@ from pytest_fcbench.domain.json_values import (
     read_json,
 )
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names
+from pytest_fcbench.domain.stream_comparison import ComparedStream, compare_streams
 from pytest_fcbench.domain.transcript import (
     PAID,
     AuxiliaryCall,
+    CallCounts,
     Completion,
     Ending,
     Fault,
@@ -233,6 +235,12 @@ class Record:
     """A judge's rating of a reply in words; null where no judge was asked."""
     stratum: Annotated[str | None, one_of(None, *Stratum)] = None
     """Stratum of difficulty; null where the suite does not say what makes the entry hard."""
+    calls: CallCounts | None = None
+    """Counts of the model's calls; null where no answer came."""
+    served: tuple[str, ...] = ()
+    """Who served the answers, as replies say: each ``model=``, ``system_fingerprint=`` or ``provider=``."""
+    streams: tuple[ComparedStream, ...] = ()
+    """Of each reply, where its stream differs; empty where no stream was compared."""
 
     def __post_init__(self) -> None:
         for name in _SUMS:
@@ -282,7 +290,7 @@ class Record:
         return Usage(**{name: self._sum_steps(name) for name in _USAGE})
 
 
-_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum", "calls", "served", "streams"}
 """Keys that scorecards of older versions lack."""
 _REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SUMS, *_LATER})
 
@@ -316,8 +324,10 @@ def build_record(
     transcript: Transcript | None,
     usd: Pricing = price_nothing,
     marks: tuple[str, ...] = (),
+    calls: CallCounts | None = None,
 ) -> Record:
     """Build the Record of an entry; ``transcript`` is None where no answer came, ``marks`` are the user's."""
+    completions = transcript.completions if transcript else ()
     cluster = name_cluster(entry.suite, entry.id, entry.cluster)
     return Record(
         entry=entry.key,
@@ -337,6 +347,9 @@ def build_record(
         if transcript
         else (),
         stratum=entry.stratum and entry.stratum.value,
+        calls=calls,
+        streams=compare_streams(transcript) if transcript and transcript.asides else (),
+        served=tuple(dict.fromkeys(each for completion in completions for each in completion.served)),
         **_list_judged_members(judgement),
     )
 

@@ -91,3 +91,30 @@ def test_calls_that_are_missing_from_a_stream_fail(project: Project) -> None:
     """Otherwise the tests above could pass whatever comes."""
     result, _ = run_oracle(project, {FaultKind.ONE_CALL: 1}, STREAMED)
     result.assert_outcomes(passed=6, failed=18)
+
+
+@pytest.mark.parametrize(
+    ("fault", "different"),
+    [((), 0), (("--fault", "cut_stream:1"), 6), (("--fault", "second_choice:1"), 0)],
+)
+def test_streams_are_compared_with_whole_replies(
+    project: Project, fault: tuple[str, ...], different: int
+) -> None:
+    with served("--model", "oracle", *fault) as api_base:
+        words = (
+            "--fcbench-model=openai/oracle",
+            f"--fcbench-api-base={api_base}",
+            "--fcbench-param=api_key=unused",
+        )
+        chosen = ("--fcbench-category=simple_python", "--fcbench-sample=6", "--fcbench-stream=both")
+        options = (*words, *chosen)
+        result = project.run_apart(*options, "--fcbench-retries=0")
+        result.assert_outcomes(passed=6)
+        section: Any = project.scorecard()["fcbench"]
+        counts = {"replies": 6, "different": different, "noise": 0}
+        assert section["stream_differences"]["calls"] == counts
+        result.stdout.fnmatch_lines(["streams beside whole replies", f"calls * 6 * {different} * 0"])
+    # The answers of all parties are kept, so it is judged again without a server.
+    project.run_apart("--fcbench-model=replay:scorecard.json", *chosen).assert_outcomes(passed=6)
+    section = project.scorecard()["fcbench"]
+    assert section["stream_differences"]["calls"] == counts

@@ -177,7 +177,7 @@ class EndpointModel(ABC):
         if "max_completion_tokens" in self.parameters:
             fixed_names.add("max_tokens")
         # Streams tell the token usage only to who asks for it.
-        usage = STREAM_OPTIONS if self.parameters.get("stream") else {}
+        usage = STREAM_OPTIONS if self.parameters.get("stream") or request.defaults.get("stream") else {}
         defaults = {**usage, **request.defaults}
         return self.parameters | {name: defaults[name] for name in defaults if name not in fixed_names}
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from itertools import islice
 
+from pytest_fcbench.codecs.chat_reply import SERVED
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
 from pytest_fcbench.domain.text import join_surrogate_pairs
@@ -109,6 +110,7 @@ def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: Strea
         chunk_choices = choice_list if isinstance(choice_list, list) else []
         if usage := find_usage(chunk):
             reply["usage"] = usage
+        reply |= {name: chunk[name] for name in SERVED if chunk.get(name)}
         for choice in chunk_choices:
             if isinstance(choice, dict):
                 number = index if isinstance(index := choice.get("index"), int) else 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
+from pytest_fcbench.codecs.chat_reply import read_served
 from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api, list_asked
 from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
@@ -136,7 +137,7 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def ask_endpoint(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint as officially. Raises ``CallError``."""
-        return await self.send_request(entry, request, self.parameters)
+        return await self.send_request(entry, request, self.choose_parameters(request))
 
     def require_key(self) -> None:
         """Raise ``CallError`` where the family's endpoint needs a key and none is set."""
@@ -145,7 +146,7 @@ class FamilyModel(OpenAICompatibleModel):
 
     def choose_parameters(self, request: AskModel) -> dict[str, object]:
         """Return the user's parameters: a family's form has its own defaults."""
-        return self.parameters
+        return self.parameters | ({"stream": True} if request.defaults.get("stream") else {})
 
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
@@ -168,7 +169,8 @@ class FamilyModel(OpenAICompatibleModel):
         def read(stream: JoinedStream) -> Completion:
             value = cast("Mapping[str, object]", mask_secrets_within(stream.reply, self.secrets))
             completion = read_family_reply(wire.api, value)
-            return replace(completion, protocol=merge_notes(completion.protocol, stream.notes))
+            protocol = merge_notes(completion.protocol, stream.notes)
+            return replace(completion, protocol=protocol, served=read_served(value, ()))
 
         return await self.exchange_messages(
             url, headers, body_text, read, wants_stream=bool(body.get("stream"))

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.chat_reply import CHAT, read_choice, read_tokens
+from pytest_fcbench.codecs.chat_reply import CHAT, SERVED, read_choice, read_served, read_tokens
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -228,7 +228,8 @@ def _read_completion(
     # litellm translates what every provider states into OpenAI's words.
     usage = getattr(reply, "usage", None)
     counts = read_tokens(usage.model_dump() if usage else None, CHAT)
-    return replace(completion, latency_s=latency_s, **counts)
+    served = read_served({name: getattr(reply, name, None) for name in SERVED}, secrets)
+    return replace(completion, latency_s=latency_s, served=served, **counts)
 
 
 def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:

@@ -16,7 +16,7 @@ from functools import cache, partial
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from pytest_fcbench.codecs.chat_reply import read_choice
+from pytest_fcbench.codecs.chat_reply import read_choice, read_served
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -273,7 +273,8 @@ def read_answer(stream: JoinedStream, secrets: Sequence[str]) -> Completion:
         completion = read_choice(choices[0], stream.reply.get("usage"), secrets)
     except RecursionError:
         raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
-    return replace(completion, protocol=merge_notes(completion.protocol, stream.notes))
+    protocol = merge_notes(completion.protocol, stream.notes)
+    return replace(completion, protocol=protocol, served=read_served(stream.reply, secrets))
 
 
 def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:

@@ -12,6 +12,7 @@ They are written so::
     not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
+    schema>=98%                 calls whose arguments are valid by the schema that was shown, of all calls
     each>=2of3                  each entry passes in 2 of its 3 trials
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
     server_must.broken<=0       checks of the server that are broken, by severity: server_should.broken
@@ -35,6 +36,7 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_bill,
     measure_usage,
 )
+from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
     GROUPS,
@@ -338,6 +340,19 @@ class CallsRule(_BoundRule):
         return self.bound.decide_between(*limits, sentence, "entries not scored")
 
 
+class SchemaRule(_BoundRule):
+    """A bound on the share of calls that are valid by the schema that was shown, right or not."""
+
+    def check(self, evidence: Evidence) -> RuleFinding:
+        """Check the share; undecided where nothing was called."""
+        counts = sum_calls(evidence.records)
+        if not counts.calls:
+            return RuleFinding(UNDECIDED, "the scorecard counts no call of the model")
+        share = counts.valid / counts.calls
+        sentence = f"{counts.valid:,} of {counts.calls:,} calls are valid by their schemas ({share:.2%})"
+        return self.bound.decide(share, sentence)
+
+
 class LatencyRule(_BoundRule):
     """A bound on the latency of calls, in seconds."""
 
@@ -463,6 +478,8 @@ def _parse_own_unit(text: str, metric: str, sign: str, value: str) -> GateRule |
         if not value.isdecimal():
             raise _make_error(text, f"{value!r} is not a number of checks; use e.g. '{metric}<=0'")
         return BrokenChecksRule(text, metric, Bound(sign, int(value)))
+    if metric == "schema":
+        return SchemaRule(text, metric, Bound(sign, _parse_share(text, value)))
     if metric == "not_scored":
         return NotScoredRule(text, metric, Bound(sign, _parse_share(text, value)))
     return None
@@ -485,7 +502,7 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
     valid = (*METRICS, *suites)
     if metric in valid or (metric.startswith("mark:") and metric != "mark:"):
         return metric
-    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, *_BROKEN, "not_scored")
+    others = ("mark:NAME", *_CALLS, *_LATENCIES, *_COSTS, *_BROKEN, "schema", "not_scored")
     raise _make_error(text, describe_unknown_name("metric", metric, (*valid, *others)))
 
 
