@@ -15,6 +15,7 @@ from pytest_fcbench.codecs.chat_reply import (
     RESPONSES,
     UsageForm,
     read_choice,
+    read_served,
     read_tokens,
 )
 from pytest_fcbench.domain.errors import CallError
@@ -262,3 +263,9 @@ def test_no_part_is_larger_than_the_whole() -> None:
         "completion_tokens_details": {"reasoning_tokens": 10**9},
     }
     assert tuple(read_tokens(usage, CHAT).values()) == (9, 5, 9, 0, 5)
+
+
+def test_a_reply_says_who_served_it_without_secrets() -> None:
+    reply = {"model": "m\x1b[1m key-1", "system_fingerprint": None, "provider": "P", "id": "x"}
+    assert read_served(reply, ["key-1"]) == ("provider=P", "model=m[1m ***")
+    assert read_served({"model": 3, "provider": ""}, []) == ()

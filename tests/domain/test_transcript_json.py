@@ -33,6 +33,7 @@ COMPLETIONS = {
     "calls": Completion(tool_calls=(ToolCall("f", '{"a": 1}', "id 1"), "part", ToolCall("g", {"b": [None]}))),
     "no calls": Completion(tool_calls=()),
     "fault": Completion(text="too long", fault=Fault.OVERFLOW),
+    "served": Completion(text="x", served=("model=a", "provider=b")),
     "ending": Completion(
         text="x", finish_reason="length", ending=Ending.CUT, refusal="no", in_parts=True, message={"a": [1]}
     ),

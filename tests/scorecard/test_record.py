@@ -16,6 +16,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
+    CallCounts,
     Completion,
     Ending,
     Fault,
@@ -46,6 +47,7 @@ from pytest_fcbench.scorecard.record import (
     read_answer,
     sort_records,
     to_json,
+    write_record,
 )
 from tests.cases import each_case
 from tests.factories import (
@@ -254,6 +256,8 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "as_written": None,
         "rating": None,
         "stratum": None,
+        "calls": None,
+        "served": [],
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
@@ -417,7 +421,7 @@ _SUMS = set(asdict(Usage()))
 """What a Record's JSON says for readers and can be computed again."""
 
 
-_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum", "calls", "served"}
 """What older scorecards do not have."""
 
 
@@ -427,6 +431,15 @@ def test_json_without_a_key_is_no_record(key: str) -> None:
     del value[key]
     with pytest.raises(KeyError, match=key):
         from_json(value)
+
+
+def test_a_record_keeps_each_server_of_its_answers_once_and_its_calls() -> None:
+    answers = [Completion(text="x", served=served) for served in (("model=a", "provider=b"), ("model=a",))]
+    transcript = replace(make_transcript("x"), turns=(tuple(map(Step, answers)),))
+    counts = CallCounts(2, 2, 2, 1, 1, 1)
+    record = build_record(make_entry(), MANNER, PASSED, transcript, calls=counts)
+    assert record.served == ("model=a", "provider=b")
+    assert from_json(json.loads(write_record(record))) == record
 
 
 def test_a_record_of_an_older_scorecard_has_no_path() -> None:

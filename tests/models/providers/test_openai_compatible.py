@@ -238,7 +238,9 @@ def test_text_calls_reasoning_and_usage_are_read() -> None:
     reply = make_message_reply("<think>2</think> 4", [("f", '{"a": ')], reasoning_content="2 and 2")
     completion, _ = ask_model(lambda _: reply)
     assert replace(completion, latency_s=None, message=None) == Completion(
-        *("<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7), finish_reason="stop"
+        *("<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7),
+        finish_reason="stop",
+        served=("model=loopback",),
     )
     assert completion.latency_s is not None
     assert 0 < completion.latency_s < 60
