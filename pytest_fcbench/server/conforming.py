@@ -246,7 +246,7 @@ def check_request(body: object, name: str) -> None:
         raise _refuse("messages must be a list of messages")
     for message in map(as_mapping, messages):
         if message.get("role") not in _ROLES:
-            raise _refuse(f"the role {message.get('role')!r} is none of {', '.join(_ROLES)}")
+            raise _refuse(f"the role {message.get('role')!r} must be one of {', '.join(_ROLES)}")
         content = message.get("content")
         for part in content if isinstance(content, list) else ():
             if as_mapping(part).get("type") != "text":
@@ -286,7 +286,7 @@ def _check_types(schema: object) -> None:
     if isinstance(schema, Mapping):
         kind = schema.get("type")
         if isinstance(kind, str) and kind not in _TYPES:
-            raise _refuse(f"{kind!r} is no type of JSON Schema")
+            raise _refuse(f"{kind!r} is not a type of JSON Schema")
     for part in (
         schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ()
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from pytest_fcbench.domain.transcript import drive_conversation_async
 from pytest_fcbench.domain.verdict import NOTED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.server_check import properties
 from pytest_fcbench.kinds.server_check.kind import exchange_requests, get_check, judge_rounds
+from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.server import app
@@ -39,9 +40,8 @@ def check_server(fault: Fault | None, *ids: str) -> Mapping[str, Verdict]:
     async def check_all() -> Mapping[str, Verdict]:
         draws = draw_faults({fault: 1.0} if fault else {}, read_latency("0"), 0)
         model = ConformingModel("conforming")
-        server = ChatServer(
-            "conforming", EntryIndex([], lambda _: None), draws, 1, Judge(None, None), None, model
-        )  # type: ignore[arg-type,return-value]
+        judge = Judge(None, None)
+        server = ChatServer("conforming", EntryIndex([], OracleModel), draws, 1, judge, conforming=model)
         async with TestServer(server.build_application()) as served:
             base = f"http://{served.host}:{served.port}/v1"
             probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="conforming"))
@@ -49,10 +49,8 @@ def check_server(fault: Fault | None, *ids: str) -> Mapping[str, Verdict]:
             for entry in list_checks():
                 if not ids or entry.id in ids:
                     check = get_check(entry)
-                    rounds = await drive_conversation_async(
-                        exchange_requests(check),
-                        lambda question, entry=entry: probe.complete(entry, question),
-                    )
+                    ask = partial(probe.complete, entry)
+                    rounds = await drive_conversation_async(exchange_requests(check), ask)
                     verdicts[entry.id] = judge_rounds(check, rounds)
             return verdicts
 

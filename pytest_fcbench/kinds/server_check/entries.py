@@ -57,7 +57,7 @@ from pytest_fcbench.kinds.server_check.exchange import CHAT, MESSAGES, RESPONSES
 from pytest_fcbench.kinds.server_check.properties import PROPERTIES
 
 
-class Severity(StrEnum):
+class CheckSeverity(StrEnum):
     """How much a broken property matters."""
 
     MUST = "must"
@@ -68,7 +68,7 @@ class Severity(StrEnum):
     """Good to know; servers differ here."""
 
 
-class ToolRow(Row):
+class OfferedToolRow(Row):
     """A tool; other members are sent as they are."""
 
     model_config = pydantic.ConfigDict(extra="allow")
@@ -94,7 +94,7 @@ class CheckRow(EntryRow):
 
     property: str
     """A sentence: what a right server does."""
-    severity: Annotated[str, OneOf("severity", tuple(Severity))]
+    severity: Annotated[str, OneOf("severity", tuple(CheckSeverity))]
     topic: Given[str] = None
     request: Given[dict[str, object]] = None
     """The body of the only request."""
@@ -121,7 +121,7 @@ class CheckFile(Row):
 
     category: str
     entries: list[CheckRow]
-    tools: Given[dict[str, ToolRow]] = None
+    tools: Given[dict[str, OfferedToolRow]] = None
     """Tools that requests offer by name."""
     base: Given[dict[str, object]] = None
     """Members of the body of each request at chat/completions."""
@@ -132,7 +132,7 @@ class ServerCheck(Expectation):
     """Requests, and the properties that their replies must have."""
 
     sentence: str
-    severity: Severity
+    severity: CheckSeverity
     topic: str
     requests: Mapping[str, RawRequest]
     expected: Mapping[str, object]
@@ -156,7 +156,7 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iter
             requests = {"reply": _make_request(RequestRow(body=each.request), row, place.at("request"))}
         check = ServerCheck(
             each.property,
-            Severity(each.severity),
+            CheckSeverity(each.severity),
             each.topic or each.id.partition("_")[0],
             requests,
             _read_properties(each.expect, place.at("expect"), requests),
@@ -196,7 +196,7 @@ def _fill_words(value: object) -> object:
     return {key: _fill_words(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def _offer_tool(tool: object, known: Mapping[str, ToolRow], path: str, at: Field) -> object:
+def _offer_tool(tool: object, known: Mapping[str, OfferedToolRow], path: str, at: Field) -> object:
     """Return a tool in the form of its interface; one that is no name is sent as it is."""
     if not isinstance(tool, str):
         return tool

@@ -54,7 +54,7 @@ class RawRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SentCall:
+class ServerCall:
     """A tool call as the server sent it; any member may be of any type."""
 
     id: object
@@ -73,7 +73,7 @@ class SentCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ServerExchange:
     """What came back for a request."""
 
     status: int
@@ -96,7 +96,7 @@ class Exchange:
         )
 
     @classmethod
-    def read_completion(cls, completion: Completion) -> Exchange:
+    def read_completion(cls, completion: Completion) -> ServerExchange:
         """Read what ``write_completion`` wrote."""
         members = read_json_text(completion.text or "{}")
         return cls(**{**members, "notes": tuple(members["notes"])})
@@ -117,11 +117,11 @@ def list_tokens(reply: Mapping[str, object]) -> tuple[int | None, int | None, in
 
 
 @dataclass(frozen=True)
-class ServedReply:
+class ServerReply:
     """The reply to a request, read the same way for each interface."""
 
     request: RawRequest
-    exchange: Exchange
+    exchange: ServerExchange
     latency_s: float = 0.0
 
     @property
@@ -150,11 +150,11 @@ class ServedReply:
         return _list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
 
     @cached_property
-    def calls(self) -> tuple[SentCall, ...]:
+    def calls(self) -> tuple[ServerCall, ...]:
         """The tool calls of the first choice."""
         if self.request.path == CHAT:
             return tuple(
-                SentCall(
+                ServerCall(
                     call.get("id"),
                     as_mapping(call.get("function")).get("name"),
                     as_mapping(call.get("function")).get("arguments"),
@@ -163,7 +163,7 @@ class ServedReply:
                 for call in _list_objects(self.message.get("tool_calls"))
             )
         return tuple(
-            SentCall(
+            ServerCall(
                 item.get("call_id", item.get("id")),
                 item.get("name"),
                 item.get("arguments", item.get("input")),
@@ -214,7 +214,7 @@ class ServedReply:
         return f"{', '.join(said) or 'nothing'}; finish_reason {self.ending}"
 
 
-def describe_error(exchange: Exchange) -> str:
+def describe_error(exchange: ServerExchange) -> str:
     """Return the words of an error reply in one line."""
     error = (exchange.reply or {}).get("error", exchange.reply)
     words = as_mapping(error).get("message") or (json.dumps(error) if error else exchange.beginning)
@@ -233,7 +233,7 @@ def _join_texts(content: object) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-Replies: TypeAlias = Mapping[str, ServedReply]
+Replies: TypeAlias = Mapping[str, ServerReply]
 """The replies to the requests of a check, by the names of the requests."""
 
 

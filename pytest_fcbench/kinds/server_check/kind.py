@@ -33,14 +33,14 @@ from pytest_fcbench.domain.transcript import (
 )
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_once
-from pytest_fcbench.kinds.server_check.entries import ServerCheck, Severity
+from pytest_fcbench.kinds.server_check.entries import CheckSeverity, ServerCheck
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
     CUT,
-    Exchange,
     RawRequest,
     Replies,
-    ServedReply,
+    ServerExchange,
+    ServerReply,
     describe_error,
     leave_out,
 )
@@ -117,7 +117,7 @@ def exchange_requests(check: ServerCheck) -> Exchanges:
     removed: list[str] = []
     rounds: list[Replies] = []
     for seed in range(1, check.seeds + 1):
-        replies: dict[str, ServedReply] = {}
+        replies: dict[str, ServerReply] = {}
         for name, request in check.requests.items():
             replies[name] = yield from _exchange(_add_seed(request, seed, check), check, removed, sent)
         rounds.append(replies)
@@ -133,7 +133,7 @@ def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
 
 def _exchange(
     request: RawRequest, check: ServerCheck, removed: list[str], sent: Counter[str]
-) -> Generator[AskModel, Completion, ServedReply]:
+) -> Generator[AskModel, Completion, ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
     for name in removed:
         request = leave_out(request, name)
@@ -144,7 +144,7 @@ def _exchange(
         completion = yield question
         if completion.fault:
             raise UnansweredRequestError(completion.text or "no reply")
-        reply = ServedReply(request, Exchange.read_completion(completion), completion.latency_s or 0.0)
+        reply = ServerReply(request, ServerExchange.read_completion(completion), completion.latency_s or 0.0)
         if (refused := _find_refused(reply, check)) is None:
             return reply
         removed.append(refused)
@@ -154,7 +154,7 @@ def _exchange(
 _REMOVABLE = ("temperature", "seed", "max_tokens", "stream_options")
 
 
-def _find_refused(reply: ServedReply, check: ServerCheck) -> str | None:
+def _find_refused(reply: ServerReply, check: ServerCheck) -> str | None:
     """Return the parameter of ``base`` that a server names as it refuses a request, or None."""
     if reply.exchange.status not in (400, 422) or reply.exchange.status in check.statuses:
         return None
@@ -179,7 +179,7 @@ def judge_rounds(check: ServerCheck, rounds: Sequence[Replies]) -> Verdict:
             judge_replies(check, replies)
         except BrokenProperty as finding:
             reason = f"{finding}" if len(rounds) == 1 else f"{finding} (seed {seed})"
-            if check.severity is Severity.INFO:
+            if check.severity is CheckSeverity.INFO:
                 return NotScored(NOTED, reason)
             return Failed(f"server:{check.severity}", reason, {"topic": check.topic})
         except UndecidedProperty as finding:

@@ -17,7 +17,7 @@ import pydantic
 
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, describe_note
 from pytest_fcbench.domain.text import as_mapping, read_json_text
-from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServedReply, describe_error
+from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServerReply, describe_error
 
 
 class BrokenProperty(Exception):  # noqa: N818 - a finding, not an error of the program
@@ -48,7 +48,7 @@ PROPERTIES: dict[str, Property] = {}
 """Every property by name."""
 
 OfReplies: TypeAlias = Callable[[Replies, Any], None]
-OfReply: TypeAlias = Callable[[ServedReply, Any], None]
+OfReply: TypeAlias = Callable[[ServerReply, Any], None]
 
 
 def check_replies(name: str, argument: Any, *, cut_decides: bool = False) -> Callable[[OfReplies], OfReplies]:
@@ -79,7 +79,7 @@ def check_each(name: str, argument: Any, *, cut_decides: bool = False) -> Callab
     return register
 
 
-class Range(pydantic.BaseModel):
+class CountRange(pydantic.BaseModel):
     """A number of things, at least and at most."""
 
     model_config = pydantic.ConfigDict(extra="forbid")
@@ -95,16 +95,16 @@ class Range(pydantic.BaseModel):
 # Calls
 
 
-@check_each("calls", int | Range)
-def count_calls(reply: ServedReply, wanted: int | Range) -> None:
+@check_each("calls", int | CountRange)
+def count_calls(reply: ServerReply, wanted: int | CountRange) -> None:
     """The number of calls in a reply."""
-    span = Range(least=wanted, most=wanted) if isinstance(wanted, int) else wanted
+    span = CountRange(least=wanted, most=wanted) if isinstance(wanted, int) else wanted
     if not span.holds(len(reply.calls)):
         raise BrokenProperty(f"{len(reply.calls)} calls: {reply}")
 
 
 @check_each("names", list[str])
-def name_calls(reply: ServedReply, wanted: Sequence[str]) -> None:
+def name_calls(reply: ServerReply, wanted: Sequence[str]) -> None:
     """The names that calls may have."""
     for call in _require_calls(reply):
         if call.name not in wanted:
@@ -112,15 +112,15 @@ def name_calls(reply: ServedReply, wanted: Sequence[str]) -> None:
 
 
 @check_each("arguments", Literal["object", "valid"] | dict[str, object])
-def judge_arguments(reply: ServedReply, wanted: str | Mapping[str, object]) -> None:
+def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> None:
     """The arguments of calls: a JSON object, an object that its schema takes, or just this object."""
     for call in _require_calls(reply):
         try:
             arguments = call.read_arguments()
         except (ValueError, RecursionError):
-            raise BrokenProperty(f"the arguments are no JSON: {call}") from None
+            raise BrokenProperty(f"the arguments cannot be read as JSON: {call}") from None
         if not isinstance(arguments, Mapping):
-            raise BrokenProperty(f"the arguments are no JSON object: {call}")
+            raise BrokenProperty(f"the arguments are JSON, but not an object: {call}")
         if isinstance(wanted, Mapping) and arguments != wanted:
             raise BrokenProperty(f"the arguments are {json.dumps(arguments)}, not {json.dumps(wanted)}")
         if wanted == "valid" and (
@@ -130,7 +130,7 @@ def judge_arguments(reply: ServedReply, wanted: str | Mapping[str, object]) -> N
 
 
 @check_each("argument_type", Literal["text", "object"])
-def judge_argument_type(reply: ServedReply, wanted: str) -> None:
+def judge_argument_type(reply: ServerReply, wanted: str) -> None:
     """The form of arguments: JSON text, as OpenAI's interfaces have it, or an object."""
     for call in _require_calls(reply):
         if isinstance(call.arguments, str) is not (wanted == "text"):
@@ -138,7 +138,7 @@ def judge_argument_type(reply: ServedReply, wanted: str) -> None:
 
 
 @check_each("ids", Literal["unique"])
-def judge_ids(reply: ServedReply, wanted: str) -> None:
+def judge_ids(reply: ServerReply, wanted: str) -> None:
     """The ids of calls: texts, each once."""
     ids = [call.id for call in _require_calls(reply)]
     if not all(isinstance(each, str) and each for each in ids):
@@ -156,7 +156,7 @@ def compare_ids(replies: Replies, wanted: Sequence[str]) -> None:
 
 
 @check_each("call_type", str)
-def judge_call_type(reply: ServedReply, wanted: str) -> None:
+def judge_call_type(reply: ServerReply, wanted: str) -> None:
     """The member ``type`` of calls."""
     for call in _require_calls(reply):
         if call.type != wanted:
@@ -167,7 +167,7 @@ def judge_call_type(reply: ServedReply, wanted: str) -> None:
 
 
 @check_each("text", Literal["none", "some"])
-def judge_text(reply: ServedReply, wanted: str) -> None:
+def judge_text(reply: ServerReply, wanted: str) -> None:
     """Whether a reply has words."""
     if wanted == "none" and reply.text.strip():
         raise BrokenProperty(f"the text is {reply.text!r:.200}")
@@ -182,7 +182,7 @@ MARKUP = re.compile(
 
 
 @check_each("markup", Literal["none"], cut_decides=False)
-def find_markup(reply: ServedReply, wanted: str) -> None:
+def find_markup(reply: ServerReply, wanted: str) -> None:
     """Markup of templates in text or reasoning beside calls, which a parser should have taken out."""
     _require_calls(reply)
     for place, text in (("text", reply.text), ("reasoning", reply.reasoning)):
@@ -191,12 +191,12 @@ def find_markup(reply: ServedReply, wanted: str) -> None:
 
 
 @check_each("json_text", dict[str, object])
-def judge_json_text(reply: ServedReply, wanted: Mapping[str, object]) -> None:
+def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
     """A text that is JSON, and that a schema takes."""
     try:
         value = read_json_text(reply.text)
     except (ValueError, RecursionError):
-        raise BrokenProperty(f"the text is no JSON: {reply.text!r:.200}") from None
+        raise BrokenProperty(f"the text cannot be read as JSON: {reply.text!r:.200}") from None
     if flaw := find_schema_error(value, wanted):
         raise BrokenProperty(f"{reply.text!r:.200}: {flaw}")
 
@@ -205,7 +205,7 @@ def judge_json_text(reply: ServedReply, wanted: Mapping[str, object]) -> None:
 
 
 @check_each("ending", str | list[str], cut_decides=True)
-def judge_ending(reply: ServedReply, wanted: str | Sequence[str]) -> None:
+def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
     """The reason why a reply ended; with ``tool_calls`` it is about replies that call."""
     if wanted == "tool_calls":
         _require_calls(reply)
@@ -218,7 +218,7 @@ def judge_ending(reply: ServedReply, wanted: str | Sequence[str]) -> None:
 
 
 @check_each("cut_calls", Literal["none", "marked"], cut_decides=True)
-def judge_cut_calls(reply: ServedReply, wanted: str) -> None:
+def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
     """A call that the limit of tokens cuts: its reply says so, or it is not sent at all."""
     broken = [call for call in reply.calls if not _is_json(call.arguments)]
     if broken and (wanted == "none" or reply.ending != CUT):
@@ -226,7 +226,7 @@ def judge_cut_calls(reply: ServedReply, wanted: str) -> None:
 
 
 @check_each("usage", Literal["adds_up"], cut_decides=True)
-def add_usage(reply: ServedReply, wanted: str) -> None:
+def add_usage(reply: ServerReply, wanted: str) -> None:
     """The tokens of prompt and answer, which make the total."""
     prompt, answer, total = reply.tokens
     if not prompt or answer is None:
@@ -258,7 +258,7 @@ def compare_prompts(replies: Replies, wanted: Growth) -> None:
 
 
 @check_each("choices", int, cut_decides=True)
-def count_choices(reply: ServedReply, wanted: int) -> None:
+def count_choices(reply: ServerReply, wanted: int) -> None:
     """The number of choices."""
     if len(reply.choices) != wanted:
         raise BrokenProperty(f"{len(reply.choices)} choices, not {wanted}")
@@ -268,7 +268,7 @@ def count_choices(reply: ServedReply, wanted: int) -> None:
 
 
 @check_each("notes", list[ProtocolNote], cut_decides=True)
-def find_notes(reply: ServedReply, wanted: Sequence[ProtocolNote]) -> None:
+def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
     """What a server must not do against its interface, as notes on any run tell it."""
     for note in reply.exchange.notes:
         if note in wanted:
@@ -276,7 +276,7 @@ def find_notes(reply: ServedReply, wanted: Sequence[ProtocolNote]) -> None:
 
 
 @check_each("content_type", str, cut_decides=True)
-def judge_content_type(reply: ServedReply, wanted: str) -> None:
+def judge_content_type(reply: ServerReply, wanted: str) -> None:
     """The type of the body."""
     if reply.exchange.content_type.partition(";")[0].strip().lower() != wanted:
         raise BrokenProperty(f"the content type is {reply.exchange.content_type!r}, not {wanted}")
@@ -304,7 +304,7 @@ def compare_replies(replies: Replies, wanted: Likeness) -> None:
             raise BrokenProperty(f"{part}: {wanted.one} {value!r:.150}, {wanted.other} {other[part]!r:.150}")
 
 
-def _list_parts(reply: ServedReply) -> Mapping[str, object]:
+def _list_parts(reply: ServerReply) -> Mapping[str, object]:
     calls = [
         [call.name, call.read_arguments() if _is_json(call.arguments) else call.arguments]
         for call in reply.calls
@@ -316,7 +316,7 @@ def _list_parts(reply: ServedReply) -> Mapping[str, object]:
 
 
 @check_each("error", Literal["object"], cut_decides=True)
-def judge_error(reply: ServedReply, wanted: str) -> None:
+def judge_error(reply: ServerReply, wanted: str) -> None:
     """The body of a refusal: a JSON object that says what is wrong."""
     if reply.exchange.status == 200:
         return
@@ -327,7 +327,7 @@ def judge_error(reply: ServedReply, wanted: str) -> None:
         )
 
 
-class Pace(pydantic.BaseModel):
+class ReplyPace(pydantic.BaseModel):
     """A reply that takes no longer than some times what another one takes."""
 
     model_config = pydantic.ConfigDict(extra="forbid")
@@ -341,8 +341,8 @@ _SHORT_S = 5.0
 """Seconds within which a reply is never late."""
 
 
-@check_replies("soon", Pace, cut_decides=True)
-def compare_pace(replies: Replies, wanted: Pace) -> None:
+@check_replies("soon", ReplyPace, cut_decides=True)
+def compare_pace(replies: Replies, wanted: ReplyPace) -> None:
     """The time of a reply beside that of an earlier one."""
     before, after = replies[wanted.before].latency_s, replies[wanted.after].latency_s
     if after > max(_SHORT_S, before * wanted.times):
@@ -357,7 +357,7 @@ def find_schema_error(value: object, schema: Mapping[str, object]) -> str | None
     return None if error is None else f"{error.json_path}: {error.message:.200}"
 
 
-def _require_calls(reply: ServedReply) -> Sequence[Any]:
+def _require_calls(reply: ServerReply) -> Sequence[Any]:
     if not reply.calls:
         raise UndecidedProperty("the model called nothing")
     return reply.calls
@@ -373,7 +373,7 @@ def _is_json(arguments: object) -> bool:
     return True
 
 
-def _read_limit(reply: ServedReply) -> int:
+def _read_limit(reply: ServerReply) -> int:
     body = as_mapping(reply.request.body)
     limits = (body.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
     return next((limit for limit in limits if isinstance(limit, int)), 0)

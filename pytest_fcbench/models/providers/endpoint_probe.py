@@ -14,7 +14,7 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.kinds.server_check.exchange import MESSAGES, RESPONSES, Exchange, RawRequest
+from pytest_fcbench.kinds.server_check.exchange import MESSAGES, RESPONSES, RawRequest, ServerExchange
 from pytest_fcbench.models.providers.event_stream import read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
@@ -57,8 +57,10 @@ class EndpointProbe:
         start_time = time.perf_counter()
         try:
             if raw.drop:
-                status = await self._drop_reply(raw, body)
-                return Exchange(status, "", None).write_completion(time.perf_counter() - start_time)
+                status = await self.model.connections.drop_reply(
+                    self._find_address(raw), self._write_headers(raw), body, self.model.timeout_s
+                )
+                return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
             reply = await self.model.connections.send_request(
                 "POST",
                 self._find_address(raw),
@@ -90,29 +92,8 @@ class EndpointProbe:
         own = {"x-api-key": key, "anthropic-version": "2023-06-01"} if raw.path == MESSAGES else {}
         return {**headers, "Authorization": f"Bearer {key}", **own}
 
-    async def _drop_reply(self, raw: RawRequest, body: str) -> int:
-        """Send a request, read the first bytes of the reply and close the connection; return the status."""
-        import aiohttp
 
-        session = await self.model.connections.open_session()
-        patience = aiohttp.ClientTimeout(total=self.model.timeout_s)
-        try:
-            async with session.post(
-                self._find_address(raw),
-                data=body,
-                headers=self._write_headers(raw),
-                timeout=patience,
-                allow_redirects=False,
-            ) as response:
-                with suppress(StopAsyncIteration):
-                    await anext(response.content.iter_any())
-                response.close()
-                return response.status
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise CallError("connection", f"{type(error).__name__}: {error}", transient=True) from None
-
-
-def read_exchange(raw: RawRequest, reply: HttpReply, model: OpenAICompatibleModel) -> Exchange:
+def read_exchange(raw: RawRequest, reply: HttpReply, model: OpenAICompatibleModel) -> ServerExchange:
     """Read a reply as far as it can be read, without secrets."""
     content_type = reply.headers.get("Content-Type", "")
     text = mask_secrets(reply.body.decode("utf-8", "replace"), model.secrets)
@@ -124,16 +105,16 @@ def read_exchange(raw: RawRequest, reply: HttpReply, model: OpenAICompatibleMode
         try:
             joined = read_value(text.encode(), content_type, wants_stream=wants_stream)
         except ReportedError as error:
-            return Exchange(reply.status, content_type, None, text[:_BEGINNING], (error.cause,))
+            return ServerExchange(reply.status, content_type, None, text[:_BEGINNING], (error.cause,))
         except (CallError, RecursionError):
-            return Exchange(reply.status, content_type, None, text[:_BEGINNING])
-        return Exchange(reply.status, content_type, joined.reply, notes=joined.notes)
+            return ServerExchange(reply.status, content_type, None, text[:_BEGINNING])
+        return ServerExchange(reply.status, content_type, joined.reply, notes=joined.notes)
     else:
         with suppress(ValueError, RecursionError):
             value = read_json_text(text)
     if isinstance(value, Mapping):
-        return Exchange(reply.status, content_type, value)
-    return Exchange(reply.status, content_type, None, text[:_BEGINNING])
+        return ServerExchange(reply.status, content_type, value)
+    return ServerExchange(reply.status, content_type, None, text[:_BEGINNING])
 
 
 def _find_response(text: str) -> object:

@@ -151,6 +151,24 @@ class ConnectionPool:
             raise CallError("endpoint", _explain_failure(error), transient=True) from None
         raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
 
+    async def drop_reply(self, url: str, headers: Mapping[str, str], body: str, timeout_s: float) -> int:
+        """Post a request, go away after the first bytes of the reply, and return its status.
+
+        Raises ``CallError`` where no reply comes.
+        """
+        import aiohttp
+
+        session, patience = await self.open_session(), aiohttp.ClientTimeout(total=timeout_s)
+        try:
+            async with session.post(
+                url, data=body, headers=headers, timeout=patience, allow_redirects=False
+            ) as response:
+                await response.content.readany()
+                response.close()
+                return response.status
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise CallError("connection", _explain_failure(error), transient=True) from None
+
     async def open_session(self) -> aiohttp.ClientSession:
         """Return the session of the running event loop."""
         loop = asyncio.get_running_loop()

@@ -12,9 +12,9 @@ from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
     MESSAGES,
     RESPONSES,
-    Exchange,
     RawRequest,
-    ServedReply,
+    ServerExchange,
+    ServerReply,
 )
 from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
 from tests.cases import each_case
@@ -34,7 +34,7 @@ def call(
 
 def chat(
     *calls: Any, text: str | None = None, ending: object = "tool_calls", usage: object = None, **options: Any
-) -> ServedReply:
+) -> ServerReply:
     """A reply of OpenAI's chat interface."""
     message = {
         "content": text,
@@ -44,8 +44,8 @@ def chat(
     body = {"choices": [{"message": message, "finish_reason": ending}] * options.pop("n", 1), "usage": usage}
     request = RawRequest(CHAT, {"tools": [TOOL], "max_tokens": 10})
     status, latency_s = options.pop("status", 200), options.pop("latency_s", 0.0)
-    return ServedReply(
-        request, Exchange(status, options.pop("kind", "application/json"), body, **options), latency_s
+    return ServerReply(
+        request, ServerExchange(status, options.pop("kind", "application/json"), body, **options), latency_s
     )
 
 
@@ -53,11 +53,11 @@ def usage(prompt: object, answer: object = 2, total: object = None) -> Mapping[s
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": total}
 
 
-def error(status: int, body: Mapping[str, object] | None, beginning: str = "") -> ServedReply:
-    return ServedReply(RawRequest(CHAT, {}), Exchange(status, "application/json", body, beginning))
+def error(status: int, body: Mapping[str, object] | None, beginning: str = "") -> ServerReply:
+    return ServerReply(RawRequest(CHAT, {}), ServerExchange(status, "application/json", body, beginning))
 
 
-def find_breach(name: str, wanted: object, **replies: ServedReply) -> str:
+def find_breach(name: str, wanted: object, **replies: ServerReply) -> str:
     """What a property says of replies: kept, broken or undecided."""
     own = PROPERTIES[name]
     try:
@@ -73,7 +73,7 @@ TEXT = chat(text="Fine.", ending="stop")
 SAME = {"one": "one", "other": "other", "again": "again"}
 GROWS = {"less": "one", "more": "other", "by": 5}
 
-CASES: list[tuple[str, object, str, dict[str, ServedReply]]] = [
+CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("calls", 0, "kept", {"reply": TEXT}),
     ("calls", 0, "broken", {"reply": chat(call())}),
     ("calls", {"least": 1}, "broken", {"reply": TEXT}),
@@ -161,7 +161,7 @@ CASES: list[tuple[str, object, str, dict[str, ServedReply]]] = [
 
 @each_case("name, wanted, found, replies", CASES)
 def test_a_property_is_kept_broken_or_undecided(
-    name: str, wanted: object, found: str, replies: dict[str, ServedReply]
+    name: str, wanted: object, found: str, replies: dict[str, ServerReply]
 ) -> None:
     assert find_breach(name, wanted, **replies) == found
 
@@ -182,7 +182,7 @@ def test_replies_of_other_interfaces_are_read_alike() -> None:
     block = {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}
     message = {"content": [{"type": "text", "text": "So."}, block], "stop_reason": "tool_use"}
     replies = [
-        ServedReply(RawRequest(path, {}), Exchange(200, "application/json", body))
+        ServerReply(RawRequest(path, {}), ServerExchange(200, "application/json", body))
         for path, body in ((RESPONSES, response), (MESSAGES, message))
     ]
     assert [[(each.id, each.name, each.read_arguments()) for each in reply.calls] for reply in replies] == [
@@ -193,7 +193,7 @@ def test_replies_of_other_interfaces_are_read_alike() -> None:
 
 
 def test_an_exchange_is_kept_as_a_completion() -> None:
-    exchange = Exchange(400, "text/plain", None, "no", ("no_done",))
+    exchange = ServerExchange(400, "text/plain", None, "no", ("no_done",))
     completion = exchange.write_completion(0.5)
-    assert Exchange.read_completion(completion) == exchange
+    assert ServerExchange.read_completion(completion) == exchange
     assert json.loads(completion.text or "")["status"] == 400
