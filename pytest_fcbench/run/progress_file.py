@@ -140,5 +140,6 @@ class GroupTally:
             line = f"  {group:<12} {self._done[group]:>5} of {total:<5}"
             if judged_count := self._judged[group]:
                 interval = find_share_interval(self._passed[group], judged_count)
-                line += f" {self._passed[group] / judged_count:>6.1%} passed (95% CI {format_limits(interval)})"
+                share = self._passed[group] / judged_count
+                line += f" {share:>6.1%} passed (95% CI {format_limits(interval)})"
             yield line
