@@ -73,10 +73,16 @@ CAUGHT: Mapping[Fault, Sequence[str]] = {
     WireFault.IGNORE_REQUIRED: [
         "choice_required",
         "choice_required_streamed",
+        "choice_required_strict",
         "names_dashes",
         "calls_without_schema",
     ],
-    WireFault.IGNORE_NAMED: ["choice_named", "choice_named_streamed", "choice_allowed_tools"],
+    WireFault.IGNORE_NAMED: [
+        "choice_named",
+        "choice_named_streamed",
+        "choice_named_strict",
+        "choice_allowed_tools",
+    ],
     WireFault.IGNORE_PARALLEL: ["parallel_off", "parallel_off_streamed"],
     WireFault.IGNORE_STRICT: [
         *(

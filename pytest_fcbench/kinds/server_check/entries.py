@@ -104,6 +104,8 @@ class CheckRow(EntryRow):
     """The number of times that all requests are sent, each time with another seed."""
     refusable: bool = False
     """True where a server may lack the feature."""
+    finite: bool = False
+    """True where a right reply is short, so that one that is cut breaks the check."""
     status: Given[Some[int]] = None
     """The statuses that replies may have; 200 where it is left out."""
     expect: dict[str, object]
@@ -139,6 +141,7 @@ class ServerCheck(Expectation):
     statuses: tuple[int, ...] = (200,)
     seeds: int = 1
     refusable: bool = False
+    finite: bool = False
     removable: frozenset[str] = field(default_factory=frozenset)
     """Members of bodies that come from ``base``; a server that refuses one is asked without it."""
 
@@ -163,6 +166,7 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iter
             tuple(each.status or (200,)),
             each.seeds,
             each.refusable,
+            each.finite,
             frozenset(row.base or ()),
         )
         shown = next(iter(requests.values())).body

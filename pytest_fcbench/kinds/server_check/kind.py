@@ -191,7 +191,11 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
     """Judge the replies to one seed. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
     for finding in _judge_statuses(check, replies):
         raise finding
-    is_cut = any(reply.ending == CUT for reply in replies.values())
+    cut_names = [name for name, reply in replies.items() if reply.ending == CUT]
+    if cut_names and check.finite:
+        reply = replies[cut_names[0]]
+        raise BrokenProperty(f"the reply goes on until it is cut, though a right one is short: {reply}")
+    is_cut = bool(cut_names)
     undecided: UndecidedProperty | None = None
     for name, wanted in check.expected.items():
         if is_cut and not PROPERTIES[name].cut_decides:
