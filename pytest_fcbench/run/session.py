@@ -312,7 +312,9 @@ class Session:
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
-        calls = count_calls(entry, transcript, context.suites[entry.suite].wording) if transcript else None
+        # What stands in place of an answer of a check of the server is no call of the model.
+        is_answer = transcript and entry.category.group is not Group.SERVER
+        calls = count_calls(entry, transcript, context.suites[entry.suite].wording) if is_answer else None
         new_record = records.build_record(
             entry, context.manner, judgement, transcript, context.usd, marks, calls
         )

@@ -49,17 +49,17 @@ def test_a_broken_check_fails_and_breaks_the_gate(project: Project) -> None:
         gate = "--fcbench-gate=server_must.broken<=0"
         result = project.run_apart(*CHECKS, DRAWN, f"--fcbench-api-base={api_base}", gate)
     outcomes = result.parseoutcomes()
-    assert (outcomes["failed"], outcomes["skipped"]) == (2, 1)
+    assert (outcomes["failed"], outcomes["skipped"]) == (3, 1)
     result.stdout.fnmatch_lines(
         [
             "*wire:choice_named *calls 'get_weather', not get_time*",
             "*noted: 1*",
-            "gate server_must.broken<=0: broken: *2 broken*",
+            "gate server_must.broken<=0: broken: *3 broken*",
         ]
     )
     assert result.ret == 1
     judged_again = project.run_apart("--fcbench-model=replay:scorecard.json", "--fcbench-suite=wire", DRAWN)
-    assert judged_again.parseoutcomes()["failed"] == 2
+    assert judged_again.parseoutcomes()["failed"] == 3
 
 
 def test_a_model_without_an_endpoint_is_not_scored(project: Project) -> None:
