@@ -312,9 +312,10 @@ class Session:
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
+        calls = None
         # What stands in place of an answer of a check of the server is no call of the model.
-        is_answer = transcript and entry.category.group is not Group.SERVER
-        calls = count_calls(entry, transcript, context.suites[entry.suite].wording) if is_answer else None
+        if transcript and entry.category.group is not Group.SERVER:
+            calls = count_calls(entry, transcript, context.suites[entry.suite].wording)
         new_record = records.build_record(
             entry, context.manner, judgement, transcript, context.usd, marks, calls
         )
