@@ -17,13 +17,15 @@ from pytest_fcbench.present.wording import (
     select_outermost,
 )
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
-from pytest_fcbench.scorecard.aggregate.call_counts import compare_triggering
+from pytest_fcbench.scorecard.aggregate.call_counts import compare_triggering, sum_calls
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     choose_main_difference,
+    correct_for_providers,
     count_entries,
+    name_scorecards,
     name_suite,
     name_suites,
 )
@@ -244,6 +246,47 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
                 left=frozenset({"run"}),
                 optional=("entries", "success"),
             )
+
+
+def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
+    """Tabulate several runs beside one reference, with those that are worse in the title."""
+    reference, *names = name_scorecards([comparisons[0].before, *(each.after for each in comparisons)])
+    tests = correct_for_providers([choose_main_difference(each).difference for each in comparisons])
+    rows, worse = [], []
+    for name, comparison, one in zip(names, comparisons, tests, strict=True):
+        delta, chance = one.difference, one.difference.chance
+        points = [_format_points(each) for each in (delta.change, chance.low, chance.high)]
+        if one.shown < 0:
+            worse.append(f"{name} ({points[0]} points, 95% CI {points[1]} to {points[2]})")
+        triggering = compare_triggering(comparison.before.records, comparison.after.records)
+        calls = sum_calls(comparison.after.records)
+        rows.append(
+            (
+                *(name, delta.metric, f"{delta.entries:,}", f"{delta.before:.1%}", f"{delta.after:.1%}"),
+                *(*points, format_p(one.p).removeprefix("= ")),
+                {1: "better", 0: "", -1: "worse"}[one.shown],
+                format_number(triggering.f1 if triggering else None, ".1%"),
+                format_number(calls.valid / calls.calls if calls.calls else None, ".1%"),
+            )
+        )
+    columns = ("score", "entries", "reference", "run", "change", "low", "high", "p", "shown", "F1", "schema")
+    return Table(
+        f"worse than {reference}: {'; '.join(worse)}"
+        if worse
+        else f"none is shown to be worse than {reference}",
+        ("", *columns),
+        tuple(rows),
+        legend={
+            **dict.fromkeys(
+                ("low", "high"), "limits of the 95% interval of the change, in points"
+            ),
+            "p": f"two-sided p-value with Holm's correction for {len(rows)} runs",
+            "shown": "p <= 0.05 and the interval excludes 0",
+            "F1": "of whether the first answer calls where the reference calls",
+            "schema": "calls that are valid by the schemas that were shown",
+        },
+        optional=("entries", "reference", "run", "schema", "F1"),
+    )
 
 
 def tabulate_triggering(comparison: Comparison) -> Iterator[Table]:

@@ -54,6 +54,13 @@ def run_compare(arguments: argparse.Namespace) -> int:
     profile, metrics = output.choose_profile(arguments, cards), output.split_names(arguments.metric)
     card_comparison = comparison.compare_scorecards(before, after, profile, metrics)
     form = output.choose_format(arguments)
+    if arguments.others:
+        cards += map(load_outlines, arguments.others)
+        beside = [comparison.compare_scorecards(before, card, profile, metrics) for card in cards[2:]]
+        parts = [comparison_tables.tabulate_providers([card_comparison, *beside])]
+        lines = output.render_tables(arguments, form, "Runs beside one reference", parts)
+        output.print_or_write(arguments, lines, cards)
+        return 0
     # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
     if form == "csv":
         parts = [

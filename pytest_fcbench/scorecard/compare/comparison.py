@@ -122,6 +122,12 @@ def compare_scorecards(
     return Comparison(before, after, profile, pairing, test_results, missing, scores.weight, scores.main)
 
 
+def correct_for_providers(differences: Sequence[MetricDifference]) -> tuple[Tested, ...]:
+    """Correct the p values of one difference of each provider from one reference for their number (Holm)."""
+    adjusted_p_values = correct_by_holm([one.chance.p for one in differences])
+    return tuple(map(Tested, differences, adjusted_p_values))
+
+
 def count_entries(card: Scorecard) -> int:
     """Count the entries of a run, each once whatever its trials."""
     return len({record.entry for record in card.records})

@@ -49,6 +49,23 @@ def _run_refused_compare(capsys: pytest.CaptureFixture[str], *arguments: str) ->
     return capsys.readouterr().err
 
 
+def test_several_runs_are_compared_with_one_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    wrong_counts = {"reference": 0, "good": 1, "bad": 12, "slightly": 2}
+    paths = [
+        _write_run(tmp_path / f"{name}.json", [WRONG] * wrong + [Passed()] * (40 - wrong), name)
+        for name, wrong in wrong_counts.items()
+    ]
+    out = _run_compare(capsys, *map(str, paths))
+    assert out.startswith("worse than reference: bad (-30.0 points, 95% CI ")
+    (table,) = json.loads(_run_compare(capsys, *map(str, paths), "--json"))["tables"]
+    assert [row[9] for row in table["rows"]] == ["", "worse", ""]
+    good = _run_compare(capsys, *map(str, paths[:2]), str(paths[3]))
+    assert good.startswith("none is shown to be worse than reference")
+
+
 def test_the_conclusion_comes_first_and_tables_follow(
     runs: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +77,7 @@ def test_the_conclusion_comes_first_and_tables_follow(
     )
     assert "Scores (official profile)" in lines
     (row,) = (line for line in lines if line.startswith("parallel "))
-    assert " ".join(row.split()) == "parallel 40 25.0% 97.5% +72.5 +52.2 +85.9 30 1 3e-08 better"
+    assert " ".join(row.split()) == "parallel 40 25.0% 97.5% +72.5 +52.2 +85.9 30 1 < 0.001 better"
     assert "Better (30)" in lines
     assert "and 10 more; --flips=N shows N" in lines
     assert all(len(line) <= 100 for line in lines)
