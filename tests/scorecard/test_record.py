@@ -258,6 +258,7 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "stratum": None,
         "calls": None,
         "served": [],
+        "streams": [],
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
@@ -421,7 +422,7 @@ _SUMS = set(asdict(Usage()))
 """What a Record's JSON says for readers and can be computed again."""
 
 
-_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum", "calls", "served"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum", "calls", "served", "streams"}
 """What older scorecards do not have."""
 
 
