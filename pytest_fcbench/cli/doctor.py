@@ -35,6 +35,7 @@ from pytest_fcbench.run.setup_checks import (
     check_endpoint,
     check_installation,
 )
+from pytest_fcbench.suites import wire
 
 
 def declare_doctor(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +80,10 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     else:
         folder = find_project() / "benchmarks"
         first = "" if folder.is_dir() else "fcbench init && "
+        breaks = any(each.what == "server" and each.state is FindingState.DOUBTFUL for each in findings)
+        if breaks:
+            others = [word for word in words if not word.startswith("--fcbench-suite=")]
+            words = [f"--fcbench-suite={wire.NAME}", *others]
         following = first + shlex.join(["pytest", f"{folder}", *words])
     if arguments.json:
         print_json({"findings": [asdict(finding) for finding in findings], "next": following})

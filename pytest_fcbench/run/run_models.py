@@ -178,6 +178,11 @@ class RunModels:
         """The way to the model under test; None for one that needs no network."""
         return self._pipelines.get(Party.MODEL)
 
+    @property
+    def endpoint_pipeline(self) -> Pipeline | None:
+        """The way to the endpoint of the model under test; None where no check asks it."""
+        return self._pipelines.get(Party.ENDPOINT)
+
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer to a request of any party, None where there is none."""
         pipeline = self._pipelines.get(request.party)

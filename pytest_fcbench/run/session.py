@@ -169,7 +169,8 @@ class Session:
         if not self.context.waits:
             return
         self.expected = len(entries)
-        pipeline = self.open_models().pipeline
+        models, checks_only = self.open_models(), set(self._sizes) == {Group.SERVER.value}
+        pipeline = models.endpoint_pipeline if checks_only else models.pipeline
         first_call = pipeline and pipeline.first_call
         if pipeline and first_call and not first_call.decided.is_set():
             self.dispatcher.run_ahead_until(first_call.decided)

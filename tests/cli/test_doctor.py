@@ -252,9 +252,11 @@ def test_what_a_server_breaks_is_told(
     capsys: pytest.CaptureFixture[str], fault: str | None, says: str
 ) -> None:
     with served("--model", "conforming", *(["--fault", f"{fault}:1"] if fault else [])) as api_base:
-        code, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/conforming", "--api-base", api_base)
+        words = ["--model", "hosted_vllm/conforming", "--api-base", api_base]
+        code, found, following = _run_doctor(capsys, *words)
     assert code == 0
     assert found["server"].startswith(says)
+    assert ("--fcbench-suite=wire --fcbench-model=" in following) == (fault is not None)
 
 
 def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,6 +68,30 @@ def test_a_model_without_an_endpoint_is_not_scored(project: Project) -> None:
     result.stdout.fnmatch_lines(["*no_party*", "*no endpoint of a known address*--fcbench-api-base*"])
 
 
+@pytest.mark.parametrize(
+    ("model", "path", "way_out"),
+    [
+        ("other", "/v1", "check the model's name and *"),
+        ("conforming", "/v2", "check the model's name and --fcbench-api-base*"),
+    ],
+)
+def test_a_wrong_name_or_address_ends_the_run_with_the_way_out(
+    project: Project, right_server: str, model: str, path: str, way_out: str
+) -> None:
+    """A run in which every request is refused must not look like a server without faults."""
+    base = right_server.replace("/v1", path)
+    options = (
+        f"--fcbench-model=openai/{model}",
+        "--fcbench-param=api_key=unused",
+        f"--fcbench-api-base={base}",
+    )
+    result = project.run_apart("--fcbench-suite=wire", *options, DRAWN)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["*the first call failed, so no other call was made: not_found: *404*", way_out]
+    )
+
+
 def test_a_team_writes_its_own_checks(project: Project, right_server: str) -> None:
     project.write(
         "checks.yaml",

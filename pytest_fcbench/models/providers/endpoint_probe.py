@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,7 +15,13 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.kinds.server_check.exchange import MESSAGES, RESPONSES, RawRequest, ServerExchange
+from pytest_fcbench.kinds.server_check.exchange import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
+    RawRequest,
+    ServerExchange,
+)
 from pytest_fcbench.models.providers.event_stream import read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
@@ -27,6 +34,8 @@ _BEGINNING = 500
 
 _ABOUT_THE_ACCOUNT = frozenset({"authentication", "quota", "rate_limit"})
 """Causes of failures that say nothing about how the server answers."""
+_NO_PATH = re.compile(rf"{CHAT}|file not found", re.IGNORECASE)
+"""Words of a server that has no such path, the latter of llama.cpp."""
 _BUSY = (429, 502, 503, 504)
 """Statuses of a server, or of a gateway before it, that cannot answer now."""
 
@@ -50,7 +59,8 @@ class EndpointProbe:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Send a request and return the exchange as a completion, whatever the server says.
 
-        Raises ``CallError`` where no reply comes, or one that is about the account or the load.
+        Raises ``CallError`` where no reply comes, or one that is about the account, the load, the name of the
+        model or the address.
         """
         raw = RawRequest.read_question(request)
         body = raw.body if isinstance(raw.body, str) else json.dumps({"model": self.model.name, **raw.body})
@@ -75,10 +85,19 @@ class EndpointProbe:
         words = f"{exchange.beginning} {json.dumps(exchange.reply)[:2000]}"
         if reply.status != 200:
             failure = diagnose_failure(reply.status, words)
-            if failure.cause in _ABOUT_THE_ACCOUNT or reply.status in _BUSY:
+            is_lost = failure.cause == "not_found" and self._is_lost(raw, exchange, words)
+            if failure.cause in _ABOUT_THE_ACCOUNT or reply.status in _BUSY or is_lost:
                 reason = self.model.build_reason(f"HTTP {reply.status}: {words.strip()[:300]}")
                 raise failure.make_error(reason, reply.retry_after_s)
         return exchange.write_completion(latency_s)
+
+    def _is_lost(self, raw: RawRequest, exchange: ServerExchange, words: str) -> bool:
+        """Tell whether a request found no model or no address, rather than a feature that is missing."""
+        if raw.path != CHAT or "model" in raw.body:
+            return False
+        is_unknown = str(self.model.name) in words or _NO_PATH.search(words) is not None
+        # Most routers without such a path answer without an error object.
+        return is_unknown or "error" not in (exchange.reply or {})
 
     def _find_address(self, raw: RawRequest) -> str:
         assert self.model.api_base
