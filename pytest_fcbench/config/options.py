@@ -157,7 +157,7 @@ class Settings:
     )
     read_as: str | None = option(
         "ID",
-        "ask in the prompt and call format of this official model id, or in plain chat format (chat)",
+        "ask in the format of this official model id, or in plain chat format (chat)",
         key="as",
         otherwise="its own id, if official",
         of_model=True,
@@ -190,7 +190,7 @@ class Settings:
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
     stream: bool | None = option(
         "HOW",
-        "whether answers are streamed: on, off, or both, which compares the two",
+        "how answers come: on as streams, off whole, both compares the two",
         otherwise="off, or as the official family",
         choices=("off", "on", "both"),
         of_model=True,

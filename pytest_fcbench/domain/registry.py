@@ -45,9 +45,12 @@ class Registry(Mapping[str, T]):
         return entry_points
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._loaded and name in self._own:
+        if name in self._own:
             own: Any = self._own[name]
-            self._loaded[name] = own.load() if isinstance(own, EntryPoint) else own
+            if not isinstance(own, EntryPoint):
+                return own  # type: ignore[no-any-return]
+            if name not in self._loaded:
+                self._loaded[name] = own.load()
         if name not in self._loaded:
             point = self._find_additions()[name]
             try:

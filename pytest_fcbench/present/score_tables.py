@@ -191,9 +191,9 @@ def tabulate_checks(records: Sequence[Record]) -> Table | None:
 
 
 def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
-    """Tabulate how many calls keep their schemas, of all and where not all do; None without calls."""
+    """Tabulate how many calls keep their schemas, of all and where not all do; None where all do."""
     counts = sum_calls_by_category(records)
-    if not counts:
+    if not counts or counts["all"].valid == counts["all"].calls:
         return None
     return Table(
         "calls that keep the schemas that were shown, right or not",

@@ -70,7 +70,7 @@ def test_streams_are_on_or_off(
 
 @pytest.mark.parametrize(("text", "options"), [("stream: 3", {}), ("", {"stream": "yes"})])
 def test_another_word_for_streams_is_refused(load: Load, text: str, options: Mapping[str, object]) -> None:
-    with pytest.raises(UsageError, match=r"unknown stream .* Valid: off, on\."):
+    with pytest.raises(UsageError, match=r"unknown stream .* Valid: off, on, both\."):
         load(text, **options)
 
 

@@ -98,7 +98,7 @@ def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, .
     assert set(suite.records()) == ALL
     result.stdout.re_match_lines(
         [
-            r"suite mine [0-9a-f]{12}",
+            r"suite mine version [0-9a-f]{12}",
             r"mine +6 +0 +100\.00%.*",
             r"overall +6 +0 +100\.00%.*",
             r"overall gives every entry the same weight.*",

@@ -64,7 +64,7 @@ def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, flo
     [
         (
             ["rest:0.1"],
-            "--fault=rest:0.1: unknown fault 'rest'. Did you mean 'reset'? Valid: 429, 500, hang,",
+            "--fault=rest:0.1: unknown fault 'rest'. Did you mean 'reset'? There are 31 valid names.",
         ),
         (["0.1"], "Use KIND:SHARE, e.g. 429:0.1."),
         (["cut"], "--fault=cut: the share must be a number from 0 to 1, e.g. cut:0.1"),

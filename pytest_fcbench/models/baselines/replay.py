@@ -206,7 +206,10 @@ def _load_scorecard(path: Path) -> ReplayModel:
                     raise TypeError(f"{record.item_id}: each step has a completion")
                 steps = iter(record.steps)
                 answers[name] = tuple(
-                    tuple(restore_completion(answer, next(steps)) for answer in turn) for turn in record.turns
+                    tuple(
+                        replace(restore_completion(each, next(steps)), served=record.served) for each in turn
+                    )
+                    for turn in record.turns
                 )
             if record.asides:
                 asides[name] = {aside.digest: aside.completion for aside in record.asides}

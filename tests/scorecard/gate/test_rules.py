@@ -169,9 +169,9 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
     ("metric", "guess"),
     [
         ("overal", "Did you mean 'overall'?"),
-        ("paralel", "Did you mean 'parallel' or 'live_parallel'?"),
+        ("paralel", "Did you mean 'parallel' or 'live_parallel' or"),
         ("non-live", "Did you mean 'non_live'"),
-        ("latency", "Did you mean 'latency.p95' or 'latency.p50'?"),
+        ("latency", "Did you mean 'latency.p95' or 'latency.p50' or 'latency.mean'?"),
         (
             "accuracy",
             "Valid: overall, all, untrained, simple, non_live, live, irrelevance_all, multi_turn, "
