@@ -49,7 +49,9 @@ COMMANDS = sorted(set(_find_commands()))
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     run("fcbench init --ci none", folder, folder)
-    run("pytest benchmarks -m 'parallel or multi_turn_base' --fcbench-model=lexical", folder, folder)
+    # Two runs, which can be compared.
+    for model in ("lexical", "oracle"):
+        run(f"pytest benchmarks -m 'parallel or multi_turn_base' --fcbench-model={model}", folder, folder)
     for name in FILES:
         shutil.copy(folder / "scorecard.json", folder / name)
     (folder / "fcbench.yaml").write_text(CONFIGURATION)
