@@ -33,6 +33,13 @@ _HOST = "127.0.0.1"
 def run_serve(arguments: argparse.Namespace) -> int:
     is_conforming = arguments.model == conforming.NAME
     models = OracleModel if is_conforming else _find_models(arguments.model)
+    wire_faults = {
+        text for text in arguments.fault or () if text.partition(":")[0] in {*conforming.WireFault}
+    }
+    if wire_faults and not is_conforming:
+        raise UsageError(
+            f"--fault={min(wire_faults)}: only --model={conforming.NAME} has this fault; serve that"
+        )
     kinds: Sequence[faults.Fault] = (*faults.FaultKind, *(conforming.WireFault if is_conforming else ()))
     draws = faults.draw_faults(
         faults.read_shares(arguments.fault, kinds), faults.read_latency(arguments.latency), arguments.seed

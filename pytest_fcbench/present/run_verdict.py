@@ -126,9 +126,11 @@ def write_next_commands(
     commands = {"fcbench run report": "a page with every entry"}
     if failed_record:
         show = f"fcbench run show {make_printable(failed_record.item_id)}"
-        again = (
-            {make_printable(rerun): "the failed entries again; stored answers are reused"} if rerun else {}
-        )
+        purpose = "the failed entries again; stored answers are reused"
+        # A server that was mended would be judged by what it answered before.
+        if rerun and is_check(failed_record) and "--fcbench-refresh" not in rerun:
+            rerun, purpose = f"{rerun} --fcbench-refresh", "the broken checks again, with new requests"
+        again = {make_printable(rerun): purpose} if rerun else {}
         commands = {show: "question, answer and what was expected", **again, **commands}
     longest = max(map(len, commands))
     # All purposes beside their commands, or all below: a mixture is hard to read.

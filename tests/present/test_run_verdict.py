@@ -157,3 +157,11 @@ def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
     odd = replace(make_record(WRONG), entry="core:\x1b[2J")
     assert all(line.isprintable() for line in write([odd]))
     assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100, f"{LF} -k \x1b[2J"))
+
+
+def test_broken_checks_are_run_again_with_new_requests() -> None:
+    """A stored reply would hide that the server was mended."""
+    broken = make_record(WRONG, category="server_must", suite="wire")
+    lines = [line.text for line in write_next_commands(FACTS, [broken], 120, LF)]
+    assert f"      {LF} --fcbench-refresh" in lines[1]
+    assert "again, with new requests" in lines[1]

@@ -101,6 +101,10 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
     ("options", "says"),
     [
         (
+            ["--model=oracle", "--fault=markup:1"],
+            "--fault=markup:1: only --model=conforming has this fault; serve that",
+        ),
+        (
             ["--model", "orcale"],
             "--model=orcale: unknown model 'orcale'. Did you mean 'oracle'? Valid: oracle,",
         ),

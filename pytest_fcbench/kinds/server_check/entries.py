@@ -169,8 +169,12 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iter
             each.finite,
             frozenset(row.base or ()),
         )
-        shown = next(iter(requests.values())).body
-        question = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+        bodies = {
+            name: body if isinstance(body := request.body, str) else json.dumps(body, ensure_ascii=False)
+            for name, request in requests.items()
+        }
+        is_alone = len(bodies) == 1
+        question = "\n".join(body if is_alone else f"{name}: {body}" for name, body in bodies.items())
         yield place, Entry(suite, each.id, category, ((Message("user", question),),), (), check)
 
 
