@@ -5,8 +5,8 @@ The run sends ``(call,)`` after the process sent ``("ready",)``. The answer is `
 ``("ask", function, arguments)``, which is answered ``("answer", value)``, ``("failed", reason)`` or
 ``("unanswered",)``.
 
-A function may write what a model chose to the connection. So each frame begins with the key of its call,
-which is in no argument; it is JSON, and what may become of it has limits.
+A function may write bytes that a model chose to the connection. So each frame begins with the secret key of
+its call, which no argument contains. A frame is JSON with limits on its size, values and keys.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def encode_frame(*values: object) -> bytes:
 
 
 def decode_frame(frame: bytes) -> list[object]:
-    """Return the values of a frame, which may be made to do harm. Raises FrameError."""
+    """Return the values of a frame, which may be hostile. Raises FrameError."""
     keys = 0
 
     def restore_type(marked_value: dict[str, Any]) -> object:
@@ -106,7 +106,7 @@ def decode_frame(frame: bytes) -> list[object]:
     return values
 
 
-# How the types that JSON lacks are made of what it has.
+# Constructors of the types that JSON lacks, by the name that marks them in a frame.
 _KINDS: Mapping[str, Callable[[Any], object]] = {
     "tuple": tuple,
     "set": set,
@@ -119,7 +119,7 @@ _KINDS: Mapping[str, Callable[[Any], object]] = {
 
 
 def _mark_type(value: object) -> object:
-    """Return a value as JSON has it, where an object with one member names the type of what JSON lacks."""
+    """Return a value for JSON; a type that JSON lacks becomes an object with the type as its only key."""
     match value:
         case None | bool() | float() | str():
             return value
