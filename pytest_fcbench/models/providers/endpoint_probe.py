@@ -1,4 +1,4 @@
-"""Sends the requests of checks to an endpoint as they are, and tells everything that comes back."""
+"""Send the requests of server checks to an endpoint unchanged, and keep the whole reply."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _find_response(text: str) -> object:
 
 
 def open_probe(settings: Settings) -> EndpointProbe | None:
-    """Return the endpoint of a run's model; None where it has none of an address that is known."""
+    """Return a probe of the endpoint of a run's model, or None if its address is unknown."""
     endpoint = find_endpoint(settings)
     if endpoint is None:
         return None
