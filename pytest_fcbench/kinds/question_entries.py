@@ -1,8 +1,7 @@
-"""Entries of one question, written by hand in YAML, that have nothing but what all questions have.
+"""Read entries from YAML whose questions have no expected calls.
 
-It only counts whether a function is called (in ``next_reply`` the messages are a conversation that has
-begun), or no function is offered and words answer, or only a check of a team's own judges the answer
-(``formats.questions``).
+An answer is right if it calls any function, if it calls none (``next_reply`` continues a conversation,
+``chatable`` offers no function), or if the team's own check accepts it. ``formats.questions`` has the keys.
 """
 
 from __future__ import annotations
