@@ -1,4 +1,4 @@
-"""The root cause of a failed conversation, which takes a judge to tell.
+"""Ask a judge for the root cause of a failed conversation, and compare the labels of two judges.
 
 The classes are those of BFCL's error analysis of multi-turn conversations (blog "BFCL V3: Multi-Turn &
 Multi-Step Function Calling", 2024, section on results and errors; the leaderboard's paper is Patil et al.,
@@ -6,7 +6,7 @@ ICML 2025), and one for all other causes. Beside the class the judge names what 
 causes of the paper's own error analysis, which divide the same failures in another way, or none of them.
 Their wording to the judge is ours.
 
-Diagnoses as JSON, and the labels in such a file, given by a judge or a person.
+Diagnoses are written as JSON. A person can label the same failures in a file of this form:
 
     {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
      "entries": [{"entry": "core:multi_turn_base_0", ...,
