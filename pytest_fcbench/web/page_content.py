@@ -2,7 +2,7 @@
 
 Officially the whole page is returned, of any type and however long; here it ends after ``LONGEST_CONTENT``
 characters. The official profile has it as officially, converted by the same libraries, in a process of its
-own that ends after a time: the official parser takes ten minutes for 200 kB that are made for it.
+own with a time limit: a hostile page of 200 kB keeps the official parser busy for ten minutes.
 
     python -m pytest_fcbench.web.page_content markdown < page.html
 """
@@ -91,7 +91,7 @@ def render_content(reply: WebReply, mode: str) -> str:
 def _convert_html(html: str, url: str, mode: str) -> str:
     """Convert HTML to Markdown with whole addresses, or to its lines of text."""
     # The comment keeps the library from warning where a page looks like an address or like XML.
-    # By lxml: the parser of the standard library takes more than a minute for 200 kB that are made for it.
+    # By lxml: a hostile page of 200 kB keeps the parser of the standard library busy for over a minute.
     page = BeautifulSoup(f"<!---->{html}", "lxml")
     for unseen in page(_UNSEEN):
         unseen.decompose()
