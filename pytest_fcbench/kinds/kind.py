@@ -195,7 +195,7 @@ def put_turns(
 def ask_once(
     request: AskModel, asides: dict[str, AuxiliaryCall]
 ) -> Generator[AskModel, Completion, Completion]:
-    """Ask another party each question only once: judged again, its answer must lead to the same verdict.
+    """Ask another party each question only once, so that judging again gives the same verdict.
 
     ``asides`` are the answers so far, by the digest of the question.
     """
@@ -257,7 +257,7 @@ class ConversationContext:
 
 
 class VariationKind(Kind):
-    """Stands for entries that another category lends, in other prompt formats; its kind judges them."""
+    """The kind of entries that repeat another category's in other prompt formats; that one's kind judges."""
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Refuse: the kind of the repeated category judges."""
