@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
@@ -151,5 +151,4 @@ def open_probe(settings: Settings) -> EndpointProbe | None:
     endpoint = find_endpoint(settings)
     if endpoint is None:
         return None
-    model = make_model(settings, endpoint)
-    return EndpointProbe(replace(model, connections=model.connections))
+    return EndpointProbe(make_model(settings, endpoint))
