@@ -80,7 +80,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     else:
         folder = find_project() / "benchmarks"
         first = "" if folder.is_dir() else "fcbench init && "
-        breaks = any(each.what == "server" and each.state is FindingState.DOUBTFUL for each in findings)
+        breaks = any(each.what == "server" and each.text.startswith("broken") for each in findings)
         if breaks:
             others = [word for word in words if not word.startswith("--fcbench-suite=")]
             words = [f"--fcbench-suite={wire.NAME}", *others]
