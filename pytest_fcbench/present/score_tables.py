@@ -220,9 +220,7 @@ def tabulate_stream_differences(records: Sequence[Record]) -> Table | None:
     return Table(
         "streams beside whole replies",
         ("", "replies", "different", "noise"),
-        tuple(
-            (part, f"{of.replies:,}", f"{of.different:,}", f"{of.noise:,}") for part, of in counts.items()
-        ),
+        tuple((part, f"{of.replies:,}", f"{of.different:,}", f"{of.noise:,}") for part, of in counts.items()),
         legend={"noise": "a second whole reply differs from the first one, too"},
         least=_NAME,
     )

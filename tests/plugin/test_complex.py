@@ -399,9 +399,7 @@ def test_the_gate_cannot_tell_the_cost_of_a_judge_without_a_price(project: Proje
     with serve_parties() as asked:
         result = project.run(*asked.list_options("--fcbench-gate=cost<=1usd"))
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(
-        ["gate cost<=1usd: cannot tell: cost is $0.0000 with judge for the * calls*"]
-    )
+    result.stdout.fnmatch_lines(["gate cost<=1usd: cannot tell: cost is $0.0000 with judge for the * calls*"])
 
 
 def test_the_budget_holds_for_the_judge(project: Project) -> None:
