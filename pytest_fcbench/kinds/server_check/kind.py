@@ -194,7 +194,7 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
     cut_names = [name for name, reply in replies.items() if reply.ending == CUT]
     if cut_names and check.finite:
         reply = replies[cut_names[0]]
-        raise BrokenProperty(f"the reply goes on until it is cut, though a right one is short: {reply}")
+        raise BrokenProperty(f"the reply does not end before it is cut, though a right one is short: {reply}")
     is_cut = bool(cut_names)
     undecided: UndecidedProperty | None = None
     for name, wanted in check.expected.items():
