@@ -20,6 +20,7 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, me
 from pytest_fcbench.scorecard.aggregate.call_counts import compare_triggering, sum_calls
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     choose_main_difference,
@@ -41,6 +42,10 @@ _REASON = 160
 def write_conclusion(comparison: Comparison) -> str:
     """Write in one sentence whether the later run is better, and of how many entries."""
     before, after = comparison.names
+    # Each check is a fact about the server, and no sample of anything.
+    if all(map(is_check, comparison.after.records)):
+        worse, better = len(comparison.paired.worse), len(comparison.paired.better)
+        return f"{after} breaks {worse:,} checks that {before} keeps, and keeps {better:,} that it breaks"
     delta = choose_main_difference(comparison).difference
     if not delta.better + delta.worse:
         return f"no difference shown: none of {delta.entries:,} entries changed from {before} to {after}"
@@ -277,9 +282,7 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
         ("", *columns),
         tuple(rows),
         legend={
-            **dict.fromkeys(
-                ("low", "high"), "limits of the 95% interval of the change, in points"
-            ),
+            **dict.fromkeys(("low", "high"), "limits of the 95% interval of the change, in points"),
             "p": f"two-sided p-value with Holm's correction for {len(rows)} runs",
             "shown": "p <= 0.05 and the interval excludes 0",
             "F1": "of whether the first answer calls where the reference calls",

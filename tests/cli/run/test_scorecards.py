@@ -83,6 +83,19 @@ def test_the_conclusion_comes_first_and_tables_follow(
     assert all(len(line) <= 100 for line in lines)
 
 
+def test_checks_of_servers_are_compared_as_facts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = []
+    for name, verdicts in (("right", [Passed()] * 3), ("wrong", [Passed(), WRONG, WRONG])):
+        records = [make_record(each, category="server_must", number=n) for n, each in enumerate(verdicts)]
+        facts = replace(FACTS, model=name)
+        paths.append(str(write_scorecard(Path(f"{name}.json"), records, facts, size=len(records))))
+    told = " ".join(_run_compare(capsys, *paths).split())
+    assert told.startswith("wrong breaks 2 checks that right keeps, and keeps 0 that it breaks before after")
+
+
 def test_a_run_that_is_worse_ends_with_0_too(
     runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
