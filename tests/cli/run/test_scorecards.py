@@ -88,7 +88,8 @@ def test_checks_of_servers_are_compared_as_facts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     paths = []
-    for name, verdicts in (("right", [Passed()] * 3), ("wrong", [Passed(), WRONG, WRONG])):
+    sides: dict[str, list[Verdict]] = {"right": [Passed()] * 3, "wrong": [Passed(), WRONG, WRONG]}
+    for name, verdicts in sides.items():
         records = [make_record(each, category="server_must", number=n) for n, each in enumerate(verdicts)]
         facts = replace(FACTS, model=name)
         paths.append(str(write_scorecard(Path(f"{name}.json"), records, facts, size=len(records))))
