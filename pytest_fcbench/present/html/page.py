@@ -19,6 +19,7 @@ from pytest_fcbench.present.run_verdict import describe_share, measure_share
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.comparison import Tested
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
@@ -134,6 +135,12 @@ class Standing:
     def failed(self) -> int:
         """Entries that did not pass."""
         return self.scored - self.passed
+
+    @property
+    def has_only_checks(self) -> bool:
+        """True where all entries check a server, so that there is no score of a model."""
+        records = self.model.scorecard.records
+        return bool(records) and all(map(is_check, records))
 
     @property
     def broken(self) -> Sequence[RuleOutcome]:

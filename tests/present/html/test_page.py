@@ -177,6 +177,13 @@ def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp
     assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["50.00%", "100.00%"]
 
 
+def test_checks_of_a_server_are_headed_by_what_is_broken(tmp_path: Path) -> None:
+    records = [make_record(Failed("a", "b"), category="server_must"), make_record(category="server_info")]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
+    assert read_figures(parsed) == ["1 broken"]
+    assert not any("official" in text for text in parsed.read_texts("dt"))
+
+
 def test_failures_are_one_click_away(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b")), make_record(category="parallel")]
     parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
