@@ -199,7 +199,7 @@ class ServerReply:
                 word = ("tool_calls" if self.calls else "stop") if is_whole else CUT
             case _:
                 word = self.body.get("stop_reason")
-        return None if word is None else _ENDINGS.get(word, str(word))
+        return None if word is None else _ENDINGS.get(str(word), str(word))
 
     @cached_property
     def tokens(self) -> tuple[int | None, int | None, int | None]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import mask_secrets
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
@@ -26,7 +26,7 @@ from pytest_fcbench.models.providers.event_stream import read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel, find_endpoint, make_model
-from pytest_fcbench.models.providers.reply_bodies import ReportedError
+from pytest_fcbench.models.providers.reply_bodies import ReportedError, is_event_stream
 from pytest_fcbench.models.providers.vendors import add_to_path
 
 _BEGINNING = 500
@@ -36,8 +36,12 @@ _ABOUT_THE_ACCOUNT = frozenset({"authentication", "quota", "rate_limit"})
 """Causes of failures that say nothing about how the server answers."""
 _NO_PATH = re.compile(rf"{CHAT}|file not found", re.IGNORECASE)
 """Words of a server that has no such path, the latter of llama.cpp."""
-_BUSY = (429, 502, 503, 504)
+_WRONG_METHOD = 405
+"""The status of a page that takes no requests."""
+_BUSY = frozenset({429, 502, 503, 504, *range(520, 525), 529})
 """Statuses of a server, or of a gateway before it, that cannot answer now."""
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""The ends of lines of a stream; JSON may hold what Python takes for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +72,26 @@ class EndpointProbe:
         try:
             if raw.drop:
                 status = await self.model.connections.drop_reply(
-                    self._find_address(raw), self._write_headers(raw), body, self.model.timeout_s
+                    self._find_address(raw), self._write_headers(raw, entry), body, self.model.timeout_s
                 )
                 return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
             reply = await self.model.connections.send_request(
                 "POST",
                 self._find_address(raw),
-                headers=self._write_headers(raw),
+                headers=self._write_headers(raw, entry),
                 body=body,
                 timeout_s=self.model.timeout_s,
             )
+            latency_s = time.perf_counter() - start_time
+            exchange, status = read_exchange(raw, reply, self.model.secrets)
         except CallError as error:
             raise error.with_reason(self.model.build_reason(error.reason)) from None
-        latency_s = time.perf_counter() - start_time
-        exchange = read_exchange(raw, reply, self.model)
         words = f"{exchange.beginning} {json.dumps(exchange.reply)[:2000]}"
-        if reply.status != 200:
-            failure = diagnose_failure(reply.status, words)
+        if status != 200:
+            failure = diagnose_failure(status, words)
             is_lost = failure.cause == "not_found" and self._is_lost(raw, exchange, words)
-            if failure.cause in _ABOUT_THE_ACCOUNT or reply.status in _BUSY or is_lost:
+            is_lost |= raw.path == CHAT and status == _WRONG_METHOD
+            if failure.cause in _ABOUT_THE_ACCOUNT or status in _BUSY or is_lost:
                 reason = self.model.build_reason(f"HTTP {reply.status}: {words.strip()[:300]}")
                 raise failure.make_error(reason, reply.retry_after_s)
         return exchange.write_completion(latency_s)
@@ -103,42 +108,61 @@ class EndpointProbe:
         assert self.model.api_base
         return add_to_path(self.model.api_base, raw.path)
 
-    def _write_headers(self, raw: RawRequest) -> Mapping[str, str]:
-        headers = {"Content-Type": "application/json"}
-        if (key := self.model.api_key) is None:
-            return headers
-        # Servers that speak Anthropic's interface beside OpenAI's take either key.
-        own = {"x-api-key": key, "anthropic-version": "2023-06-01"} if raw.path == MESSAGES else {}
-        return {**headers, "Authorization": f"Bearer {key}", **own}
+    def _write_headers(self, raw: RawRequest, entry: Entry) -> Mapping[str, str]:
+        of_key = {"Authorization": f"Bearer {key}"} if (key := self.model.api_key) else {}
+        if key and raw.path == MESSAGES:
+            # Servers that speak Anthropic's interface beside OpenAI's take either key.
+            of_key |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        return self.model.build_all_headers(entry, of_key)
 
 
-def read_exchange(raw: RawRequest, reply: HttpReply, model: OpenAICompatibleModel) -> ServerExchange:
-    """Read a reply as far as it can be read, without secrets."""
-    content_type = reply.headers.get("Content-Type", "")
-    text = mask_secrets(reply.body.decode("utf-8", "replace"), model.secrets)
+def read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) -> tuple[ServerExchange, int]:
+    """Read a reply as far as it can be read, without secrets, and the status that it should have.
+
+    Raises ``CallError`` where a web page stands at the address.
+    """
+    exchange, status = _read_exchange(raw, reply, secrets)
+    # A stream tells a secret piece by piece, and JSON may write its letters as numbers.
+    if exchange.reply is not None:
+        exchange = replace(exchange, reply=as_mapping(mask_secrets_within(exchange.reply, secrets)))
+    return replace(exchange, content_type=mask_secrets(exchange.content_type, secrets)), status
+
+
+def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) -> tuple[ServerExchange, int]:
+    content_type, status = reply.headers.get("Content-Type", ""), reply.status
+    text = mask_secrets(reply.body.decode("utf-8", "replace"), secrets)
+    unread = ServerExchange(status, content_type, None, text[:_BEGINNING])
     value: object = None
-    if raw.path == RESPONSES and text.lstrip()[:6] in ("event:", "data: "):
+    if raw.path == RESPONSES and (
+        is_event_stream(content_type) or text.lstrip().startswith(("event:", "data:"))
+    ):
         value = _find_response(text)
     elif reply.status == 200 and raw.path != MESSAGES:
         wants_stream = not isinstance(raw.body, str) and raw.body.get("stream") is True
         try:
             joined = read_value(text.encode(), content_type, wants_stream=wants_stream)
         except ReportedError as error:
-            return ServerExchange(reply.status, content_type, None, text[:_BEGINNING], (error.cause,))
-        except (CallError, RecursionError):
-            return ServerExchange(reply.status, content_type, None, text[:_BEGINNING])
-        return ServerExchange(reply.status, content_type, joined.reply, notes=joined.notes)
+            words = mask_secrets(error.body.decode(), secrets)[:_BEGINNING]
+            return replace(unread, beginning=words, notes=(error.cause,)), error.status
+        except CallError as error:
+            if error.cause == "web_page" and raw.path == CHAT:
+                raise
+            return unread, status
+        except RecursionError:
+            return unread, status
+        return ServerExchange(status, content_type, joined.reply, notes=joined.notes), status
     else:
         with suppress(ValueError, RecursionError):
             value = read_json_text(text)
-    if isinstance(value, Mapping):
-        return ServerExchange(reply.status, content_type, value)
-    return ServerExchange(reply.status, content_type, None, text[:_BEGINNING])
+    # Gemini sends an error in a list.
+    if status != 200 and isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return (ServerExchange(status, content_type, value) if isinstance(value, Mapping) else unread), status
 
 
 def _find_response(text: str) -> object:
     """Return the response that the last event of a stream of OpenAI's Responses API holds."""
-    for line in reversed(text.splitlines()):
+    for line in reversed(_LINE_END.split(text)):
         with suppress(ValueError, RecursionError):
             event = read_json_text(line.removeprefix("data:"))
             if isinstance(event, Mapping) and isinstance(event.get("response"), Mapping):

@@ -1,0 +1,117 @@
+"""Replies to server checks are read whole and without secrets, and what is about no check is an error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.kinds.server_check.exchange import CHAT, RESPONSES, RawRequest, ServerExchange
+from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
+from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
+from tests.cases import each_case
+from tests.server.test_conforming import list_checks
+
+KEY = "sk-test-a1b2c3d4e5f6"
+ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+EVENTS = "text/event-stream"
+
+
+def stream(*chunks: object) -> str:
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+def piece(text: str | None, reason: str | None = None) -> object:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason}]}
+
+
+def ask(
+    request: RawRequest, text: str, status: int = 200, kind: str = "application/json", **parameters: object
+) -> tuple[Completion, list[web.Request]]:
+    """What the probe makes of a reply with this body, and what the server was sent."""
+    sent: list[web.Request] = []
+
+    async def answer(received: web.Request) -> web.Response:
+        sent.append(received)
+        headers = {"Content-Type": kind, "Location": "http://127.0.0.2:9/v1"}
+        return web.Response(body=text.encode(), status=status, headers=headers)
+
+    async def ask_once() -> Completion:
+        app = web.Application()
+        app.router.add_post("/v1/{path:.*}", answer)
+        async with TestServer(app) as served:
+            base = f"http://{served.host}:{served.port}/v1"
+            model = OpenAICompatibleModel("m", parameters, base, api_key=KEY, name="m")
+            return await EndpointProbe(model).complete(list_checks()[0], request.write_question(0))
+
+    return asyncio.run(ask_once()), sent
+
+
+@each_case(
+    "text, status, kind",
+    [
+        (f'{{"error": {{"message": "no {KEY}"}}}}', 400, "application/json"),
+        (f'{{"error": {{"message": "{ESCAPED}"}}}}', 400, "application/json"),
+        (f'{{"error": {{"message": "{ESCAPED}"}}}}', 200, "application/json"),
+        (f'{{"choices": [{{"message": {{"content": "{ESCAPED}"}}}}]}}', 200, "application/json"),
+        (stream(*map(piece, KEY), piece(None, "stop")), 200, EVENTS),
+        ("x" * 490 + KEY, 400, "text/plain"),
+        ("{}", 200, f"text/{KEY}"),
+    ],
+)
+def test_no_secret_is_kept(text: str, status: int, kind: str) -> None:
+    exchange = ServerExchange.read_completion(ask(RawRequest(CHAT, {}), text, status, kind)[0])
+    assert KEY[:12] not in str(exchange)
+    assert ESCAPED not in str(exchange)
+
+
+@each_case(
+    "text, status, cause",
+    [
+        ("slow down", 429, "rate_limit"),
+        ('{"error": {"code": 429, "message": "slow down"}}', 200, "rate_limit"),
+        (
+            '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}',
+            529,
+            "endpoint",
+        ),
+        ("error code: 524", 524, "endpoint"),
+        ("Method Not Allowed", 405, "endpoint"),
+        ("<!doctype html><html></html>", 200, "web_page"),
+        ("", 307, "redirect"),
+    ],
+)
+def test_what_is_about_no_check_is_an_error(text: str, status: int, cause: str) -> None:
+    with pytest.raises(CallError) as caught:
+        ask(RawRequest(CHAT, {}), text, status)
+    assert caught.value.cause == cause
+
+
+def test_a_client_that_goes_away_follows_no_redirect() -> None:
+    completion, sent = ask(RawRequest(CHAT, {}, drop=True), "", 307)
+    assert ServerExchange.read_completion(completion).status == 307
+    assert len(sent) == 1
+
+
+def test_the_headers_of_the_user_are_sent() -> None:
+    _, sent = ask(RawRequest(CHAT, {}), "{}", extra_headers={"api-key": "x"})
+    assert sent[0].headers["api-key"] == "x"
+    assert sent[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_an_error_in_a_list_is_read() -> None:
+    completion, _ = ask(RawRequest(CHAT, {}), '[{"error": {"code": 400, "message": "no"}}]', 400)
+    assert ServerExchange.read_completion(completion).reply == {"error": {"code": 400, "message": "no"}}
+
+
+@each_case("beginning", ["data:", ": a comment\n\nevent: response.completed\ndata: "])
+def test_the_last_response_of_a_stream_is_read(beginning: str) -> None:
+    event = {"type": "response.completed", "response": {"output": [], "note": "one\u2028line"}}
+    text = beginning + json.dumps(event, ensure_ascii=False) + "\n\n"
+    completion, _ = ask(RawRequest(RESPONSES, {"stream": True}), text, kind=EVENTS)
+    assert ServerExchange.read_completion(completion).reply == event["response"]
