@@ -18,6 +18,7 @@ CUT = "length"
 """The ending of a reply that reached the limit of its tokens."""
 _ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
 """Anthropic's words for the ways in which a reply ends, in OpenAI's."""
+_WITHHELD = ("content_filter", "refusal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,11 @@ class ServerReply:
         """The reasoning of the first choice, in whichever field; empty where there is none."""
         return str(self.message.get("reasoning_content") or self.message.get("reasoning") or "")
 
+    @property
+    def is_withheld(self) -> bool:
+        """True where a filter stopped the reply, or the model refused to answer in the member for that."""
+        return self.ending in _WITHHELD or bool(self.message.get("refusal"))
+
     @cached_property
     def ending(self) -> str | None:
         """OpenAI's word for the way in which the reply ended; None where the server gives none."""
@@ -206,6 +212,13 @@ class ServerReply:
         """The tokens of the prompt, of the answer and of both."""
         return list_tokens(self.body)
 
+    @property
+    def reasoning_tokens(self) -> int:
+        """The tokens of reasoning that the reply tells; 0 where it tells none."""
+        usage = as_mapping(self.body.get("usage"))
+        details = as_mapping(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
+        return tokens if type(tokens := details.get("reasoning_tokens")) is int else 0
+
     def __str__(self) -> str:
         """Describe the reply in one line."""
         if not self.is_good:
@@ -216,8 +229,12 @@ class ServerReply:
 
 def describe_error(exchange: ServerExchange) -> str:
     """Return the words of an error reply in one line."""
-    error = (exchange.reply or {}).get("error", exchange.reply)
+    reply = exchange.reply or {}
+    error = reply.get("error") or exchange.reply
     words = as_mapping(error).get("message") or (json.dumps(error) if error else exchange.beginning)
+    if flaws := _list_objects(reply.get("detail")):
+        # FastAPI repeats what it refuses, which may be the whole request.
+        words = "; ".join(f"{flaw.get('loc')}: {flaw.get('msg')}" for flaw in flaws)
     return " ".join(str(words).split())[:300] or "no words"
 
 
@@ -239,7 +256,8 @@ Replies: TypeAlias = Mapping[str, ServerReply]
 
 def leave_out(request: RawRequest, name: str) -> RawRequest:
     """Return a request without a parameter; a limit of tokens goes under its other name."""
-    assert isinstance(request.body, Mapping)
+    if not isinstance(request.body, Mapping) or name not in request.body:
+        return request
     body = {key: value for key, value in request.body.items() if key != name}
     if name == "max_tokens":
         body["max_completion_tokens"] = request.body[name]

@@ -169,6 +169,8 @@ _HAS_NO_PATH = (404, 405, 501)
 """Statuses of a server that lacks an interface, or does not know the model."""
 _LACKS = (400, 422)
 """Statuses of a server that lacks a feature."""
+_LIMIT = re.compile(r"\bmax_(completion_|output_)?tokens\b")
+"""A limit that the server, or the model, does not take: OpenAI has models that need more to begin with."""
 
 
 def judge_rounds(check: ServerCheck, rounds: Sequence[Replies]) -> Verdict:
@@ -192,9 +194,13 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
     for finding in _judge_statuses(check, replies):
         raise finding
     cut_names = [name for name, reply in replies.items() if reply.ending == CUT]
-    if cut_names and check.finite:
-        reply = replies[cut_names[0]]
+    # Reasoning may take all of the tokens, and some servers show nothing of it.
+    shown = [replies[name] for name in cut_names if _shows_answer(replies[name])]
+    if shown and check.finite:
+        reply = shown[0]
         raise BrokenProperty(f"the reply does not end before it is cut, though a right one is short: {reply}")
+    if check.expected and any(reply.is_withheld for reply in replies.values()):
+        raise UndecidedProperty("the model refused to answer, or a filter held its reply back")
     is_cut = bool(cut_names)
     undecided: UndecidedProperty | None = None
     for name, wanted in check.expected.items():
@@ -209,13 +215,25 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
         raise undecided
 
 
+def _shows_answer(reply: ServerReply) -> bool:
+    is_reasoning = reply.reasoning or reply.reasoning_tokens or reply.text.lstrip().startswith("<think>")
+    return not is_reasoning and bool(reply.text.strip() or reply.calls)
+
+
 def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProperty | UndecidedProperty]:
     for name, reply in replies.items():
         status, prefix = reply.exchange.status, f"{name}: " if len(replies) > 1 else ""
-        if reply.request.drop or (status in check.statuses and (status != 200 or reply.is_good)):
+        if (
+            status == 200
+            if reply.request.drop
+            else status in check.statuses and (status != 200 or reply.is_good)
+        ):
             continue
         words = f"{prefix}HTTP {status}: {describe_error(reply.exchange)}"
-        is_refusal = status in _HAS_NO_PATH or (
-            check.refusable and reply.request.path == CHAT and status in _LACKS
+        is_refusal = (
+            reply.request.drop
+            or status in _HAS_NO_PATH
+            or (check.refusable and reply.request.path == CHAT and status in _LACKS)
+            or (status in _LACKS and _LIMIT.search(words) is not None)
         )
         yield UndecidedProperty(f"the server refuses it: {words}") if is_refusal else BrokenProperty(words)

@@ -179,14 +179,16 @@ MARKUP = re.compile(
     r"</?(?:tool_calls?|function|think|tool_response|invoke|parameter)\b|<[|｜]|\[TOOL_CALLS\]|<minimax:|<seed:"
 )
 """What the tokens of templates begin with: in the text of a reply they show that a parser left something."""
+_MARKUP_THERE = re.compile(r"</?think\b")
 
 
 @check_each("markup", Literal["none"], cut_decides=False)
 def find_markup(reply: ServerReply, wanted: str) -> None:
     """Markup of templates in text or reasoning beside calls, which a parser should have taken out."""
     _require_calls(reply)
-    for place, text in (("text", reply.text), ("reasoning", reply.reasoning)):
-        if found := MARKUP.search(text):
+    # A model may think about how it has to write a call.
+    for place, text, marks in (("text", reply.text, MARKUP), ("reasoning", reply.reasoning, _MARKUP_THERE)):
+        if found := marks.search(text):
             raise BrokenProperty(f"the {place} beside the calls holds {found[0]!r}: {text!r:.200}")
 
 
@@ -209,12 +211,13 @@ def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
     """The reason why a reply ended; with ``tool_calls`` it is about replies that call."""
     if wanted == "tool_calls":
         _require_calls(reply)
+    if reply.ending in ([wanted] if isinstance(wanted, str) else wanted):
+        return
     if wanted != CUT and reply.ending == CUT:
         raise UndecidedProperty("the reply was cut at the limit of its tokens")
     if wanted == CUT and reply.ending != CUT and (reply.tokens[1] or 0) < _read_limit(reply):
         raise UndecidedProperty("the model ended its reply before the limit")
-    if reply.ending not in ([wanted] if isinstance(wanted, str) else wanted):
-        raise BrokenProperty(f"the finish_reason is {reply.ending!r}, not {wanted!r}: {reply}")
+    raise BrokenProperty(f"the finish_reason is {reply.ending!r}, not {wanted!r}: {reply}")
 
 
 @check_each("cut_calls", Literal["none", "marked"], cut_decides=True)
@@ -227,11 +230,14 @@ def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
 
 @check_each("usage", Literal["adds_up"], cut_decides=True)
 def add_usage(reply: ServerReply, wanted: str) -> None:
-    """The tokens of prompt and answer, which make the total."""
+    """The tokens of prompt and answer, which make the total; some count reasoning beside the answer."""
     prompt, answer, total = reply.tokens
+    asked = as_mapping(reply.request.body)
+    if asked.get("stream") and not as_mapping(asked.get("stream_options")).get("include_usage"):
+        raise UndecidedProperty("the server does not take a request for the tokens of a stream")
     if not prompt or answer is None:
         raise BrokenProperty(f"the usage is {json.dumps(reply.body.get('usage'))}")
-    if total is not None and total != prompt + answer:
+    if total is not None and total - prompt - answer not in (0, reply.reasoning_tokens):
         raise BrokenProperty(f"{prompt} and {answer} tokens are not {total}")
 
 
@@ -249,7 +255,7 @@ class Growth(pydantic.BaseModel):
 def compare_prompts(replies: Replies, wanted: Growth) -> None:
     """What reaches the prompt, shown by its tokens."""
     less, more = replies[wanted.less].tokens[0], replies[wanted.more].tokens[0]
-    if less is None or more is None:
+    if not less or not more:
         raise UndecidedProperty("the server does not tell the tokens of the prompt")
     if more < less + wanted.by:
         raise BrokenProperty(
@@ -283,7 +289,7 @@ def judge_content_type(reply: ServerReply, wanted: str) -> None:
 
 
 class Likeness(pydantic.BaseModel):
-    """Two replies that say the same, and one that shows how far equal requests get equal replies."""
+    """Two replies that say the same, and two that show how far equal requests get equal replies."""
 
     model_config = pydantic.ConfigDict(extra="forbid")
 
@@ -291,13 +297,16 @@ class Likeness(pydantic.BaseModel):
     other: str
     again: str
     """The same request as ``one``: where these two differ, nothing is decided."""
+    other_again: str
+    """The same request as ``other``, for the same reason."""
 
 
 @check_replies("same", Likeness)
 def compare_replies(replies: Replies, wanted: Likeness) -> None:
     """Calls, text and ending of two replies."""
-    one, other, again = (_list_parts(replies[name]) for name in (wanted.one, wanted.other, wanted.again))
-    if one != again:
+    names = (wanted.one, wanted.other, wanted.again, wanted.other_again)
+    one, other, again, other_again = (_list_parts(replies[name]) for name in names)
+    if (one, other) != (again, other_again):
         raise UndecidedProperty("two equal requests got different replies")
     for part, value in one.items():
         if value != other[part]:
@@ -309,7 +318,9 @@ def _list_parts(reply: ServerReply) -> Mapping[str, object]:
         [call.name, call.read_arguments() if _is_json(call.arguments) else call.arguments]
         for call in reply.calls
     ]
-    return {"calls": calls, "text": reply.text, "reasoning": reply.reasoning, "ending": reply.ending}
+    # Parsers leave other white space at the ends of a whole reply than of a stream.
+    text, reasoning = reply.text.strip(), reply.reasoning.strip()
+    return {"calls": calls, "text": text, "reasoning": reasoning, "ending": reply.ending}
 
 
 # Errors and time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def chat(
     )
 
 
-def usage(prompt: object, answer: object = 2, total: object = None) -> Mapping[str, object]:
+def usage(prompt: object, answer: object = 2, total: object = None) -> dict[str, object]:
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": total}
 
 
@@ -70,7 +71,7 @@ def find_breach(name: str, wanted: object, **replies: ServerReply) -> str:
 
 
 TEXT = chat(text="Fine.", ending="stop")
-SAME = {"one": "one", "other": "other", "again": "again"}
+SAME = {"one": "one", "other": "other", "again": "again", "other_again": "other"}
 GROWS = {"less": "one", "more": "other", "by": 5}
 
 CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
@@ -105,6 +106,7 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("markup", "none", "kept", {"reply": chat(call(), text="I look it up.")}),
     ("markup", "none", "broken", {"reply": chat(call(), text="<tool_call>")}),
     ("markup", "none", "broken", {"reply": chat(call(), message={"reasoning_content": "so </think>"})}),
+    ("markup", "none", "kept", {"reply": chat(call(), message={"reasoning": "I write <tool_call> then"})}),
     ("markup", "none", "undecided", {"reply": TEXT}),
     ("json_text", UNIT, "kept", {"reply": chat(text='{"unit": "kelvin"}')}),
     ("json_text", UNIT, "broken", {"reply": chat(text='{"unit": 1}')}),
@@ -113,6 +115,7 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("ending", "tool_calls", "broken", {"reply": chat(call(), ending="stop")}),
     ("ending", "tool_calls", "undecided", {"reply": TEXT}),
     ("ending", ["stop"], "undecided", {"reply": chat(text="Fi", ending="length")}),
+    ("ending", ["stop", "length"], "kept", {"reply": chat(text="Fi", ending="length")}),
     ("ending", ["stop"], "broken", {"reply": chat(text="Fine.", ending="eos")}),
     ("ending", "length", "kept", {"reply": chat(text="Fi", ending="length")}),
     ("ending", "length", "broken", {"reply": chat(text="Fi", ending="stop", usage=usage(1, 10))}),
@@ -123,9 +126,17 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("usage", "adds_up", "kept", {"reply": chat(usage=usage(3, 2, 5))}),
     ("usage", "adds_up", "broken", {"reply": chat(usage=usage(3, 2, 6))}),
     ("usage", "adds_up", "broken", {"reply": chat()}),
+    (
+        "usage",
+        "adds_up",
+        "kept",
+        {"reply": chat(usage=usage(3, 2, 9) | {"completion_tokens_details": {"reasoning_tokens": 4}})},
+    ),
+    ("usage", "adds_up", "undecided", {"reply": replace(chat(), request=RawRequest(CHAT, {"stream": True}))}),
     ("prompt_grows", GROWS, "kept", {"one": chat(usage=usage(10)), "other": chat(usage=usage(15))}),
     ("prompt_grows", GROWS, "broken", {"one": chat(usage=usage(10)), "other": chat(usage=usage(14))}),
     ("prompt_grows", GROWS, "undecided", {"one": chat(), "other": chat(usage=usage(15))}),
+    ("prompt_grows", GROWS, "undecided", {"one": chat(usage=usage(9)), "other": chat(usage=usage(0))}),
     ("choices", 2, "kept", {"reply": chat(n=2)}),
     ("choices", 2, "broken", {"reply": chat()}),
     ("notes", ["no_done"], "kept", {"reply": chat(notes=("stream_index",))}),
@@ -141,6 +152,13 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("same", SAME, "broken", {"one": chat(call()), "again": chat(call()), "other": chat(call("{}"))}),
     ("same", SAME, "broken", {"one": TEXT, "again": TEXT, "other": chat(text="Fine", ending="stop")}),
     ("same", SAME, "undecided", {"one": TEXT, "again": chat(call()), "other": TEXT}),
+    (
+        "same",
+        {**SAME, "other_again": "one"},
+        "undecided",
+        {"one": TEXT, "again": TEXT, "other": chat(call())},
+    ),
+    ("same", SAME, "kept", {"one": TEXT, "again": TEXT, "other": chat(text="Fine.\n", ending="stop")}),
     ("error", "object", "kept", {"reply": error(400, {"error": {"message": "no"}})}),
     ("error", "object", "kept", {"reply": error(422, {"detail": "no"})}),
     ("error", "object", "broken", {"reply": error(400, None, "Bad Request")}),

@@ -1,0 +1,82 @@
+"""What is not the doing of a server leaves its checks undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Verdict
+from pytest_fcbench.kinds.server_check.exchange import (
+    CHAT,
+    RawRequest,
+    ServerExchange,
+    ServerReply,
+    leave_out,
+)
+from pytest_fcbench.kinds.server_check.kind import get_check, judge_rounds
+from tests.cases import each_case
+from tests.server.test_conforming import list_checks
+
+
+def reply(body: Mapping[str, object], status: int = 200) -> ServerReply:
+    request = RawRequest(CHAT, {"max_tokens": 5})
+    return ServerReply(request, ServerExchange(status, "application/json", body))
+
+
+def chat(message: Mapping[str, object], ending: str, **members: object) -> ServerReply:
+    return reply({"choices": [{"message": message, "finish_reason": ending}], **members})
+
+
+def judge(name: str, given: ServerReply) -> str:
+    """How a check judges equal replies to all of its requests."""
+    check = get_check(next(entry for entry in list_checks() if entry.id == name))
+    verdict: Verdict = judge_rounds(check, [dict.fromkeys(check.requests, given)])
+    match verdict:
+        case Failed():
+            return "broken"
+        case NotScored(cause=cause):
+            return str(cause)
+    return "kept"
+
+
+THINKS = {"usage": {"completion_tokens_details": {"reasoning_tokens": 400}}}
+LIMIT = "Could not finish the message because max_tokens or model output limit was reached."
+REPEATED = {"type": "x", "loc": ["body", "tools"], "msg": "no", "input": {"max_tokens": 5}}
+
+
+@each_case(
+    "name, given, found",
+    [
+        ("choice_required", chat({"content": None}, "content_filter"), UNDECIDED),
+        ("choice_required", chat({"content": None, "refusal": "I cannot."}, "stop"), UNDECIDED),
+        ("choice_required", chat({"content": ""}, "stop"), "broken"),
+        ("text_schema", chat({"content": None, "refusal": "I cannot."}, "stop"), UNDECIDED),
+        ("choice_required_strict", chat({"content": "So it"}, "length"), "broken"),
+        ("choice_required_strict", chat({"content": ""}, "length"), UNDECIDED),
+        ("choice_required_strict", chat({"content": "<think> So it"}, "length"), UNDECIDED),
+        ("choice_required_strict", chat({"content": "", "reasoning": "So it"}, "length"), UNDECIDED),
+        ("choice_required_strict", chat({"content": "So it"}, "length", **THINKS), UNDECIDED),
+        ("endings_cut", reply({"error": {"message": LIMIT}}, 400), UNDECIDED),
+        ("history_result", reply({"detail": [REPEATED]}, 422), "broken"),
+        ("error_tools", reply({"detail": [REPEATED]}, 422), "kept"),
+        ("error_role", chat({"content": "Hello."}, "stop"), NOTED),
+        ("choice_auto", chat({"tool_calls": [{"function": {"name": "get_news"}}]}, "tool_calls"), "kept"),
+    ],
+)
+def test_only_the_doing_of_the_server_decides(name: str, given: ServerReply, found: str) -> None:
+    assert judge(name, given) == found
+
+
+def test_a_stream_that_was_refused_shows_nothing_about_those_who_go_away() -> None:
+    check = get_check(next(entry for entry in list_checks() if entry.id == "stream_dropped"))
+    good = chat({"content": "Hello."}, "stop")
+    replies = {
+        name: ServerReply(request, ServerExchange(400 if request.drop else 200, "", good.exchange.reply))
+        for name, request in check.requests.items()
+    }
+    assert isinstance(judge_rounds(check, [replies]), NotScored)
+
+
+@each_case("body", [["text"], [{"messages": []}]])
+def test_a_request_without_a_parameter_stays_as_it_is(body: Sequence[object]) -> None:
+    request = RawRequest(CHAT, body[0])  # type: ignore[arg-type]
+    assert leave_out(request, "max_tokens") == request
