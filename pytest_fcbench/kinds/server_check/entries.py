@@ -22,7 +22,8 @@ entries:
       whole: {body: {tools: [get_time]}}
       again: {body: {tools: [get_time]}}
       streamed: {body: {tools: [get_time], stream: true}}
-    expect: {same: {one: whole, other: streamed, again: again}}
+      streamed_again: {body: {tools: [get_time], stream: true}}
+    expect: {same: {one: whole, other: streamed, again: again, other_again: streamed_again}}
 
 In the texts of requests ``{words:100}`` stands for a hundred words.
 

@@ -32,6 +32,7 @@ from pytest_fcbench.models.providers.reply_bodies import (
 
 if TYPE_CHECKING:
     import aiohttp
+    from yarl import URL
 
 _MOST_REDIRECTS = 3
 
@@ -92,24 +93,15 @@ class ConnectionPool:
         ``CallError`` where no reply comes; its reason may hold what was sent.
         """
         import aiohttp
-        from yarl import URL
 
         session = await self.open_session()
-        variables = (name for name in (*_OPENSSL_VARIABLES, *_CA_VARIABLES) if os.environ.get(name))
-        first = next(variables, None)
-        certificate_path = os.environ[first] if first in _CA_VARIABLES else None
-        certificates = _load_certificates(certificate_path) if url.startswith("https:") else True
-        origin = "://".join(urlsplit(url)[:2])
-        if origin not in self._proxies:
-            self._proxies[origin] = find_proxy(url)
-        proxy = self._proxies[origin]
+        certificates, proxy = self._choose_route(url)
         patience = aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_S)
         try:
             for _ in range(_MOST_REDIRECTS + 1):
                 async with session.request(
                     method,
-                    # What the caller has encoded stays so: a colon in a model's name is one in its address.
-                    URL(url, encoded=True) if "%" in url else url,
+                    _keep_encoding(url),
                     params=query,
                     data=body,
                     headers=headers,
@@ -158,16 +150,34 @@ class ConnectionPool:
         """
         import aiohttp
 
-        session, patience = await self.open_session(), aiohttp.ClientTimeout(total=timeout_s)
+        session = await self.open_session()
+        certificates, proxy = self._choose_route(url)
         try:
             async with session.post(
-                url, data=body, headers=headers, timeout=patience, allow_redirects=False
+                _keep_encoding(url),
+                data=body,
+                headers=headers,
+                timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_S),
+                allow_redirects=False,
+                ssl=certificates,
+                proxy=proxy,
             ) as response:
                 await response.content.readany()
                 response.close()
                 return response.status
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise CallError("connection", _explain_failure(error), transient=True) from None
+
+    def _choose_route(self, url: str) -> tuple[ssl.SSLContext | bool, str | None]:
+        """Choose the certificate authorities and the proxy for an address. Raises ``CallError``."""
+        variables = (name for name in (*_OPENSSL_VARIABLES, *_CA_VARIABLES) if os.environ.get(name))
+        first = next(variables, None)
+        certificate_path = os.environ[first] if first in _CA_VARIABLES else None
+        certificates = _load_certificates(certificate_path) if url.startswith("https:") else True
+        origin = "://".join(urlsplit(url)[:2])
+        if origin not in self._proxies:
+            self._proxies[origin] = find_proxy(url)
+        return certificates, self._proxies[origin]
 
     async def open_session(self) -> aiohttp.ClientSession:
         """Return the session of the running event loop."""
@@ -197,6 +207,14 @@ class ConnectionPool:
                 yield
             finally:
                 del self._sessions[loop], self._keepers[loop]
+
+
+def _keep_encoding(url: str) -> str | URL:
+    """Return an address in which what is encoded stays so."""
+    # A colon in a model's name is one in its address.
+    from yarl import URL
+
+    return URL(url, encoded=True) if "%" in url else url
 
 
 def find_proxy(url: str) -> str | None:

@@ -98,6 +98,25 @@ def test_a_client_that_goes_away_follows_no_redirect() -> None:
     assert len(sent) == 1
 
 
+def test_a_client_that_goes_away_takes_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def drop_by_proxy() -> int:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", _answer_as_proxy)
+        async with TestServer(app) as proxy:
+            monkeypatch.setenv("http_proxy", f"http://{proxy.host}:{proxy.port}")
+            monkeypatch.setenv("no_proxy", "")
+            model = OpenAICompatibleModel("m", {}, "http://model.invalid/v1", name="m")
+            question = RawRequest(CHAT, {}, drop=True).write_question(0)
+            completion = await EndpointProbe(model).complete(list_checks()[0], question)
+            return ServerExchange.read_completion(completion).status
+
+    assert asyncio.run(drop_by_proxy()) == 203
+
+
+async def _answer_as_proxy(request: web.Request) -> web.Response:
+    return web.Response(status=203)
+
+
 def test_the_headers_of_the_user_are_sent() -> None:
     _, sent = ask(RawRequest(CHAT, {}), "{}", extra_headers={"api-key": "x"})
     assert sent[0].headers["api-key"] == "x"
