@@ -63,10 +63,11 @@ def list_differences(whole: Completion, other: Completion) -> tuple[str, ...]:
 
 def _list_parts(completion: Completion) -> Mapping[str, object]:
     calls = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    # Parsers leave other white space at the ends of a whole reply than of a stream.
     return {
         "calls": [(call.name, _read_arguments(call.arguments)) for call in calls],
-        "text": completion.text or "",
-        "reasoning": completion.reasoning or "",
+        "text": (completion.text or "").strip(),
+        "reasoning": (completion.reasoning or "").strip(),
         "ending": completion.finish_reason,
         "usage": completion.output_tokens and (completion.input_tokens, completion.output_tokens),
     }

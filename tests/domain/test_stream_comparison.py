@@ -44,6 +44,7 @@ WHOLE = Completion(
             (),
         ),
         (Completion(None, (ToolCall("f", '{"a": 1', "x"),), finish_reason="tool_calls"), ("calls",)),
+        (Completion("\n\n", (ToolCall("f", {"a": 1}),), finish_reason="tool_calls"), ()),
         (Completion("<tool_call>", (ToolCall("f", {"a": 1}),), finish_reason="stop"), ("text", "ending")),
         (
             Completion(None, WHOLE.tool_calls, reasoning="so", output_tokens=6, input_tokens=9),
