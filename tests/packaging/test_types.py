@@ -42,6 +42,6 @@ def test_a_strict_project_is_checked_against_the_wheel(base: Environment, tmp_pa
     folder.mkdir()
     assert base.run_fcbench("init", cwd=folder).returncode == 0
     (folder / "own.py").write_text(OWN.format(type="str"))
-    assert _run_mypy(base, folder).startswith("Success: no issues found in 12 source files")
+    assert _run_mypy(base, folder).startswith("Success: no issues found in 13 source files")
     (folder / "own.py").write_text(OWN.format(type="int"))
     assert 'is of type "str"' in _run_mypy(base, folder)

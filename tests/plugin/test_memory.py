@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -150,7 +151,8 @@ def test_the_gate_counts_earlier_conversations(project: Project) -> None:
     broken.stdout.fnmatch_lines([f"gate cost<=*: broken: cost is ${questions + earlier:.4f} with earlier*"])
     again = project.fcbench("gate", "scorecard.json", f"--gate=cost<={between:.6f}usd")
     assert (again.returncode, "broken: cost is" in again.stdout) == (1, True)
-    board = project.fcbench("run", "compare", "scorecard.json", "scorecard.json")
+    shutil.copy(project.path / "scorecard.json", project.path / "copy.json")
+    board = project.fcbench("run", "compare", "scorecard.json", "copy.json")
     assert board.returncode == 0, board.stderr
 
 
