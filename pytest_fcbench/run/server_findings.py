@@ -65,10 +65,10 @@ def describe_checks(verdicts: list[tuple[str, Verdict]]) -> Iterator[tuple[bool,
     for text in broken:
         yield False, text, "docs/server-checks.md describes the checks" if text is broken[-1] else ""
     if not broken:
-        kept = sum(isinstance(verdict, Passed) for _, verdict in verdicts)
+        kept_count = sum(isinstance(verdict, Passed) for _, verdict in verdicts)
         reasons = [verdict.reason for _, verdict in verdicts if isinstance(verdict, NotScored)]
         more = f", {len(reasons)} undecided: {reasons[0]}" if reasons else ""
-        yield kept > 0, f"{kept} of {len(verdicts)} checks of the server kept{more}", ""
+        yield kept_count > 0, f"{kept_count} of {len(verdicts)} checks of the server kept{more}", ""
 
 
 def explain_missing_call(answer: Completion, entry: Entry, owner: str) -> tuple[str, str]:
@@ -82,8 +82,8 @@ def explain_missing_call(answer: Completion, entry: Entry, owner: str) -> tuple[
     has_call = mark or re.search(rf'"name"\s*:\s*"(?:{names})"|\b(?:{names})\s*\(', text)
     if not has_call:
         return (
-            "the model answered in words and called nothing; the server is not to blame",
-            "ask again with another question, or let the template tell the model of its tools",
+            "its text holds no call, so the model called nothing",
+            "see below whether tools reach the prompt; if they do, try another question or model",
         )
     written = f"begins with {mark[0]!r}" if mark else "is JSON or Python"
     # vLLM refuses tool_choice auto with 400 where no parser is on.

@@ -86,7 +86,7 @@ def interpret_body(body: object) -> Body:
     """Interpret a parsed chat request. Raises ``RefusedRequestError`` for one without messages."""
     try:
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
-            raise _make_refusal("the body must be an object with a list of messages")
+            raise make_refusal("the body must be an object with a list of messages")
         messages = interpret_messages(body["messages"])
         # Temperature, model and the order of keys differ from client to client, so they are left out.
         tools = body.get("tools") or []
@@ -153,7 +153,8 @@ def estimate_tokens(text: str) -> int:
     return max(1, len(text.encode(errors="replace")) // 4)
 
 
-def _make_refusal(message: str, code: str = "invalid_request") -> RefusedRequestError:
+def make_refusal(message: str, code: str = "invalid_request") -> RefusedRequestError:
+    """Make the error that answers a wrong request with status 400."""
     return RefusedRequestError(400, code, message)
 
 
@@ -169,10 +170,10 @@ def read_response_request(text: str | bytes) -> Body:
     """Read a request. Raises ``RefusedRequestError`` for one that no chat request can ask."""
     value = parse_json(text)
     if not isinstance(value, Mapping) or not isinstance(value.get("input"), (str, list)):
-        raise _make_refusal("the body must be an object with 'input', a text or a list of items")
+        raise make_refusal("the body must be an object with 'input', a text or a list of items")
     for name in _STATEFUL:
         if value.get(name) is not None:
-            raise _make_refusal(
+            raise make_refusal(
                 f"this server stores nothing between requests; leave {name!r} out and send the whole "
                 f"conversation as 'input'",
                 "unsupported",
@@ -186,12 +187,12 @@ def read_response_request(text: str | bytes) -> Body:
     else:
         messages += _convert_items(value["input"])
     if not isinstance(tools, list):
-        raise _make_refusal("'tools' must be a list")
+        raise make_refusal("'tools' must be a list")
     # The tools in the form of a chat request, without ``strict``, which no entry has.
     chat_tools = []
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping) or tool.get("type") != "function" or "name" not in tool:
-            raise _make_refusal(
+            raise make_refusal(
                 f'tools[{index}] must be {{"type": "function", "name": ..., "parameters": ...}}; this server '
                 f"takes no other tools",
                 "unsupported",
@@ -208,7 +209,7 @@ def _convert_items(items: Sequence[object]) -> Sequence[Mapping[str, object]]:
     for index, item in enumerate(items):
         place = f"input[{index}]"
         if not isinstance(item, Mapping):
-            raise _make_refusal(f"{place} must be an object")
+            raise make_refusal(f"{place} must be an object")
         match item.get("type", "message"):
             case "message":
                 # Both roles are for whoever deploys the model; entries have the older one.
@@ -228,7 +229,7 @@ def _convert_items(items: Sequence[object]) -> Sequence[Mapping[str, object]]:
                 # Clients send back all items of a reply. The models of this server do not reason.
                 pass
             case kind:
-                raise _make_refusal(
+                raise make_refusal(
                     f"{place} is of the type {kind!r}; this server takes message, function_call, "
                     f"function_call_output and reasoning",
                     "unsupported",
@@ -241,12 +242,12 @@ def _join_parts(content: object, place: str) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _make_refusal(f"{place} must have a text or a list of parts")
+        raise make_refusal(f"{place} must have a text or a list of parts")
     texts = []
     for part in content:
         kind = part.get("type") if isinstance(part, Mapping) else None
         if kind not in _TEXT_PARTS or not isinstance(part.get("text"), str):
-            raise _make_refusal(
+            raise make_refusal(
                 f"{place} has a part of the type {kind!r}; this server takes input_text and output_text",
                 "unsupported",
             )
@@ -273,13 +274,13 @@ def read_embedding_request(text: str | bytes) -> EmbeddingRequest:
     raw_input = value.get("input") if isinstance(value, Mapping) else None
     texts = [raw_input] if isinstance(raw_input, str) else raw_input
     if not isinstance(value, Mapping) or not isinstance(texts, list) or not texts:
-        raise _make_refusal("the body must be an object with 'input', a text or a list of texts")
+        raise make_refusal("the body must be an object with 'input', a text or a list of texts")
     if not all(isinstance(each, str) for each in texts):
-        raise _make_refusal("'input' must be a text or a list of texts; this server takes no token ids")
+        raise make_refusal("'input' must be a text or a list of texts; this server takes no token ids")
     size = len(embed_by_hash(texts[:1])[0])
     if value.get("dimensions") not in (None, size):
-        raise _make_refusal(f"the vectors of this server have {size} dimensions; leave 'dimensions' out")
+        raise make_refusal(f"the vectors of this server have {size} dimensions; leave 'dimensions' out")
     encoding = value.get("encoding_format") or _FORMATS[0]
     if encoding not in _FORMATS:
-        raise _make_refusal(f"'encoding_format' must be {' or '.join(_FORMATS)}, not {encoding!r}")
+        raise make_refusal(f"'encoding_format' must be {' or '.join(_FORMATS)}, not {encoding!r}")
     return EmbeddingRequest(texts, encoding == "base64")

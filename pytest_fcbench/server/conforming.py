@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import count
 
 from pytest_fcbench.domain.text import as_mapping, read_json_text
-from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, parse_json
+from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, make_refusal, parse_json
 from pytest_fcbench.server.replies import SentCall, ServedReply
 
 NAME = "conforming"
@@ -243,24 +243,24 @@ def check_request(body: object, name: str) -> None:
         raise RefusedRequestError(404, "model_not_found", f"there is no model {model!r}")
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise _refuse("messages must be a list of messages")
+        raise make_refusal("messages must be a list of messages")
     for message in map(as_mapping, messages):
         if message.get("role") not in _ROLES:
-            raise _refuse(f"the role {message.get('role')!r} must be one of {', '.join(_ROLES)}")
+            raise make_refusal(f"the role {message.get('role')!r} must be one of {', '.join(_ROLES)}")
         content = message.get("content")
         for part in content if isinstance(content, list) else ():
             if as_mapping(part).get("type") != "text":
-                raise _refuse("this model takes text only")
+                raise make_refusal("this model takes text only")
     tools = request.get("tools") or []
     if not isinstance(tools, list):
-        raise _refuse("tools must be a list")
+        raise make_refusal("tools must be a list")
     names = [as_mapping(as_mapping(tool).get("function")).get("name") for tool in tools]
     if not all(isinstance(each, str) for each in names):
-        raise _refuse("each tool must have a function with a name")
+        raise make_refusal("each tool must have a function with a name")
     for tool in tools:
         _check_types(tool["function"].get("parameters"))
     if not isinstance(request.get("temperature", 1.0), (int, float)):
-        raise _refuse("temperature must be a number")
+        raise make_refusal("temperature must be a number")
     _check_choice(request.get("tool_choice"), names)
 
 
@@ -268,11 +268,11 @@ def _check_choice(choice: object, names: Sequence[object]) -> None:
     if isinstance(choice, Mapping):
         chosen = list_chosen(choice)
         if any(name not in names for name in chosen):
-            raise _refuse(f"tool_choice names a function that is not offered: {chosen}")
+            raise make_refusal(f"tool_choice names a function that is not offered: {chosen}")
     elif choice not in (None, "none", "auto", "required"):
-        raise _refuse(f"tool_choice must be none, auto, required or a function, not {choice!r}")
+        raise make_refusal(f"tool_choice must be none, auto, required or a function, not {choice!r}")
     if choice == "required" and not names:
-        raise _refuse("tool_choice is required, but no tool is offered")
+        raise make_refusal("tool_choice is required, but no tool is offered")
 
 
 def list_chosen(choice: Mapping[str, object]) -> list[object]:
@@ -286,16 +286,12 @@ def _check_types(schema: object) -> None:
     if isinstance(schema, Mapping):
         kind = schema.get("type")
         if isinstance(kind, str) and kind not in _TYPES:
-            raise _refuse(f"{kind!r} is not a type of JSON Schema")
+            raise make_refusal(f"{kind!r} is not a type of JSON Schema")
     for part in (
         schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ()
     ):
         if isinstance(part, (Mapping, list)):
             _check_types(part)
-
-
-def _refuse(message: str) -> RefusedRequestError:
-    return RefusedRequestError(400, "invalid_request", message)
 
 
 def _is_odd(messages: Sequence[Mapping[str, object]]) -> bool:
@@ -333,7 +329,7 @@ def refuse_by_fault(request: Mapping[str, object], fault: WireFault | None) -> N
         WireFault.REFUSE_UNICODE: lambda: not json.dumps(messages, ensure_ascii=False).isascii(),
     }
     if fault and (refuses := is_refused.get(fault)) and refuses():
-        raise _refuse(f"this server does not take that (simulated by --fault {fault})")
+        raise make_refusal(f"this server does not take that (simulated by --fault {fault})")
     has_no_tools = request.get("tools") == [] or (not names and any(map(_list_calls, messages)))
     if fault is WireFault.FAIL_ON_HISTORY and (has_no_tools or _is_odd(messages)):
         raise RefusedRequestError(500, "server_error", "the history cannot be read (simulated by --fault)")
@@ -465,7 +461,7 @@ def read_message_request(content: bytes) -> Mapping[str, object]:
         or not isinstance(tools, list)
         or not isinstance(request.get("max_tokens"), int)
     ):
-        raise _refuse("the request must have messages and max_tokens")
+        raise make_refusal("the request must have messages and max_tokens")
     messages: list[Mapping[str, object]] = []
     for message in map(as_mapping, raw):
         content_parts = message.get("content")
@@ -513,13 +509,8 @@ def break_reply(body: dict[str, object], fault: WireFault | None) -> dict[str, o
     if fault is WireFault.WRONG_USAGE and isinstance(total := usage.get("total_tokens"), int):
         return {**body, "usage": {**usage, "total_tokens": total + 7}}
     if fault in (WireFault.NO_TYPE, WireFault.OBJECT_ARGUMENTS):
-        return as_dict(_break_calls(body, fault))
+        return dict(as_mapping(_break_calls(body, fault)))
     return body
-
-
-def as_dict(value: object) -> dict[str, object]:
-    """Return a value that is an object, or an empty object."""
-    return dict(as_mapping(value))
 
 
 def _break_calls(value: object, fault: WireFault) -> object:

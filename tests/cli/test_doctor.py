@@ -212,7 +212,7 @@ def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("It is sunny.", "the model answered in words and called nothing; the server is not to blame"),
+        ("It is sunny.", "its text holds no call, so the model called nothing"),
         (
             "<tool_call>{}</tool_call>",
             r"begins with '<tool_call'\): its tool parser is off, .*--tool-call-parser",

@@ -62,6 +62,13 @@ def test_a_broken_check_fails_and_breaks_the_gate(project: Project) -> None:
     assert judged_again.parseoutcomes()["failed"] == 3
 
 
+def test_what_is_shown_of_a_check_counts_as_no_call_of_the_model(project: Project) -> None:
+    with served("--model", "conforming", "--fault", "markup:1") as api_base:
+        result = project.run_apart(*CHECKS, "-k", "calls_text_free", f"--fcbench-api-base={api_base}")
+    result.assert_outcomes(failed=2)
+    assert all(record["calls"] is None for record in project.records().values())
+
+
 def test_a_model_without_an_endpoint_is_not_scored(project: Project) -> None:
     result = project.run_apart("--fcbench-suite=wire", "--fcbench-model=oracle", "-k", "choice_none")
     assert result.parseoutcomes()["errors"] == 2

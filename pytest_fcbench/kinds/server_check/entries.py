@@ -234,12 +234,12 @@ def _read_properties(
         except pydantic.ValidationError as error:
             raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None
         value_read = read[name]
-        named: Sequence[object] = ()
+        request_names: Sequence[object] = ()
         if name == "other_ids" and isinstance(value_read, list):
-            named = value_read
+            request_names = value_read
         elif name in ("same", "prompt_grows", "soon"):
-            named = [text for text in vars(value_read).values() if isinstance(text, str)]
-        for each in named:
+            request_names = [text for text in vars(value_read).values() if isinstance(text, str)]
+        for each in request_names:
             if each not in names:
                 raise at.at(name).error(f"there is no request {each!r}; the check has {', '.join(names)}")
     return read

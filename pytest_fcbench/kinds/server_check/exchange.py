@@ -69,13 +69,13 @@ class ServerCall:
         return read_json_text(self.arguments) if isinstance(self.arguments, str) else self.arguments
 
     def __str__(self) -> str:
-        shown = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
-        return f"{self.name}({shown:.200})"
+        text = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+        return f"{self.name}({text:.200})"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerExchange:
-    """What came back for a request."""
+    """The reply to a request, as far as it could be read."""
 
     status: int
     content_type: str
@@ -84,7 +84,7 @@ class ServerExchange:
     beginning: str = ""
     """The beginning of a body that is no such object."""
     notes: tuple[str, ...] = ()
-    """What the server did against its interface (``ProtocolNote``)."""
+    """Codes of the ways in which the server broke its interface (``ProtocolNote``)."""
 
     def write_completion(self, latency_s: float) -> Completion:
         """Write the exchange as the completion that is stored, with the tokens that it took."""

@@ -119,7 +119,7 @@ def exchange_requests(check: ServerCheck) -> Exchanges:
     for seed in range(1, check.seeds + 1):
         replies: dict[str, ServerReply] = {}
         for name, request in check.requests.items():
-            replies[name] = yield from _exchange(_add_seed(request, seed, check), check, removed, sent)
+            replies[name] = yield from _send_request(_add_seed(request, seed, check), check, removed, sent)
         rounds.append(replies)
     return rounds
 
@@ -131,7 +131,7 @@ def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
     return RawRequest(request.path, {**request.body, "seed": seed}, request.drop)
 
 
-def _exchange(
+def _send_request(
     request: RawRequest, check: ServerCheck, removed: list[str], sent: Counter[str]
 ) -> Generator[AskModel, Completion, ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
@@ -195,10 +195,11 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
         raise finding
     cut_names = [name for name, reply in replies.items() if reply.ending == CUT]
     # Reasoning may take all of the tokens, and some servers show nothing of it.
-    shown = [replies[name] for name in cut_names if _shows_answer(replies[name])]
-    if shown and check.finite:
-        reply = shown[0]
-        raise BrokenProperty(f"the reply does not end before it is cut, though a right one is short: {reply}")
+    endless_replies = [replies[name] for name in cut_names if _shows_answer(replies[name])]
+    if endless_replies and check.finite:
+        raise BrokenProperty(
+            f"the reply does not end before it is cut, though a right one is short: {endless_replies[0]}"
+        )
     if check.expected and any(reply.is_withheld for reply in replies.values()):
         raise UndecidedProperty("the model refused to answer, or a filter held its reply back")
     is_cut = bool(cut_names)

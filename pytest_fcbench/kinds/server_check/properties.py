@@ -47,24 +47,26 @@ class Property:
 PROPERTIES: dict[str, Property] = {}
 """Every property by name."""
 
-OfReplies: TypeAlias = Callable[[Replies, Any], None]
-OfReply: TypeAlias = Callable[[ServerReply, Any], None]
+CompareReplies: TypeAlias = Callable[[Replies, Any], None]
+JudgeReply: TypeAlias = Callable[[ServerReply, Any], None]
 
 
-def check_replies(name: str, argument: Any, *, cut_decides: bool = False) -> Callable[[OfReplies], OfReplies]:
+def check_replies(
+    name: str, argument: Any, *, cut_decides: bool = False
+) -> Callable[[CompareReplies], CompareReplies]:
     """Register a property of all replies of a check together."""
 
-    def register(find_breach: OfReplies) -> OfReplies:
+    def register(find_breach: CompareReplies) -> CompareReplies:
         PROPERTIES[name] = Property(name, argument, find_breach, cut_decides)
         return find_breach
 
     return register
 
 
-def check_each(name: str, argument: Any, *, cut_decides: bool = False) -> Callable[[OfReply], OfReply]:
+def check_each(name: str, argument: Any, *, cut_decides: bool = False) -> Callable[[JudgeReply], JudgeReply]:
     """Register a property of each reply of a check."""
 
-    def register(find_breach: OfReply) -> OfReply:
+    def register(find_breach: JudgeReply) -> JudgeReply:
         def find_breach_in_any(replies: Replies, wanted: object) -> None:
             for reply_name, reply in replies.items():
                 try:
@@ -97,7 +99,7 @@ class CountRange(pydantic.BaseModel):
 
 @check_each("calls", int | CountRange)
 def count_calls(reply: ServerReply, wanted: int | CountRange) -> None:
-    """The number of calls in a reply."""
+    """Check the number of calls in a reply."""
     span = CountRange(least=wanted, most=wanted) if isinstance(wanted, int) else wanted
     if not span.holds(len(reply.calls)):
         raise BrokenProperty(f"{len(reply.calls)} calls: {reply}")
@@ -105,7 +107,7 @@ def count_calls(reply: ServerReply, wanted: int | CountRange) -> None:
 
 @check_each("names", list[str])
 def name_calls(reply: ServerReply, wanted: Sequence[str]) -> None:
-    """The names that calls may have."""
+    """Check the names of calls against those that they may have."""
     for call in _require_calls(reply):
         if call.name not in wanted:
             raise BrokenProperty(f"calls {call.name!r}, not {' or '.join(wanted)}")
@@ -113,7 +115,7 @@ def name_calls(reply: ServerReply, wanted: Sequence[str]) -> None:
 
 @check_each("arguments", Literal["object", "valid"] | dict[str, object])
 def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> None:
-    """The arguments of calls: a JSON object, an object that its schema takes, or just this object."""
+    """Check that arguments are a JSON object, are valid by their schema, or are just this object."""
     for call in _require_calls(reply):
         try:
             arguments = call.read_arguments()
@@ -131,7 +133,7 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
 
 @check_each("argument_type", Literal["text", "object"])
 def judge_argument_type(reply: ServerReply, wanted: str) -> None:
-    """The form of arguments: JSON text, as OpenAI's interfaces have it, or an object."""
+    """Check the form of arguments: JSON text, as OpenAI's interfaces have it, or an object."""
     for call in _require_calls(reply):
         if isinstance(call.arguments, str) is not (wanted == "text"):
             raise BrokenProperty(f"the arguments are a JSON {type(call.arguments).__name__}, not {wanted}")
@@ -139,7 +141,7 @@ def judge_argument_type(reply: ServerReply, wanted: str) -> None:
 
 @check_each("ids", Literal["unique"])
 def judge_ids(reply: ServerReply, wanted: str) -> None:
-    """The ids of calls: texts, each once."""
+    """Check that each call has an id of its own, a text."""
     ids = [call.id for call in _require_calls(reply)]
     if not all(isinstance(each, str) and each for each in ids):
         raise BrokenProperty(f"a call has no id: {ids}")
@@ -149,7 +151,7 @@ def judge_ids(reply: ServerReply, wanted: str) -> None:
 
 @check_replies("other_ids", list[str])
 def compare_ids(replies: Replies, wanted: Sequence[str]) -> None:
-    """The ids of calls in several replies, which differ, since one conversation may hold all of them."""
+    """Check that ids differ between replies, since one conversation may hold all of their calls."""
     ids = [call.id for name in wanted for call in _require_calls(replies[name])]
     if len(set(map(str, ids))) < len(ids):
         raise BrokenProperty(f"calls of different replies share an id: {ids}")
@@ -157,7 +159,7 @@ def compare_ids(replies: Replies, wanted: Sequence[str]) -> None:
 
 @check_each("call_type", str)
 def judge_call_type(reply: ServerReply, wanted: str) -> None:
-    """The member ``type`` of calls."""
+    """Check the member ``type`` of calls."""
     for call in _require_calls(reply):
         if call.type != wanted:
             raise BrokenProperty(f"the type of a call is {call.type!r}, not {wanted!r}")
@@ -168,7 +170,7 @@ def judge_call_type(reply: ServerReply, wanted: str) -> None:
 
 @check_each("text", Literal["none", "some"])
 def judge_text(reply: ServerReply, wanted: str) -> None:
-    """Whether a reply has words."""
+    """Check that a reply has words, or none."""
     if wanted == "none" and reply.text.strip():
         raise BrokenProperty(f"the text is {reply.text!r:.200}")
     if wanted == "some" and not reply.text.strip():
@@ -178,13 +180,13 @@ def judge_text(reply: ServerReply, wanted: str) -> None:
 MARKUP = re.compile(
     r"</?(?:tool_calls?|function|think|tool_response|invoke|parameter)\b|<[|｜]|\[TOOL_CALLS\]|<minimax:|<seed:"
 )
-"""What the tokens of templates begin with: in the text of a reply they show that a parser left something."""
+"""Beginnings of special tokens: in the text of a reply they show that a parser did not read all of it."""
 _MARKUP_THERE = re.compile(r"</?think\b")
 
 
-@check_each("markup", Literal["none"], cut_decides=False)
+@check_each("markup", Literal["none"])
 def find_markup(reply: ServerReply, wanted: str) -> None:
-    """Markup of templates in text or reasoning beside calls, which a parser should have taken out."""
+    """Find markup of templates beside calls, which a parser should have taken out."""
     _require_calls(reply)
     # A model may think about how it has to write a call.
     for place, text, marks in (("text", reply.text, MARKUP), ("reasoning", reply.reasoning, _MARKUP_THERE)):
@@ -194,7 +196,7 @@ def find_markup(reply: ServerReply, wanted: str) -> None:
 
 @check_each("json_text", dict[str, object])
 def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
-    """A text that is JSON, and that a schema takes."""
+    """Check that the text is JSON and valid by a schema."""
     try:
         value = read_json_text(reply.text)
     except (ValueError, RecursionError):
@@ -208,7 +210,7 @@ def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
 
 @check_each("ending", str | list[str], cut_decides=True)
 def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
-    """The reason why a reply ended; with ``tool_calls`` it is about replies that call."""
+    """Check why a reply ended; ``tool_calls`` is demanded of replies with calls only."""
     if wanted == "tool_calls":
         _require_calls(reply)
     if reply.ending in ([wanted] if isinstance(wanted, str) else wanted):
@@ -220,20 +222,20 @@ def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
     raise BrokenProperty(f"the finish_reason is {reply.ending!r}, not {wanted!r}: {reply}")
 
 
-@check_each("cut_calls", Literal["none", "marked"], cut_decides=True)
+@check_each("cut_calls", Literal["marked"], cut_decides=True)
 def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
-    """A call that the limit of tokens cuts: its reply says so, or it is not sent at all."""
+    """Check that the reply with a call that was cut says so."""
     broken = [call for call in reply.calls if not _is_json(call.arguments)]
-    if broken and (wanted == "none" or reply.ending != CUT):
+    if broken and reply.ending != CUT:
         raise BrokenProperty(f"a cut call, with the finish_reason {reply.ending!r}: {broken[0]}")
 
 
 @check_each("usage", Literal["adds_up"], cut_decides=True)
 def add_usage(reply: ServerReply, wanted: str) -> None:
-    """The tokens of prompt and answer, which make the total; some count reasoning beside the answer."""
+    """Check that the tokens add up to the total; some servers count reasoning beside the answer."""
     prompt, answer, total = reply.tokens
-    asked = as_mapping(reply.request.body)
-    if asked.get("stream") and not as_mapping(asked.get("stream_options")).get("include_usage"):
+    body = as_mapping(reply.request.body)
+    if body.get("stream") and not as_mapping(body.get("stream_options")).get("include_usage"):
         raise UndecidedProperty("the server does not take a request for the tokens of a stream")
     if not prompt or answer is None:
         raise BrokenProperty(f"the usage is {json.dumps(reply.body.get('usage'))}")
@@ -253,7 +255,7 @@ class Growth(pydantic.BaseModel):
 
 @check_replies("prompt_grows", Growth, cut_decides=True)
 def compare_prompts(replies: Replies, wanted: Growth) -> None:
-    """What reaches the prompt, shown by its tokens."""
+    """Check by the tokens of two prompts that what one of them has more reaches the model."""
     less, more = replies[wanted.less].tokens[0], replies[wanted.more].tokens[0]
     if not less or not more:
         raise UndecidedProperty("the server does not tell the tokens of the prompt")
@@ -265,7 +267,7 @@ def compare_prompts(replies: Replies, wanted: Growth) -> None:
 
 @check_each("choices", int, cut_decides=True)
 def count_choices(reply: ServerReply, wanted: int) -> None:
-    """The number of choices."""
+    """Check the number of choices."""
     if len(reply.choices) != wanted:
         raise BrokenProperty(f"{len(reply.choices)} choices, not {wanted}")
 
@@ -275,7 +277,7 @@ def count_choices(reply: ServerReply, wanted: int) -> None:
 
 @check_each("notes", list[ProtocolNote], cut_decides=True)
 def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
-    """What a server must not do against its interface, as notes on any run tell it."""
+    """Check that a reply has none of these notes on how the server breaks its interface."""
     for note in reply.exchange.notes:
         if note in wanted:
             raise BrokenProperty(describe_note(note))
@@ -283,7 +285,7 @@ def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
 
 @check_each("content_type", str, cut_decides=True)
 def judge_content_type(reply: ServerReply, wanted: str) -> None:
-    """The type of the body."""
+    """Check the content type."""
     if reply.exchange.content_type.partition(";")[0].strip().lower() != wanted:
         raise BrokenProperty(f"the content type is {reply.exchange.content_type!r}, not {wanted}")
 
@@ -303,7 +305,7 @@ class Likeness(pydantic.BaseModel):
 
 @check_replies("same", Likeness)
 def compare_replies(replies: Replies, wanted: Likeness) -> None:
-    """Calls, text and ending of two replies."""
+    """Check that two replies have the same calls, text, reasoning and ending."""
     names = (wanted.one, wanted.other, wanted.again, wanted.other_again)
     one, other, again, other_again = (_list_parts(replies[name]) for name in names)
     if (one, other) != (again, other_again):
@@ -328,7 +330,7 @@ def _list_parts(reply: ServerReply) -> Mapping[str, object]:
 
 @check_each("error", Literal["object"], cut_decides=True)
 def judge_error(reply: ServerReply, wanted: str) -> None:
-    """The body of a refusal: a JSON object that says what is wrong."""
+    """Check that a refusal is a JSON object that says what is wrong."""
     if reply.exchange.status == 200:
         return
     body = reply.exchange.reply
@@ -354,7 +356,7 @@ _SHORT_S = 5.0
 
 @check_replies("soon", ReplyPace, cut_decides=True)
 def compare_pace(replies: Replies, wanted: ReplyPace) -> None:
-    """The time of a reply beside that of an earlier one."""
+    """Check that a reply takes not much longer than an earlier one."""
     before, after = replies[wanted.before].latency_s, replies[wanted.after].latency_s
     if after > max(_SHORT_S, before * wanted.times):
         raise BrokenProperty(f"{wanted.after!r} took {after:.1f} s, {wanted.before!r} {before:.1f} s")
