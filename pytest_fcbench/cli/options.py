@@ -28,6 +28,7 @@ from pytest_fcbench.config.loading import (
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import is_place
 from pytest_fcbench.run.history import LATEST, find_run
 from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
@@ -96,7 +97,7 @@ def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapp
         return place, {}
     if place in nearby:
         return place, {place: nearby[place]}
-    if not path.exists() or not is_suite(path):
+    if not is_place(path) or not is_suite(path):
         return place, {}
     name = name_suite(path)
     return name, {name: path}
@@ -285,7 +286,7 @@ def find_scorecard(text: str) -> Path:
 def resolve_scorecard(text: str) -> Path:
     """Return the path of a scorecard that is named by it, or by its run. Raises ``UsageError``."""
     # A path needs no configuration, which might be broken.
-    return Path(text) if Path(text).exists() else _find_run(text)
+    return Path(text) if is_place(text) else _find_run(text)
 
 
 def find_latest_scorecard() -> Path:

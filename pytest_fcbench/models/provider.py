@@ -31,6 +31,7 @@ from pytest_fcbench.domain.prompting import (
     Prompting,
     Reasoning,
 )
+from pytest_fcbench.domain.text import is_place
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.official_models import find_family
 from pytest_fcbench.models.protocol import Model
@@ -95,7 +96,7 @@ def find_file(path: str, settings: Settings) -> Path:
     """Return the path behind the colon of a model's name. Raises ``UsageError`` where nothing is there."""
     if not path:
         raise refuse_model(settings, f"a path is missing; use {settings.model}PATH")
-    if not Path(path).exists():
+    if not is_place(path):
         raise refuse_model(settings, f"{path} does not exist; give an existing path")
     return Path(path)
 

@@ -12,6 +12,7 @@ import pytest
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Stratum
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
+from pytest_fcbench.domain.text import is_place
 from pytest_fcbench.plugin.project import (
     find_highest_folder,
     find_place,
@@ -43,7 +44,7 @@ def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
             return
     for text, match in matches:
         # A file may have a colon in its name.
-        if match["suite"] in suite_names and not (config.invocation_params.dir / text).exists():
+        if match["suite"] in suite_names and not is_place(config.invocation_params.dir / text):
             arguments[arguments.index(text)] = f"--fcbench-entry={text}"
 
 

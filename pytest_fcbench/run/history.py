@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import is_place, read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
 from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_head
@@ -198,7 +198,7 @@ def find_run(name: str, folder: Path) -> Path:
     A name is ``latest``, ``previous``, the beginning of a run's name, a label ``KEY=VALUE`` or the value of
     one; where several runs have that label, the newest is meant.
     """
-    if Path(name).exists():
+    if is_place(name):
         return Path(name)
     runs = list_runs(folder)
     if name in (LATEST, PREVIOUS):

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import is_place, read_json_text
 from pytest_fcbench.suites import bfcl, complexfuncbench, core, wire
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
@@ -116,7 +116,7 @@ def describe_unknown_suite(name: str, known_names: Iterable[str], folder: Path =
     """Say that no suite has that name, or that it is no longer where a run in a folder found it."""
     if place := find_gone_suites(folder).get(name):
         return f"suite {name!r}: {place}, where a run found it, is gone; run 'pytest' once with its new path."
-    if Path(name).exists() and can_name_a_suite(short := suggest_name(Path(name))):
+    if is_place(name) and can_name_a_suite(short := suggest_name(Path(name))):
         return f"{name!r} is a path: run 'pytest {name}' once, then name the suite {short!r}."
     unknown = describe_unknown_name("suite", name, known_names)
     return f"{unknown} A suite of your own needs a name under 'suites' in fcbench.yaml."
