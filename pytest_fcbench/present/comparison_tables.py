@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.text import shorten_text
@@ -20,7 +20,7 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, me
 from pytest_fcbench.scorecard.aggregate.call_counts import compare_triggering, sum_calls
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
-from pytest_fcbench.scorecard.aggregate.server_checks import is_check
+from pytest_fcbench.scorecard.aggregate.server_checks import count_checks
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     choose_main_difference,
@@ -42,15 +42,22 @@ _REASON = 160
 def write_conclusion(comparison: Comparison) -> str:
     """Write in one sentence whether the later run is better, and of how many entries."""
     before, after = comparison.names
-    # Each check is a fact about the server, and no sample of anything.
-    if all(map(is_check, comparison.after.records)):
-        worse, better = len(comparison.paired.worse), len(comparison.paired.better)
-        return f"{after} breaks {worse:,} checks that {before} keeps, and keeps {better:,} that it breaks"
+    if comparison.has_only_checks:
+        return describe_checks(comparison, before, after)
     delta = choose_main_difference(comparison).difference
     if not delta.better + delta.worse:
         return f"no difference shown: none of {delta.entries:,} entries changed from {before} to {after}"
     counts = f"of {delta.entries:,} entries {delta.better:,} became better and {delta.worse:,} worse"
     return f"{describe_direction(comparison, before, after)}; {counts}"
+
+
+def describe_checks(comparison: Comparison, before: str, after: str) -> str:
+    """Describe how many checks one of the two servers breaks and the other does not."""
+    changes = comparison.checks
+    return (
+        f"of {len(changes.pairs):,} checks of the server {after} alone breaks {len(changes.newly_broken):,}, "
+        f"{before} alone {len(changes.mended):,}"
+    )
 
 
 def describe_direction(comparison: Comparison, before: str, after: str) -> str:
@@ -81,11 +88,13 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
     """Tabulate a comparison for people: runs below the conclusion, scores, cost and latency, flips."""
     parts = [
         tabulate_runs(comparison),
-        tabulate_scores(comparison),
+        *(() if comparison.has_only_checks else (tabulate_scores(comparison),)),
         *tabulate_beside_scores(comparison),
         *tabulate_triggering(comparison),
         tabulate_usage(comparison),
-        *tabulate_all_flips(comparison, most),
+        *(() if comparison.has_only_checks else tabulate_all_flips(comparison, most)),
+        tabulate_check_counts(comparison),
+        *tabulate_check_changes(comparison, most),
     ]
     return [part for part in parts if part.rows]
 
@@ -109,10 +118,12 @@ def tabulate_runs(comparison: Comparison) -> Table:
             }
         )
     before, after = runs
+    # Checks are sent as they are, and have no score.
+    left_out = ("mode", "not scored") if comparison.has_only_checks else ()
     return Table(
         write_conclusion(comparison),
         ("", "before", "after"),
-        tuple((name, cell, after[name]) for name, cell in before.items()),
+        tuple((name, cell, after[name]) for name, cell in before.items() if name not in left_out),
         tuple(write_warnings(comparison)),
         left=frozenset({"before", "after"}),
         whole=True,
@@ -223,6 +234,52 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         yield f"too few entries or clusters to show a change: {_name_few(few)}"
 
 
+_CHECK = ("check", "category", "before", "after", "why it is broken or undecided")
+"""The columns of tables of checks."""
+
+
+def tabulate_check_counts(comparison: Comparison) -> Table:
+    """Tabulate how many checks of the server either run keeps and breaks."""
+    changes = comparison.checks
+    counts = [count_checks(card.records) for card in (comparison.before, comparison.after)]
+    return Table(
+        "Checks of the server (no part of a score)",
+        ("", "run", "checks", "kept", "broken", "undecided"),
+        tuple(
+            (name, when, *map(format_number, (of.checks, of.kept, of.broken, of.undecided)))
+            for name in dict.fromkeys((*counts[0], *counts[1]))
+            for when, run in (("before", counts[0]), ("after", counts[1]))
+            if (of := run.get(name))
+        ),
+        (
+            *_describe_left_out("only before", changes.only_before),
+            *_describe_left_out("only after", changes.only_after),
+        ),
+        left=frozenset({"run"}),
+    )
+
+
+def tabulate_check_changes(comparison: Comparison, most: int | None) -> Iterator[Table]:
+    """Tabulate the checks of the server that changed, at most ``most`` of each kind of change."""
+    changes = comparison.checks
+    for title, checks in (
+        ("Newly broken", changes.newly_broken),
+        ("No longer broken", changes.mended),
+        ("Decided in one run only", changes.other_changes),
+    ):
+        more = len(checks) - len(checks[:most])
+        yield Table(
+            f"{title} ({len(checks):,})",
+            _CHECK,
+            tuple(
+                (each.entry, each.category, each.before, each.after, shorten_text(each.reason, _REASON))
+                for each in checks[:most]
+            ),
+            (f"and {more:,} more; --flips=N shows N",) if more else (),
+            left=frozenset(_CHECK[1:]),
+        )
+
+
 def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
     """Tabulate calls along golden paths, executed calls and ratings of both runs, on the entries of both."""
     profile, compared = comparison.profile, list(_select_compared(comparison))
@@ -256,6 +313,8 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
 def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
     """Tabulate several runs beside one reference, with those that are worse in the title."""
     reference, *names = name_scorecards([comparisons[0].before, *(each.after for each in comparisons)])
+    if all(each.has_only_checks for each in comparisons):
+        return _tabulate_checked_servers(comparisons, reference, names)
     tests = correct_for_providers([choose_main_difference(each).difference for each in comparisons])
     rows, worse = [], []
     for name, comparison, one in zip(names, comparisons, tests, strict=True):
@@ -289,6 +348,26 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
             "schema": "calls that are valid by the schemas that were shown",
         },
         optional=("entries", "reference", "run", "schema", "F1"),
+    )
+
+
+def _tabulate_checked_servers(
+    comparisons: Sequence[Comparison], reference: str, names: Sequence[str]
+) -> Table:
+    """Tabulate several checked servers beside one, with those that break more in the title."""
+    numbers = [(len(each.checks.newly_broken), len(each.checks.mended)) for each in comparisons]
+    breaking = [f"{name} ({broken:,})" for name, (broken, _) in zip(names, numbers, strict=True) if broken]
+    return Table(
+        f"checks that {reference} does not break are broken by {', '.join(breaking) or 'none'}",
+        ("", "checks", "newly broken", "no longer broken", "broken checks"),
+        tuple(
+            (
+                *(name, f"{len(each.checks.pairs):,}", f"{broken:,}", f"{mended:,}"),
+                _name_few([check.entry for check in each.checks.newly_broken]),
+            )
+            for name, each, (broken, mended) in zip(names, comparisons, numbers, strict=True)
+        ),
+        left=frozenset({"broken checks"}),
     )
 
 
@@ -392,10 +471,21 @@ def tabulate_flips(
         )
 
 
-def join_flips(comparison: Comparison, most: int | None) -> Table:
-    """Join the flips in both directions in one table."""
-    better, worse = tabulate_all_flips(comparison, most)
-    return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
+def list_tables_for_programs(comparison: Comparison, most: int | None) -> Iterator[Table]:
+    """List the tables of scores and flips, and those of checks of a server, each where there are any."""
+    if not comparison.has_only_checks:
+        yield tabulate_scores(comparison)
+        yield _join_tables("Flips", tabulate_all_flips(comparison, most))
+    if comparison.checks.pairs:
+        yield tabulate_check_counts(comparison)
+        yield _join_tables("Changed checks", tabulate_check_changes(comparison, most))
+
+
+def _join_tables(title: str, tables: Iterable[Table]) -> Table:
+    """Join tables with the same columns in one table."""
+    first, *others = tables
+    rows = (*first.rows, *(row for table in others for row in table.rows))
+    return Table(title, first.columns, rows, left=first.left)
 
 
 @dataclass(frozen=True, slots=True)

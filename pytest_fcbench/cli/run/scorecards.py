@@ -63,10 +63,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
         return 0
     # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
     if form == "csv":
-        parts = [
-            comparison_tables.tabulate_scores(card_comparison),
-            comparison_tables.join_flips(card_comparison, arguments.flips),
-        ]
+        parts = list(comparison_tables.list_tables_for_programs(card_comparison, arguments.flips))
     else:
         parts = comparison_tables.tabulate_comparison(
             card_comparison, _FLIPS if arguments.flips is None else arguments.flips
@@ -212,7 +209,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
     code = max(code, 1) if whole_run.foreign_failures else code
     # The keys of pytest-json-report that would otherwise be those of one part.
     own = {
-        "fcbench": write_section(facts, whole_run.records, whole_run.size_of, outcomes),
+        "fcbench": write_section(facts, evidence, outcomes),
         "root": os.fspath(Path().absolute()),
         "exitcode": code,
     }

@@ -96,6 +96,16 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
     # The page is about the run, and is shown without a change too.
     except UsageError:
         return ScoreChange(names[0], sentence=f"no scored entry in common with {names[0]}")
+    if run_comparison.has_only_checks:
+        changes = run_comparison.checks
+        sentence = make_printable(comparison_tables.describe_checks(run_comparison, *names))
+        return ScoreChange(
+            names[0],
+            len(changes.mended),
+            len(changes.newly_broken),
+            bool(changes.mended) - bool(changes.newly_broken),
+            sentence,
+        )
     pairing = run_comparison.paired
     better, worse, pairs = len(pairing.better), len(pairing.worse), len(pairing.pairs)
     sentence = (

@@ -13,12 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import filterfalse
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
+from pytest_fcbench.scorecard.compare.checks import CheckComparison, compare_checks
 from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, correct_by_holm, pair_runs
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -53,6 +56,9 @@ class Comparison:
     after: Scorecard
     profile: Profile
     paired: Paired
+    """The entries with a score."""
+    checks: CheckComparison
+    """The checks of the server, which have none."""
     tested: tuple[Tested, ...]
     missing: Mapping[str, tuple[str, ...]]
     """The parts of each metric's formula of which nothing was compared."""
@@ -60,6 +66,11 @@ class Comparison:
     """The share of overall's weight of which something was compared."""
     main: str
     """The metric that stands for what was compared."""
+
+    @property
+    def has_only_checks(self) -> bool:
+        """True where both runs only check a server, so that there is no score of a model."""
+        return not self.tested
 
     @property
     def names(self) -> list[str]:
@@ -86,8 +97,11 @@ def compare_scorecards(
     Raises ``UsageError`` for an unknown metric, and where there is nothing to compare.
     """
     requested_metrics = check_metrics(metrics, (before, after))
-    pairing = pair_runs(before.records, after.records, profile)
-    if not pairing.pairs:
+    checks = compare_checks(before.records, after.records)
+    pairing = pair_runs(filterfalse(is_check, before.records), filterfalse(is_check, after.records), profile)
+    if requested_metrics and checks.pairs and not pairing.pairs:
+        raise UsageError("checks of a server have no score; compare them without --metric")
+    if not pairing.pairs and not checks.pairs:
         many = f"{len(pairing.unscored):,}" if pairing.unscored else "none"
         entries = f"{count_entries(before):,} and {count_entries(after):,} entries"
         raise UsageError(
@@ -99,7 +113,7 @@ def compare_scorecards(
     # Only for the names of the metrics and of what is missing; the values come from the pairs.
     scores = aggregate_scores((r for r in after.records if r.entry in common_entries), profile, after.size_of)
     differences = []
-    for metric in requested_metrics or scores.names:
+    for metric in requested_metrics or (scores.names if common_entries else ()):
         if difference := pairing.measure_difference(metric, after.size_of):
             differences.append(difference)
         elif requested_metrics:
@@ -119,7 +133,9 @@ def compare_scorecards(
         for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
     }
     test_results = tuple(Tested(one, adjusted_p_values[one.metric]) for one in differences)
-    return Comparison(before, after, profile, pairing, test_results, missing, scores.weight, scores.main)
+    return Comparison(
+        before, after, profile, pairing, checks, test_results, missing, scores.weight, scores.main
+    )
 
 
 def correct_for_providers(differences: Sequence[MetricDifference]) -> tuple[Tested, ...]:

@@ -21,6 +21,7 @@ from itertools import combinations
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import (
     check_metrics,
     decide_direction,
@@ -79,6 +80,12 @@ def rank_boards(
     and where no run has it.
     """
     check_metrics([metric] if metric else [], cards)
+    for card in cards:
+        if card.records and all(map(is_check, card.records)):
+            raise UsageError(
+                f"{card.path}: checks of a server are no score that could be ranked; "
+                "use 'fcbench run compare' for two or more of such runs"
+            )
     kinds: dict[object, list[Scorecard]] = {}
     # In the order of the files' names, so that the order in which they are given changes nothing.
     for card in sorted(cards, key=lambda card: str(card.path)):

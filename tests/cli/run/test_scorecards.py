@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
+from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard, write_baseline
 from tests.factories import FACTS, make_record, write_scorecard
@@ -83,18 +83,75 @@ def test_the_conclusion_comes_first_and_tables_follow(
     assert all(len(line) <= 100 for line in lines)
 
 
-def test_checks_of_servers_are_compared_as_facts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def checked_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Write the scorecards of two servers that were checked."""
     monkeypatch.chdir(tmp_path)
+    broken = Failed("server:must", "2 calls")
+    silent = NotScored(UNDECIDED, "the model called nothing")
+    sides: dict[str, list[Verdict]] = {
+        "right": [Passed(), Passed(), broken, Passed(), Passed()],
+        "wrong": [Passed(), broken, Passed(), silent, NotScored(NOTED, "n=2 gives 1 choice")],
+    }
     paths = []
-    sides: dict[str, list[Verdict]] = {"right": [Passed()] * 3, "wrong": [Passed(), WRONG, WRONG]}
     for name, verdicts in sides.items():
-        records = [make_record(each, category="server_must", number=n) for n, each in enumerate(verdicts)]
+        records = [
+            make_record(verdict, category="server_info" if n == 4 else "server_must", suite="wire", number=n)
+            for n, verdict in enumerate(verdicts)
+        ]
         facts = replace(FACTS, model=name)
         paths.append(str(write_scorecard(Path(f"{name}.json"), records, facts, size=len(records))))
-    told = " ".join(_run_compare(capsys, *paths).split())
-    assert told.startswith("wrong breaks 2 checks that right keeps, and keeps 0 that it breaks before after")
+    return paths
+
+
+def test_checks_of_servers_are_compared_as_facts(
+    checked_servers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = _run_compare(capsys, *checked_servers)
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    assert lines[0] == "of 5 checks of the server wrong alone breaks 2, right alone 1"
+    assert {"server_must before 4 3 1 0", "server_must after 4 2 1 1", "server_info after 1 0 1 0"} < {*lines}
+    changes = {line.partition(" (")[0]: line for line in lines if line.endswith(")")}
+    assert changes["Newly broken"] == "Newly broken (2)"
+    assert "wire:server_info_4 server_info kept broken n=2 gives 1 choice" in lines
+    assert "wire:server_must_2 server_must broken kept 2 calls" in lines
+    assert "wire:server_must_3 server_must kept undecided the model called nothing" in lines
+    assert not [word for word in ("overall", "Scores", "points", "passed", "profile") if word in told]
+
+
+def test_programs_get_checks_of_servers_without_scores(
+    checked_servers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts, changes = _run_compare(capsys, *checked_servers, "--format=csv").split("\n\n")
+    assert counts.splitlines()[:2] == [",run,checks,kept,broken,undecided", "server_must,before,4,3,1,0"]
+    assert [row["check"] for row in csv.DictReader(io.StringIO(changes))] == [
+        f"wire:{name}" for name in ("server_must_1", "server_info_4", "server_must_2", "server_must_3")
+    ]
+
+
+def test_checked_servers_beside_one_are_told_by_what_they_break(
+    checked_servers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, wrong = checked_servers
+    copy = Path("copy.json")
+    copy.write_text(Path(right).read_text(encoding="utf-8"), encoding="utf-8")
+    told = _run_compare(capsys, right, wrong, str(copy))
+    assert told.startswith("checks that right (right.json) does not break are broken by wrong (2)\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["compare", "--metric=overall"], "have no score; compare them without --metric"),
+        (["leaderboard"], "use 'fcbench run compare'"),
+    ],
+)
+def test_checks_of_servers_have_no_score(
+    checked_servers: list[str], capsys: pytest.CaptureFixture[str], command: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["run", *command, *checked_servers])
+    assert words in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_run_that_is_worse_ends_with_0_too(

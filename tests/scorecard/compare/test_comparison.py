@@ -13,7 +13,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.present.comparison_tables import (
-    join_flips,
+    list_tables_for_programs,
     tabulate_all_flips,
     tabulate_beside_scores,
     tabulate_comparison,
@@ -419,7 +419,8 @@ def test_flips_beyond_the_limit_are_counted() -> None:
     better, worse = tabulate_all_flips(found, 3)
     assert (len(better.rows), better.notes) == (3, ("and 2 more; --flips=N shows N",))
     assert (len(worse.rows), worse.notes) == (2, ())
-    assert len(join_flips(found, None).rows) == 7
+    _, flips = list_tables_for_programs(found, None)
+    assert len(flips.rows) == 7
 
 
 def test_a_direction_without_flips_has_no_table() -> None:
