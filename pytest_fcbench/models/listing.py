@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, find_native_syntax, list_run_syntaxes
 from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find_api
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
@@ -50,9 +50,10 @@ def list_syntaxes(word: str) -> list[str]:
     lines = []
     for name in list_run_syntaxes():
         if word.lower() in name:
-            syntax = SYNTAXES[name]
+            native, syntax = find_native_syntax(name), SYNTAXES.get(name)
             mode = syntax.mode if syntax else Mode.FC
-            by = ", ".join(dict.fromkeys(readers.get(name, ["no official handler of today"])))
+            handlers = ["no official handler of today"] if native is None else [f"models: {native.models}"]
+            by = ", ".join(dict.fromkeys(readers.get(name, handlers)))
             lines.append(f"{name:<24} {mode:<7} {by}")
     if not lines:
         raise UsageError(f"there is no syntax whose name contains {word!r}; leave the word out for all")

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, find_native_syntax
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import (
@@ -117,6 +117,8 @@ def choose_manner(settings: Settings, recorded_settings: RecordedSettings | None
         names = names or recorded_settings.names
         if mode is None and syntax is None:
             mode, syntax = recorded_settings.mode, recorded_settings.syntax
+    if find_native_syntax(syntax):
+        syntax = DEFAULT_SYNTAX[Mode.FC]
     # ``tool_calls`` has no reader: the interface returns calls and not text.
     reader = SYNTAXES[syntax] if syntax else None
     own = reader.mode if reader else Mode.FC if syntax else None

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 
+from pytest_fcbench.codecs.decoders.registry import find_native_syntax
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import BY_KEY
 from pytest_fcbench.dispatch.answer_store import AnswerStore
@@ -21,6 +22,7 @@ from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.mcp_servers.server_pool import ServerPool
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.native_calls import NativeCallsModel
 from pytest_fcbench.models.protocol import NeedsKey, Responder, RoutedModel
 from pytest_fcbench.models.providers.endpoint_probe import open_probe
 from pytest_fcbench.run.context import RunContext
@@ -48,7 +50,9 @@ class RunModels:
         self._budget = Budget(settings.max_usd and settings.max_usd * share)
         self._pipelines: dict[Party, Pipeline] = {}
         with ExitStack() as self._opened:
-            model = context.model if context.model.immediate else self._open_model_under_test()
+            model: Responder = context.model if context.model.immediate else self._open_model_under_test()
+            if syntax := find_native_syntax(settings.syntax):
+                model = NativeCallsModel(model, syntax)
             others = self._open_other_parties()
             if settings.compares_streams and not context.chosen.recorded:
                 others = {**others, Party.STREAM: model}

@@ -110,6 +110,12 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     return _read_calls(body.elts, _read_corrected_call)
 
 
+def parse_corrected_statements(text: str) -> tuple[Call, ...]:
+    """Read statements leniently, each of which is a call. Raises ``Undecodable``."""
+    statements = parse_answer(text, _CALLS, parse_statements).body
+    return _read_calls([getattr(each, "value", None) for each in statements], _read_corrected_call)
+
+
 _TOOL = re.compile(r"\s*([\w./-]+)\s*(\(.*)", re.DOTALL)
 
 

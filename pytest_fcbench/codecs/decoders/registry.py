@@ -16,6 +16,7 @@ from keyword import iskeyword
 from unicodedata import normalize
 
 from pytest_fcbench.codecs.decoders.families import FAMILY_SYNTAXES
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, NativeSyntax
 from pytest_fcbench.codecs.decoders.prompt_formats import PROMPT_FORMATS
 from pytest_fcbench.codecs.decoders.python import PYTHON, PYTHON_BEHIND_REASONING
 from pytest_fcbench.codecs.decoders.syntax import (
@@ -67,7 +68,13 @@ A distribution adds a ``Syntax`` by an entry point of the group ``fcbench.decode
 
 def list_run_syntaxes() -> tuple[str, ...]:
     """Return the syntaxes in which a run can be answered; the others belong to single entries."""
-    return tuple(name for name in SYNTAXES if name not in PROMPT_FORMATS)
+    of_models = (name for name in NATIVE_SYNTAXES if name not in SYNTAXES)
+    return (*(name for name in SYNTAXES if name not in PROMPT_FORMATS), *of_models)
+
+
+def find_native_syntax(name: str | None) -> NativeSyntax | None:
+    """Return the syntax whose calls are read before any entry sees them; None for one that entries read."""
+    return None if name in SYNTAXES else NATIVE_SYNTAXES.get(name or "")
 
 
 def guess_syntax(texts: Sequence[str]) -> str | None:

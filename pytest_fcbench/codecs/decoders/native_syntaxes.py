@@ -1,0 +1,451 @@
+"""The native syntaxes of models: calls as a model writes them, before any server has read them.
+
+Each is a row of ``native_syntaxes.toml``: what stands before, between and behind calls, and a template of
+one. The same row writes calls and reads them, so that what was written reads back equal, or is refused.
+
+White space between the fixed parts of a row may differ in an answer, and other text may stand around calls
+that begin with a mark. Where a syntax writes arguments without their types, a text is what the function's
+schema declares as one, and without a schema what is no JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+from pydantic import TypeAdapter
+
+from pytest_fcbench.codecs.decoders.python import parse_corrected, parse_corrected_statements
+from pytest_fcbench.codecs.decoders.syntax import DEEPEST, Undecodable, as_call
+from pytest_fcbench.domain.function_doc import Schema
+from pytest_fcbench.domain.tables import read_table
+from pytest_fcbench.domain.text import (
+    as_mapping,
+    escape_surrogates,
+    read_json_at,
+    read_json_text,
+    shorten_text,
+)
+from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall, find_reasoning
+
+
+class Unwritable(ValueError):  # noqa: N818 - a syntax's "no", not a fault of ours
+    """A syntax has no form for these calls; the message says why."""
+
+
+_WHITE_SPACE = re.compile(r"\s*")
+_DIGITS = re.compile(r"\d+")
+_OPENING_BRACE = re.compile(r"\{")
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+_MARK = re.compile(
+    r"<(?!/?(?:｜DSML｜|function(?!_call>)|parameter|invoke|steptml))[^<>\s=\"{}]+>|\[[A-Z_]+\]|｜DSML｜"
+)
+"""Texts that are one token of such a model; other tags are spelt with ordinary tokens."""
+_TEXT_TYPES = frozenset({"string", "str", "char", "text"})
+_WORDS: Mapping[str, object] = {"True": True, "False": False, "None": None}
+"""Python's words for JSON's, which models write as well."""
+
+
+@dataclass(frozen=True)
+class NativeSyntax:
+    """A way in which models write calls, that is written and read by one row of the table."""
+
+    name: str
+    models: str
+    """The families that write it."""
+    call: str
+    opening: str = ""
+    pair: str = ""
+    between: str = ""
+    closing: str = ""
+    keys: tuple[str, str] = ("name", "arguments")
+    id_key: str = ""
+    quotes: str = ""
+    most: int | None = None
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """The texts of this syntax that are special tokens of a model that writes it."""
+        texts = chain(*(map(_MARK.findall, (self.opening, self.call, self.pair, self.closing))))
+        return tuple(dict.fromkeys([*texts, *filter(None, [self.quotes])]))
+
+    @property
+    def is_python(self) -> bool:
+        """Tell whether calls are written as Python, which is read as such."""
+        return "{python}" in self.call
+
+    @cached_property
+    def begins(self) -> re.Pattern[str] | None:
+        """The mark with which calls begin; None where they have none and are all of the answer."""
+        first = self.opening or _PLACE.split(self.call)[0]
+        return _compile(first) if re.search(r"\w", first) else None
+
+    def write_calls(self, calls: Sequence[Call], schemas: Mapping[str, Schema] | None = None) -> str:
+        """Write calls as a model would; ``schemas`` are those of the arguments of each function.
+
+        Raises ``Unwritable`` for what would not be read back as these calls.
+        """
+        if self.most is not None and len(calls) > self.most:
+            raise Unwritable(f"{self.name} has a form for {self.most} call, not for {len(calls)}")
+        try:
+            written = self.between.join(self._write_call(call, index) for index, call in enumerate(calls))
+            text = f"{self.opening}{written}{self.closing}"
+            text.encode()
+            read_back = self.read_calls(text, schemas)
+        except (TypeError, ValueError, Undecodable) as error:
+            raise Unwritable(f"{self.name} has no form for these calls: {error}") from error
+        for call, read in zip(calls, read_back, strict=False):
+            if call.name != read.name or _write_json(call.arguments) != _write_json(read.arguments):
+                raise Unwritable(f"{self.name} reads {_describe(call)} as {_describe(read)}")
+        if len(read_back) != len(calls):
+            raise Unwritable(f"{self.name} reads {len(read_back)} calls of {len(calls)}")
+        return text
+
+    def _write_call(self, call: Call, index: int) -> str:
+        writers: Mapping[str, Callable[[], str]] = {
+            "name": lambda: call.name,
+            "index": lambda: str(index),
+            "arguments": lambda: _write_json(call.arguments),
+            "object": lambda: _write_json(
+                ({self.id_key: str(index)} if self.id_key else {})
+                | {self.keys[0]: call.name, self.keys[1]: call.arguments}
+            ),
+            "member": lambda: _write_json({call.name: call.arguments}),
+            "pairs": lambda: "".join(self._write_pair(*pair) for pair in call.arguments.items()),
+            "python": lambda: ", ".join(f"{name}={value!r}" for name, value in call.arguments.items()),
+            "notation": lambda: _write_notation(call.arguments, self.quotes),
+        }
+        return _PLACE.sub(lambda place: writers[place[1]](), self.call)
+
+    def _write_pair(self, key: str, value: object) -> str:
+        is_text = isinstance(value, str)
+        texts = {
+            "key": key,
+            "value": str(value) if is_text else _write_json(value),
+            "is_text": str(is_text).lower(),
+        }
+        return _PLACE.sub(lambda place: texts[place[1]], self.pair)
+
+    def read_calls(self, text: str, schemas: Mapping[str, Schema] | None = None) -> tuple[Call, ...]:
+        """Read the calls of a text; ``schemas`` are those of the arguments of each function.
+
+        Raises ``Undecodable``.
+        """
+        if self.is_python:
+            return self._read_python(text)
+        return tuple(_CallsReader(self, text, schemas or {}).read_calls())
+
+    def _read_python(self, text: str) -> tuple[Call, ...]:
+        inside = text
+        if self.begins:
+            if not (opening := self.begins.search(text)):
+                raise Undecodable(f"there is no {self.opening.strip()!r}")
+            body = _inside_texts(self.closing).match(text, opening.end())
+            inside = body[0] if body else text[opening.end() :]
+        if "\n" in self.between:
+            return parse_corrected_statements(inside.strip())
+        return parse_corrected(inside if not self.begins else f"[{inside}]")
+
+
+class _CallsReader:
+    """Reads the calls of one answer from its beginning to its end."""
+
+    def __init__(self, syntax: NativeSyntax, text: str, schemas: Mapping[str, Schema]) -> None:
+        self.syntax, self.text, self.schemas = syntax, text, schemas
+        self.at = 0
+        self.parts = _split_template(syntax.call)
+        self.pair_parts = _split_template(syntax.pair)
+
+    def read_calls(self) -> Iterable[Call]:
+        """Read groups of calls until no more begins. Raises ``Undecodable`` where there is none at all."""
+        begins = self.syntax.begins
+        while beginning := begins.search(self.text, self.at) if begins else self._match_start():
+            self.at = beginning.end() if self.syntax.opening else beginning.start()
+            yield from self._read_group()
+            if begins is None and self.text[self.at :].strip():
+                raise self._refuse("more text follows the calls")
+        if self.at == 0:
+            raise Undecodable(f"there are no calls of the syntax {self.syntax.name}")
+
+    def _match_start(self) -> re.Match[str] | None:
+        return None if self.at else _compile(rf"{self.syntax.opening} ").match(self.text)
+
+    def _read_group(self) -> Iterable[Call]:
+        between, closing = _compile(f" {self.syntax.between} "), _compile(f" {self.syntax.closing} ")
+        if self.syntax.closing and (end := closing.match(self.text, self.at)):
+            self.at = end.end()
+            return
+        while True:
+            yield self._read_call()
+            # A server may have taken the end away with which the model stopped.
+            if self.syntax.closing and (end := closing.match(self.text, self.at)):
+                self.at = end.end()
+                return
+            separator = between.match(self.text, self.at)
+            at = separator.end() if separator else self.at
+            if not self.text[at:].strip():
+                self.at = at
+                return
+            if not self.syntax.opening and self.syntax.begins:
+                return
+            if separator is None:
+                raise self._refuse("neither another call nor the end of the calls follows")
+            self.at = at
+
+    def _read_call(self) -> Call:
+        name = ""
+        arguments: object = {}
+        for part, following in zip(self.parts, [*self.parts[1:], None], strict=True):
+            match part:
+                case re.Pattern():
+                    self._pass(part)
+                case "name":
+                    name = self._read_until(self._find_end_of_name(following)).strip()
+                case "index":
+                    self._pass(_DIGITS)
+                case "arguments":
+                    arguments = self._read_json()
+                case "object":
+                    name, arguments = self._split_object(self._read_json())
+                case "member":
+                    name, arguments = self._split_member(self._read_json())
+                case "pairs":
+                    arguments = self._read_pairs(as_mapping(self.schemas.get(name, {}).get("properties")))
+                case "notation":
+                    arguments, self.at = _read_notation(self.text, self.at, self.syntax.quotes)
+        if not name or "\n" in name:
+            raise self._refuse("a call has no name")
+        return as_call(name, arguments)
+
+    def _find_end_of_name(self, following: re.Pattern[str] | str | None) -> re.Pattern[str]:
+        if following in ("pairs", _WHITE_SPACE):
+            ends = (part for part in (*self.pair_parts[:1], self.parts[-1]) if isinstance(part, re.Pattern))
+            return re.compile("|".join((r"\s", *(part.pattern for part in ends))))
+        return following if isinstance(following, re.Pattern) else _OPENING_BRACE
+
+    def _split_object(self, value: object) -> tuple[str, object]:
+        name_key, arguments_key = self.syntax.keys
+        if not isinstance(value, dict) or not isinstance(value.get(name_key), str):
+            raise self._refuse(f'expected an object with "{name_key}" and "{arguments_key}"')
+        # Models mix up these two.
+        for key in (arguments_key, "arguments", "parameters"):
+            if key in value:
+                return value[name_key], value[key]
+        raise self._refuse(f'the call of {value[name_key]!r} has no "{arguments_key}"')
+
+    def _split_member(self, value: object) -> tuple[str, object]:
+        if not isinstance(value, dict) or len(value) != 1:
+            raise self._refuse("expected an object with the name of one function")
+        return next(iter(value.items()))
+
+    def _read_pairs(self, schemas: Mapping[str, object]) -> dict[str, object]:
+        first, *parts = self.pair_parts
+        assert isinstance(first, re.Pattern)
+        arguments: dict[str, object] = {}
+        while opening := first.match(self.text, self.at):
+            self.at = opening.end()
+            texts: dict[str, str] = {}
+            for part, following in zip(parts, [*parts[1:], None], strict=True):
+                if isinstance(part, re.Pattern):
+                    self._pass(part)
+                else:
+                    assert isinstance(following, re.Pattern)
+                    texts[part] = self._read_until(following)
+            key, text = texts["key"].strip(), texts["value"]
+            if "is_text" in texts:
+                arguments[key] = text if texts["is_text"] == "true" else self._read_typed(text)
+            else:
+                arguments[key] = read_untyped(text, as_mapping(schemas.get(key)))
+        return arguments
+
+    def _read_typed(self, text: str) -> object:
+        try:
+            return _read_json(text)
+        except ValueError as error:
+            raise self._refuse(f"an argument is no JSON: {error}") from None
+
+    def _read_json(self) -> object:
+        self._pass(_WHITE_SPACE)
+        try:
+            value, self.at = read_json_at(self.text, self.at)
+        except ValueError as error:
+            raise self._refuse(f"not JSON: {error}") from None
+        return value
+
+    def _read_until(self, end: re.Pattern[str]) -> str:
+        if not (match := end.search(self.text, self.at)):
+            raise self._refuse("a call is not ended")
+        text, self.at = self.text[self.at : match.start()], match.start()
+        return text
+
+    def _pass(self, pattern: re.Pattern[str]) -> None:
+        if not (match := pattern.match(self.text, self.at)):
+            expected = pattern.pattern.replace(r"\s*", " ").replace("\\", "")
+            raise self._refuse(f"expected {expected!r}")
+        self.at = match.end()
+
+    def _refuse(self, reason: str) -> Undecodable:
+        return Undecodable(f"{reason}, at {shorten_text(self.text[self.at : self.at + 80], 40)!r}")
+
+
+def read_untyped(text: str, schema: Schema) -> object:
+    """Read an argument that was written without its type: a text, or a JSON value, as its schema says."""
+    kinds = schema.get("type", ())
+    kinds = {kinds.lower()} if isinstance(kinds, str) else {str(kind).lower() for kind in _as_list(kinds)}
+    if (kinds and kinds <= _TEXT_TYPES) or text in _as_list(schema.get("enum")):
+        return text
+    try:
+        value = _read_json(text)
+    except ValueError:
+        return _WORDS.get(text.strip(), text)
+    # A text in quotes is one that has quotes, unless nothing but JSON is declared.
+    return text if isinstance(value, str) and (not kinds or kinds & _TEXT_TYPES) else value
+
+
+def _as_list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _read_json(text: str) -> object:
+    def refuse_constant(word: str) -> object:
+        raise ValueError(f"{word} is no JSON")
+
+    return read_json_text(text, parse_constant=refuse_constant)
+
+
+def _write_json(value: object) -> str:
+    # A text of UTF-8 has no surrogates, but JSON can name them.
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return escape_surrogates(text)
+
+
+def _describe(call: Call) -> str:
+    return shorten_text(f"{call.name}({_write_json(call.arguments)})", 120)
+
+
+def _compile(literal: str) -> re.Pattern[str]:
+    """Compile a fixed part of a template; any white space may stand where it has some."""
+    return re.compile(r"\s*".join(map(re.escape, re.split(r"\s+", literal))))
+
+
+def _split_template(template: str) -> list[re.Pattern[str] | str]:
+    """Split a template into the patterns of its fixed parts and the names of its places."""
+    pieces = _PLACE.split(template)
+    parts: list[re.Pattern[str] | str] = []
+    for index, piece in enumerate(pieces):
+        if index % 2:
+            parts.append(piece)
+        elif piece:
+            parts.append(_compile_part(piece, pieces[index - 1 : index], pieces[index + 1 : index + 2]))
+    return parts
+
+
+def _compile_part(literal: str, before: list[str], after: list[str]) -> re.Pattern[str]:
+    """Compile a fixed part; beside a value its line end is one at most, since more belong to the value."""
+    start = end = ""
+    if before == ["value"] and literal.startswith("\n"):
+        start, literal = "\n?", literal[1:]
+    if after == ["value"] and literal.endswith("\n"):
+        end, literal = "\n?", literal[:-1]
+    return re.compile(start + _compile(literal).pattern + end)
+
+
+def _inside_texts(closing: str) -> re.Pattern[str]:
+    """Compile what stands before a closing mark that is in no text of Python."""
+    texts = r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\""
+    return re.compile(rf"(?:{texts}|(?!{_compile(closing).pattern}).)*+", re.DOTALL)
+
+
+def _write_notation(value: object, quotes: str) -> str:
+    if isinstance(value, str):
+        return f"{quotes}{value}{quotes}"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_write_notation(each, quotes)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(_write_notation(each, quotes) for each in value) + "]"
+    return _write_json(value)
+
+
+_ATOM = re.compile(r"true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_KEY = re.compile(r"\s*([^\s:,{}\[\]][^:,{}\[\]\n]*):\s*")
+
+
+def _read_notation(text: str, at: int, quotes: str, depth: int = 0) -> tuple[object, int]:
+    """Read a value of Gemma's notation; return it and the place behind it. Raises ``Undecodable``."""
+    if depth > DEEPEST // 2:
+        raise Undecodable(f"nested more than {DEEPEST // 2} deep")
+    at = _skip(text, at)
+    if text.startswith(quotes, at):
+        end = text.find(quotes, at + len(quotes))
+        if end < 0:
+            raise Undecodable("a text is not ended")
+        return text[at + len(quotes) : end], end + len(quotes)
+    if text[at : at + 1] not in ("{", "["):
+        if not (atom := _ATOM.match(text, at)):
+            raise Undecodable(f"not a value: {shorten_text(text[at : at + 80], 40)!r}")
+        return _read_json(atom[0]), atom.end()
+    closing = "}" if text[at] == "{" else "]"
+    members: dict[str, object] = {}
+    elements: list[object] = []
+    at = _skip(text, at + 1)
+    while not text.startswith(closing, at):
+        key = ""
+        if closing == "}":
+            if not (match := _KEY.match(text, at)):
+                raise Undecodable(f"not a name and a value: {shorten_text(text[at : at + 80], 40)!r}")
+            key, at = match[1], match.end()
+        value, at = _read_notation(text, at, quotes, depth + 1)
+        members[key] = value
+        elements.append(value)
+        at = _skip(text, at)
+        if text.startswith(",", at):
+            at = _skip(text, at + 1)
+        elif not text.startswith(closing, at):
+            raise Undecodable(f"not ended: {shorten_text(text[at : at + 80], 40)!r}")
+    return (members if closing == "}" else elements), at + 1
+
+
+def _skip(text: str, at: int) -> int:
+    space = _WHITE_SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def _read_rows() -> Mapping[str, NativeSyntax]:
+    rows = read_table(dict[str, dict[str, object]], __file__, "native_syntaxes.toml")
+    for name, row in rows.items():
+        rows[name] = {**rows.get(str(row.pop("like", "")), {}), **row, "name": name}
+    return TypeAdapter(dict[str, NativeSyntax]).validate_python(rows)
+
+
+NATIVE_SYNTAXES: Mapping[str, NativeSyntax] = _read_rows()
+"""The native syntaxes by their names."""
+
+
+def read_answer(
+    completion: Completion, syntax: NativeSyntax, tools: Sequence[Mapping[str, object]]
+) -> Completion:
+    """Read the calls in the text of an answer to a request with these tools, as a server's parser would.
+
+    An answer without the beginning of a call is returned as it is; one with calls that cannot be read keeps
+    its text and is called malformed.
+    """
+    marked_text = find_reasoning(completion.text or "")
+    text = marked_text.answer if marked_text else completion.text or ""
+    begins = syntax.begins
+    if completion.tool_calls or (begins and not begins.search(text)):
+        return completion
+    functions = (as_mapping(tool.get("function")) for tool in tools)
+    schemas = {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
+    try:
+        calls = syntax.read_calls(text, schemas)
+    except Undecodable:
+        return replace(completion, ending=Ending.MALFORMED) if begins else completion
+    tool_calls = [
+        ToolCall(call.name, _write_json(call.arguments), f"call_{index}") for index, call in enumerate(calls)
+    ]
+    # Later requests have the calls where the interface has a place for them.
+    return replace(completion, tool_calls=tuple(tool_calls), message=None)
