@@ -34,6 +34,7 @@ from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.run import history
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -297,6 +298,11 @@ def make_path_record(
     return replace(record, paths=paths, cluster=cluster)
 
 
+def make_evidence(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> Evidence:
+    """Make what the rules of a gate look at, with ``size`` tests per category."""
+    return Evidence(records, facts.profile, lambda name: size, facts.suites)
+
+
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:
     """Make the report of pytest-json-report on a run with these Records, ``size`` tests per category."""
     tests = [
@@ -306,7 +312,7 @@ def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int
     return {
         "created": 1_780_000_000.5,
         "tests": [*tests, {"nodeid": "tests/test_other.py::test_other"}],
-        "fcbench": write_section(facts, records, lambda name: size, []),
+        "fcbench": write_section(facts, make_evidence(records, facts, size), []),
     }
 
 

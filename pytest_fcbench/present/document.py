@@ -6,7 +6,7 @@ the objects of the JSON: their fields are its keys, in their order, and its JSON
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar
@@ -21,18 +21,24 @@ from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.scorecard import record
-from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate import golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     Score,
-    aggregate_scores,
     list_sized_categories,
     score_strata,
     score_untrained,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
 from pytest_fcbench.scorecard.aggregate.stream_differences import StreamDifferences, count_stream_differences
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
@@ -57,12 +63,12 @@ class RunUsage:
     # Of its own, as in ``ProfileResults``, because a part of it may be left out.
     __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
 
-    run: answer_statistics.CostLatency
-    categories: Mapping[str, answer_statistics.CostLatency]
-    others: Annotated[Mapping[str, answer_statistics.CostLatency] | None, _Absent()] = None
+    run: CostLatency
+    categories: Mapping[str, CostLatency]
+    others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
     """Of earlier conversations, the judge and the embedding model, which ``run`` does not contain; only where
     there are any."""
-    bill: Annotated[answer_statistics.CostLatency | None, _Absent()] = None
+    bill: Annotated[CostLatency | None, _Absent()] = None
     """Tokens and dollars of ``run`` and ``others`` together, which is what the run cost. Its latencies are
     those of ``run``, and its dollars per 1,000 calls are by calls of the model. Older scorecards lack it."""
 
@@ -175,58 +181,59 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def write_section(
-    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[RuleOutcome]
-) -> dict[str, object]:
+def write_section(facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> dict[str, object]:
     """Write the section as JSON values."""
-    parts, trials = group_by_category(records), secondary_scores.count_trials(records)
-    profiles: dict[Profile, ProfileResults] = {}
-    headline = ""
-    for profile in Profile:
-        scores = aggregate_scores(records, profile, size_of)
-        without = score_untrained(records, profile, size_of)
-        if profile is facts.profile:
-            headline = describe_share(records, profile, scores)
-        by_category = {
-            name: secondary_scores.score_trials(part, profile, trials) for name, part in parts.items()
-        }
-        profiles[profile] = ProfileResults(
-            scores.categories,
-            scores.groups,
-            scores.overall,
-            scores.all,
-            golden_paths.score_paths_by_category(records, profile) or None,
-            secondary_scores.count_sides_by_category(records, profile) or None,
-            measure_sensitivity(records, profile),
-            without.find_score(scores.main) if without else None,
-            secondary_scores.count_right_turns_by_category(records, profile) or None,
-            RunTrials(by_category, secondary_scores.score_trials(records, profile, trials))
-            if trials > 1
-            else None,
-            score_strata(records, profile) or None,
-        )
+    records, parts = evidence.records, group_by_category(evidence.records)
+    trials = secondary_scores.count_trials(records)
     results = ReportResults(
         ratings=secondary_scores.summarise_ratings_by_category(records),
         trials=trials,
-        sizes={name: size_of(name) for name in list_sized_categories(parts)},
+        sizes={name: evidence.size_of(name) for name in list_sized_categories(parts)},
         usage=RunUsage(
-            answer_statistics.measure_usage(records),
-            {name: answer_statistics.measure_usage(part) for name, part in parts.items()},
-            answer_statistics.measure_beside_records(records, facts.earlier) or None,
-            answer_statistics.measure_bill(records, facts.earlier),
+            run=measure_usage(records),
+            categories={name: measure_usage(part) for name, part in parts.items()},
+            others=measure_beside_records(records, facts.earlier) or None,
+            bill=measure_bill(records, facts.earlier),
         ),
-        headline=headline,
-        profiles=profiles,
-        gate=tuple(gate),
+        headline=describe_share(records, facts.profile, evidence.scores[facts.profile]),
+        profiles={profile: _summarise_profile(evidence, profile, trials) for profile in Profile},
+        gate=tuple(outcomes),
         server_checks=count_checks(records) or None,
         stream_differences=count_stream_differences(records) or None,
         calls=sum_calls_by_category(records) or None,
     )
-    # Not exclude_none, which would also drop the nulls within, which the schema promises.
     results_json = _results_adapter().dump_python(results, warnings=False)
-    for key in ("server_checks", "stream_differences", "calls"):
-        if results_json[key] is None:
-            del results_json[key]
-    for of, key in (*((results_json["profiles"], profile) for profile in profiles), (results_json, "usage")):
-        of[key] = {name: value for name, value in of[key].items() if value is not None}
+    # Not exclude_none, which would also drop the nulls within, which the schema promises.
+    for part in (results_json, *results_json["profiles"].values(), results_json["usage"]):
+        for key in [key for key, value in part.items() if value is None]:
+            del part[key]
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), results_json)}
+
+
+def _summarise_profile(evidence: Evidence, profile: Profile, trials: int) -> ProfileResults:
+    """Summarise the verdicts of one profile; ``trials`` is how often each entry was put to the model."""
+    records, scores = evidence.records, evidence.scores[profile]
+    without = score_untrained(records, profile, evidence.size_of)
+    return ProfileResults(
+        categories=scores.categories,
+        groups=scores.groups,
+        overall=scores.overall,
+        all=scores.all,
+        complex=golden_paths.score_paths_by_category(records, profile) or None,
+        executable=secondary_scores.count_sides_by_category(records, profile) or None,
+        format_sensitivity=measure_sensitivity(records, profile),
+        untrained=without.find_score(scores.main) if without else None,
+        right_turns=secondary_scores.count_right_turns_by_category(records, profile) or None,
+        trials=_score_trials(records, profile, trials) if trials > 1 else None,
+        strata=score_strata(records, profile) or None,
+    )
+
+
+def _score_trials(records: Sequence[Record], profile: Profile, trials: int) -> RunTrials:
+    return RunTrials(
+        categories={
+            name: secondary_scores.score_trials(part, profile, trials)
+            for name, part in group_by_category(records).items()
+        },
+        all=secondary_scores.score_trials(records, profile, trials),
+    )

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
-from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.present import run_verdict, score_tables, terminal
 from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.comparison_tables import tabulate_flips
@@ -43,9 +43,7 @@ def write_tables(
     explain: Explain | None = None,
 ) -> Iterator[OutputLine]:
     """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
-    lines = terminal.write_summary(
-        facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
-    )
+    lines = terminal.write_summary(facts, evidence, width=width, most=most, explain=explain)
     yield from silence_commands(lines) if annotate else lines
 
 
@@ -92,7 +90,7 @@ def list_properties(
     yield "fcbench.model", facts.model
     yield "fcbench.mode", facts.mode
     yield "fcbench.profile", facts.profile
-    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    scores = evidence.scores[facts.profile]
     yield "fcbench.headline", run_verdict.describe_share(evidence.records, facts.profile, scores)
     for outcome in outcomes:
         yield "fcbench.gate", run_verdict.describe_outcome(outcome)
@@ -198,9 +196,8 @@ def write_step_summary(
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
     if facts.ungated:
         yield from (escape_paragraph(facts.ungated), "")
-    scores = {each: aggregate_scores(evidence.records, each, evidence.size_of) for each in Profile}
-    table = score_tables.tabulate_scores(facts, scores, _find_changes(facts, evidence))
-    missing = filter(None, (describe_missing_parts(scores[facts.profile]),))
+    table = score_tables.tabulate_scores(facts, evidence.scores, _find_changes(facts, evidence))
+    missing = filter(None, (describe_missing_parts(evidence.scores[facts.profile]),))
     yield from render_markdown(replace(table, notes=(*table.notes, *missing)))
     calls = score_tables.tabulate_calls(evidence.records, evidence.profile)
     for table in (

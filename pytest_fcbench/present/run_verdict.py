@@ -11,7 +11,7 @@ from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
-from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -24,7 +24,7 @@ _WORST = 3
 
 def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write the share of the entries that passed."""
-    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    scores = evidence.scores[facts.profile]
     yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
 
 
@@ -55,7 +55,7 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
         pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
         change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
         yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
-    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    scores = evidence.scores[facts.profile]
     accuracies = {
         name: score.accuracy for name, score in scores.categories.items() if name not in SERVER_CHECKS
     }

@@ -19,10 +19,10 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     OVERALL,
     SUITES,
     ProfileScores,
-    aggregate_scores,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import name_suite
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
@@ -35,8 +35,7 @@ FEW_ENTRIES = 3
 
 def write_summary(
     facts: RunFacts,
-    records: Sequence[Record],
-    size_of: Callable[[str], int],
+    evidence: Evidence,
     *,
     width: int,
     most: int,
@@ -58,10 +57,10 @@ def write_summary(
     fact_lines += (f"note: {note}" for note in facts.notes)
     for fact in fact_lines:
         yield from map(OutputLine, wrap_text(_make_line(fact).text, width, "  "))
-    if explain and len(records) <= FEW_ENTRIES:
-        yield from _write_few_entries(facts, records, explain)
+    if explain and len(evidence.records) <= FEW_ENTRIES:
+        yield from _write_few_entries(facts, evidence.records, explain)
         return
-    for line in _write_summary(facts, records, size_of, width, most):
+    for line in _write_summary(facts, evidence, width, most):
         yield _make_line(line)
 
 
@@ -96,10 +95,8 @@ def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Expl
             yield _make_line(f"  {'':<11}{other} profile: {other_verdict.status}{why}")
 
 
-def _write_summary(
-    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
-) -> Iterator[str]:
-    scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
+def _write_summary(facts: RunFacts, evidence: Evidence, width: int, most: int) -> Iterator[str]:
+    records, scores = evidence.records, evidence.scores
     # Checks of the server have a table of their own.
     if not all(map(is_check, records)):
         yield ""
@@ -115,7 +112,7 @@ def _write_summary(
         if sentence := score_tables.describe_other_rules(records, each):
             yield from wrap_text(sentence, width, "  ")
     for table in (
-        *score_tables.tabulate_beside_scores(facts, records, facts.profile, size_of),
+        *score_tables.tabulate_beside_scores(facts, records, facts.profile, evidence.size_of),
         *score_tables.tabulate_formats(records, facts.profile),
         score_tables.tabulate_run_usage(records, facts.earlier),
         score_tables.tabulate_trials(records, facts.profile),

@@ -421,9 +421,9 @@ class Session:
         usd = self.context.usd
         return tuple(records.build_earlier_conversation(name, earlier[name], usd) for name in sorted(earlier))
 
-    @property
+    @cached_property
     def evidence(self) -> gate.Evidence:
-        """The Records, sizes, versions and baseline that the gate's rules look at."""
+        """The Records, sizes, versions and baseline that the gate's rules look at, when all tests ended."""
         context, sorted_records = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
             sorted_records,
@@ -442,8 +442,7 @@ class Session:
 
     def section(self, outcomes: Sequence[RuleOutcome]) -> dict[str, object]:
         """Return the ``fcbench`` section of the JSON report."""
-        sorted_records = records.sort_records(self.records.values())
-        return write_section(self.facts, sorted_records, self.context.selection.size_of, outcomes)
+        return write_section(self.facts, self.evidence, outcomes)
 
 
 def _name_search(context: RunContext, all_records: Iterable[Record]) -> str | None:

@@ -42,7 +42,8 @@ def count_entries(category: str) -> int:
 
 @make_target(40, found=records, width=st.integers(20, 200))
 def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
-    for line in terminal.write_summary(FACTS, found, count_entries, width=width, most=3):
+    evidence = Evidence(found, FACTS.profile, count_entries, FACTS.suites)
+    for line in terminal.write_summary(FACTS, evidence, width=width, most=3):
         assert line.text.isprintable()
 
 

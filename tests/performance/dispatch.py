@@ -20,6 +20,7 @@ import json
 import math
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -173,6 +174,8 @@ class Result:
     """From the start of the process to the first call."""
     run_s: float
     wall_s: float
+    cpu_s: float
+    """Seconds of processors, of pytest and its workers without the server."""
     sum_mb: float
     worker_mb: float
     """Of the largest xdist worker."""
@@ -203,17 +206,23 @@ def run_scenario(scenario: Scenario) -> Result:
         ]
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"OPENAI_API_KEY": "unused", "OPENAI_API_BASE": api_base, "TERM": "dumb"}
-        started = time.time()
+        started, cpu_before_s = time.time(), _read_children_cpu_s()
         with (project / "out.txt").open("w") as out:
             process = psutil.Popen(command, cwd=project, env=environment, stdout=out, stderr=out)
             sum_mb, worker_mb = _watch_memory(process)
-        wall_s = time.time() - started
+        wall_s, cpu_s = time.time() - started, _read_children_cpu_s() - cpu_before_s
         text = (project / "out.txt").read_text()
         assert process.returncode == 0, text[-3000:]
         assert f"{scenario.entries} passed" in text, text[-3000:]
         first = min([stats(api_base)["first_request"], *_read_times(project, "first.txt")])
         last = max(_read_times(project, "last*.txt"))
-        return Result(first - started, last - first, wall_s, sum_mb, worker_mb)
+        return Result(first - started, last - first, wall_s, cpu_s, sum_mb, worker_mb)
+
+
+def _read_children_cpu_s() -> float:
+    """Return the processor seconds of child processes that have ended and their own."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _read_times(project: Path, names: str) -> list[float]:
@@ -298,7 +307,7 @@ def main() -> int:
         given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio, given.peer
     )
     scenarios = [replace(each, model=given.model) for each in ([one] if given.entries else SCENARIOS)]
-    print(f"{'':<28}    limit first call  calls to verdicts  ratio    max  whole process  memory   worker")
+    print(f"{'':<28}    limit first call  calls to verdicts  ratio    max  whole process     CPU  memory   worker")
     failed = False
     for scenario in scenarios:
         result = run_scenario(scenario)
@@ -307,7 +316,7 @@ def main() -> int:
         most = "" if scenario.most is None else f"{scenario.most:.2f}"
         print(
             f"{scenario!s:<28} {scenario.limit_s:>6.1f} s {result.first_s:>8.2f} s {result.run_s:>16.1f} s"
-            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.sum_mb:>4.0f} MB"
+            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.cpu_s:>5.1f} s {result.sum_mb:>4.0f} MB"
             f"  {result.worker_mb:>3.0f} MB",
             flush=True,
         )

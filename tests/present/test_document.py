@@ -24,6 +24,7 @@ from pytest_fcbench.scorecard.run_facts import RunFacts
 from tests.cases import each_case
 from tests.factories import (
     make_call_verdict,
+    make_evidence,
     make_format_record,
     make_path_record,
     make_path_score,
@@ -64,7 +65,7 @@ def _make_validator() -> jsonschema.Draft202012Validator:
 
 def _read_section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
     """Return the section as it is read from a file."""
-    found: dict[str, object] = json.loads(json.dumps(write_section(facts, records, lambda name: 0, [])))
+    found: dict[str, object] = json.loads(json.dumps(write_section(facts, make_evidence(records, facts), [])))
     return found
 
 

@@ -16,12 +16,14 @@ from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.present import terminal
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.scorecard.aggregate.scores import weigh_categories
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from tests.cases import each_case
 from tests.factories import (
     make_call_verdict,
     make_entry,
+    make_evidence,
     make_format_record,
     make_path_record,
     make_path_score,
@@ -52,7 +54,8 @@ SIZES = {"live_simple": 2, "live_multiple": 3}
 def _render_lines(
     records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 100, most: int = 60
 ) -> list[str]:
-    summary = terminal.write_summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most)
+    evidence = Evidence(records, facts.profile, lambda name: SIZES.get(name, 0), facts.suites)
+    summary = terminal.write_summary(facts, evidence, width=width, most=most)
     return [line.text for line in summary]
 
 
@@ -120,8 +123,7 @@ def test_few_entries_are_explained_and_have_no_table() -> None:
     ]
     summary = terminal.write_summary(
         replace(FACTS, shard="1/2", search="core"),
-        records,
-        lambda name: 0,
+        make_evidence(records),
         width=100,
         most=60,
         explain=lambda record: [OutputLine(f"why {record.entry} failed")],
@@ -553,7 +555,7 @@ def test_no_name_reaches_a_terminal_as_it_is() -> None:
         for number, verdict in enumerate(verdicts)
     ]
     facts = replace(FACTS, model="\x1b[2J\n", notes=("\x9b0m",))
-    summary = terminal.write_summary(facts, records, lambda _: 0, width=80, most=5)
+    summary = terminal.write_summary(facts, make_evidence(records, facts), width=80, most=5)
     lines = [line.text for line in summary]
     assert all(line.isprintable() for line in lines)
     "\n".join(lines).encode()

@@ -32,6 +32,7 @@ from tests.factories import (
     FACTS,
     make_answered_record,
     make_call_verdict,
+    make_evidence,
     make_format_record,
     make_path_record,
     make_path_score,
@@ -87,7 +88,8 @@ def make_outlines(records: Sequence[Record]) -> list[Record]:
 
 def test_the_section_is_the_same() -> None:
     written = [
-        write_section(FACTS, records, lambda name: 3, ()) for records in (VARIED, make_outlines(VARIED))
+        write_section(FACTS, make_evidence(records, size=3), ())
+        for records in (VARIED, make_outlines(VARIED))
     ]
     assert written[0] == written[1]
 

@@ -51,6 +51,7 @@ from pytest_fcbench.scorecard.compare.comparison import (
     list_changed_scores,
     list_changes,
 )
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 from pytest_fcbench.suites import core
@@ -212,7 +213,8 @@ def run_rejudge(arguments: argparse.Namespace) -> int:
             )
             # Outcomes of a gate were about the old scores, so there are none.
             size_of = session.context.selection.size_of
-            report["fcbench"] |= write_section(facts, list(new.values()), size_of, [])
+            evidence = Evidence(list(new.values()), facts.profile, size_of, facts.suites)
+            report["fcbench"] |= write_section(facts, evidence, [])
             write_and_report(arguments.to, json.dumps(report))
     except FcbenchError as error:
         # An exit code of 1 would mean that something changed.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Group, Stratum
@@ -135,22 +135,19 @@ def aggregate_scores(
     nothing else was run.
     """
     every_record = list(records)
-    categories = {
-        name: tally_records(part, profile, assumed_verdict)
-        for name, part in group_by_category(every_record).items()
-    }
+    by_category = group_by_category(every_record)
+    tallies = {name: _tally_verdicts(part, profile, assumed_verdict) for name, part in by_category.items()}
+    categories = {name: _score_tally(tally) for name, tally in tallies.items()}
     records = [record for record in every_record if record.group != Group.SERVER] or every_record
-    every = tally_records(records, profile, assumed_verdict)
+    counted = group_by_category(records) if len(records) < len(every_record) else by_category
+    every = _score_tally(_join_tallies([tallies[name] for name in counted]))
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
         own = {
             suite: tally_records(select_marked(records, suite), profile, assumed_verdict) for suite in suites
         }
         return ProfileScores(categories, own, every, every, alike=True)
-    verdicts = {
-        name: _group_by_unit(part, profile, assumed_verdict)
-        for name, part in group_by_category(records).items()
-    }
+    verdicts = {name: tallies[name].by_unit for name in counted}
 
     def finish_formula(name: str, score: Score) -> Score:
         if score.missing and not partial:
@@ -220,18 +217,6 @@ def _find_group_interval(
         is_most = 2 * (of_few.high - of_few.low) ** 2 > (group_interval.high - group_interval.low) ** 2
         return replace(group_interval, clusters=number if is_most else None)
     return group_interval
-
-
-def _group_by_unit(
-    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
-) -> Mapping[str, list[bool]]:
-    """Group the scored verdicts by unit of sampling."""
-    verdicts: dict[str, list[bool]] = {}
-    for record in records:
-        verdict = assume_verdict(record.verdict(profile), assumed_verdict)
-        if not isinstance(verdict, NotScored):
-            verdicts.setdefault(record.unit, []).append(verdict.passed)
-    return verdicts
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:
@@ -336,34 +321,62 @@ def tally_records(
     records: Sequence[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
 ) -> Score:
     """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
-    clusters: dict[str, list[bool]] = {}
-    missing_verdicts = []
+    return _score_tally(_tally_verdicts(records, profile, assumed_verdict))
+
+
+class _Tally(NamedTuple):
+    """The verdicts on some entries."""
+
+    by_unit: Mapping[str, Sequence[bool]]
+    """Verdicts of scored entries by unit of sampling; True if passed."""
+    missing: Sequence[NotScored]
+
+
+def _tally_verdicts(
+    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
+) -> _Tally:
+    by_unit: dict[str, list[bool]] = {}
+    missing = []
     for record in records:
         verdict = assume_verdict(record.verdict(profile), assumed_verdict)
         if isinstance(verdict, NotScored):
-            missing_verdicts.append(verdict)
+            missing.append(verdict)
         else:
-            clusters.setdefault(record.unit, []).append(verdict.passed)
-    passes, verdict_count = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
+            by_unit.setdefault(record.unit, []).append(verdict.passed)
+    return _Tally(by_unit, missing)
+
+
+def _join_tallies(tallies: Sequence[_Tally]) -> _Tally:
+    """Join tallies, which may have units in common."""
+    by_unit: dict[str, list[bool]] = {}
+    for tally in tallies:
+        for unit, verdicts in tally.by_unit.items():
+            by_unit.setdefault(unit, []).extend(verdicts)
+    return _Tally(by_unit, [verdict for tally in tallies for verdict in tally.missing])
+
+
+def _score_tally(tally: _Tally) -> Score:
+    by_unit, missing = tally
+    passes, verdict_count = sum(map(sum, by_unit.values())), sum(map(len, by_unit.values()))
     counts = Score(
-        n=len(records),
+        n=verdict_count + len(missing),
         passed=passes,
         failed=verdict_count - passes,
-        not_scored=len(missing_verdicts),
-        set_aside=sum(verdict.cause in SKIPPED for verdict in missing_verdicts),
-        unknown=sum(verdict.cause == OTHER_RULES for verdict in missing_verdicts),
+        not_scored=len(missing),
+        set_aside=sum(verdict.cause in SKIPPED for verdict in missing),
+        unknown=sum(verdict.cause == OTHER_RULES for verdict in missing),
     )
     # Entries on which both profiles would have gone on alike are no fair sample of all.
     if counts.unknown or not verdict_count:
         return counts
-    alone = verdict_count == len(clusters)
+    alone = verdict_count == len(by_unit)
     return replace(
         counts,
         accuracy=passes / verdict_count,
         interval=intervals.find_share_interval(passes, verdict_count)
         if alone
         # In the same order whatever that of the Records, because sums of fractions depend on it.
-        else intervals.find_cluster_interval(sorted((sum(each), len(each)) for each in clusters.values())),
+        else intervals.find_cluster_interval(sorted((sum(each), len(each)) for each in by_unit.values())),
     )
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
-from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, Score, leave_out_trained, score_metric
+from pytest_fcbench.scorecard.aggregate.scores import (
+    UNTRAINED,
+    ProfileScores,
+    Score,
+    aggregate_scores,
+    leave_out_trained,
+    score_metric,
+)
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -17,7 +25,7 @@ FAILING, PASSING = Failed("assumed", "not scored"), Passed()
 """The two verdicts that an entry that was not scored could have had."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """The evidence for rules: a run and, where there is one, the baseline to compare it with."""
 
@@ -33,6 +41,11 @@ class Evidence:
     """Conversations that entries continue, which are paid for in no Record."""
     family: tuple[str, ...] = ()
     """The metrics of all rules that ask for a loss; their p values are corrected for each other."""
+
+    @cached_property
+    def scores(self) -> Mapping[Profile, ProfileScores]:
+        """The scores of the run under each profile."""
+        return {profile: aggregate_scores(self.records, profile, self.size_of) for profile in Profile}
 
     def add_missing_entries(self) -> Evidence:
         """Add the entries of the baseline that the run lacks, as entries that were not scored."""

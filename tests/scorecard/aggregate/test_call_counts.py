@@ -20,7 +20,7 @@ from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
-from tests.factories import FACTS, make_answered_record, make_record, tool_calls
+from tests.factories import FACTS, make_answered_record, make_evidence, make_record, tool_calls
 
 
 def make_counted(valid: int, calls: int, category: str = "parallel", number: int = 0) -> Record:
@@ -57,7 +57,7 @@ def test_the_table_names_all_and_categories_with_invalid_calls() -> None:
 def test_a_run_without_calls_has_neither_table_nor_member() -> None:
     records = RECORDS[2:]
     assert tabulate_call_schemas(records) is None
-    sections = [write_section(FACTS, each, lambda name: 0, []) for each in (records, RECORDS)]
+    sections = [write_section(FACTS, make_evidence(each), []) for each in (records, RECORDS)]
     assert ["calls" in section for section in sections] == [False, True]
 
 
