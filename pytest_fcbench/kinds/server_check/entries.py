@@ -170,12 +170,10 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iter
             each.finite,
             frozenset(row.base or ()),
         )
-        bodies = {
-            name: body if isinstance(body := request.body, str) else json.dumps(body, ensure_ascii=False)
+        question = "\n".join(
+            f"{name if len(requests) > 1 else 'request'} ({request.path}):\n{_write_body(request.body)}"
             for name, request in requests.items()
-        }
-        is_alone = len(bodies) == 1
-        question = "\n".join(body if is_alone else f"{name}: {body}" for name, body in bodies.items())
+        )
         yield place, Entry(suite, each.id, category, ((Message("user", question),),), (), check)
 
 
@@ -191,6 +189,21 @@ def _make_request(request: RequestRow, row: CheckFile, at: Field) -> RawRequest:
             for number, tool in enumerate(tools)
         ]
     return RawRequest(request.path, as_mapping(_fill_words(body)), request.drop)
+
+
+def _write_body(body: Mapping[str, object] | str) -> str:
+    """Write the body of a request for people: JSON with a line for each member and each element of a list."""
+    if isinstance(body, str):
+        return body
+    members = []
+    for name, value in body.items():
+        if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+            text = ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in value)
+            text = f"[\n{text}\n  ]"
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        members.append(f"  {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}"
 
 
 _WORDS = re.compile(r"\{words:(\d{1,6})\}")

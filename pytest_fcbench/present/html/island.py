@@ -261,6 +261,9 @@ def _describe_entry(entry: Entry, truth: ShownTruth, shared_texts: _Shared) -> J
             turn["new"] = [shared_texts.function(doc) for doc in withheld[number]]
         turns.append(turn)
     description: Json = {"turns": turns, "functions": [shared_texts.function(doc) for doc in entry.functions]}
+    # The requests of a check say less in the list than the property.
+    if entry.category.kind == "server_check" and truth.rule:
+        description["title"] = truth.rule
     for turn, calls in zip(turns, truth.turns, strict=False):
         turn["truth"] = list(calls)
     if truth.results:

@@ -289,6 +289,7 @@
   // The list: only the rows in sight are drawn
 
   function question(told) {
+    if (told.title) return told.title;
     const said = (told.turns || []).flatMap((turn) => turn.said);
     return said.length ? said[said.length > 1 && said[0][0] === "system" ? 1 : 0][1] : "";
   }

@@ -46,6 +46,7 @@ from tests.factories import (
     tool_calls,
     write_scorecard,
 )
+from tests.server.test_conforming import list_checks
 
 HOSTILE = "</script><script>window.pwned=1</script><!--\u202e\u2028\u0000\ud800&amp;"
 
@@ -97,6 +98,17 @@ def read_islands(
         "an entry a line"
     )
     return json.loads(made.index), entries
+
+
+def test_a_check_is_listed_by_its_property_with_readable_requests(tmp_path: Path) -> None:
+    entry = next(each for each in list_checks() if each.id == "prompt_result")
+    record = replace(make_record(category="server_must"), entry=entry.key)
+    _, (listed,) = read_islands(tmp_path, [record], know_entry(entry))
+    assert listed["title"] == listed["rule"] == "The result of a call reaches the prompt."
+    ((_, requests),) = listed["turns"][0]["said"]
+    short, long = requests.split("\nlong (chat/completions):\n")
+    assert json.loads(long)["messages"][-1]["role"] == "tool"
+    assert '    {"role": "user", "content": "What is the weather in Oslo?"},' in short.splitlines()
 
 
 def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> None:
