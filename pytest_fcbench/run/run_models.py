@@ -210,6 +210,16 @@ class RunModels:
                 f"{find_hint(error, settings)}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
             ) from None
 
+    def require_endpoint(self, checks: int) -> None:
+        """Raise ``UsageError`` where selected entries, so many, check an endpoint that the model lacks."""
+        routed_model = self.routed_model
+        if isinstance(routed_model, RoutedModel) and Party.ENDPOINT not in routed_model.others:
+            raise UsageError(
+                f"{checks:,} selected tests check a server, and the model {self._context.settings.label} "
+                "has no endpoint of a known address; name one with --fcbench-model=hosted_vllm/NAME "
+                "and --fcbench-api-base=URL"
+            )
+
     @property
     def reuses(self) -> int:
         """The number of answers of the model under test that came from the store."""

@@ -166,6 +166,8 @@ class Session:
         self._started_at = time.monotonic()
         self._sizes = Counter(entry.category.group.value for entry in entries)
         self.dispatcher.expect(entries)
+        if checks := self._sizes[Group.SERVER.value]:
+            self.open_models().require_endpoint(checks)
         if not self.context.waits:
             return
         self.expected = len(entries)
