@@ -142,7 +142,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "mpmath": {"environments/api/math.py"},
     "scipy": set(),
     "safetensors": {"models/sentence_vectors.py"},
-    "tokenizers": {"models/sentence_vectors.py"},
+    "tokenizers": {"models/sentence_vectors.py", "tools/parsers/tokens.py"},
+    "hypothesis": {"tools/parsers/shrinking.py"},
     "rapidfuzz": set(),
     "numpy": {
         "tools/audit/duplicates.py",

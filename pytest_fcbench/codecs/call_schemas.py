@@ -114,6 +114,15 @@ def _is_valid(
     return _VALIDATORS.find_or_make(schema, _get_validator_class()).is_valid(cast("Any", arguments))
 
 
+def is_valid_for_tool(arguments: Mapping[str, object], tool: Mapping[str, object]) -> bool:
+    """Tell whether a tool of a request declares these arguments, with their types, enums and members."""
+    parameters = as_mapping(as_mapping(tool["function"])["parameters"])
+    schema = _convert_schema(parameters)
+    return arguments.keys() <= as_mapping(parameters.get("properties")).keys() and (
+        _fits_plainly(arguments, schema) or _get_validator_class()(schema).is_valid(cast("Any", arguments))
+    )
+
+
 _PLAIN_TYPES: Mapping[object, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),

@@ -96,14 +96,15 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "markdown": ("html2text",),
     "mcp": ("httpx2", "mcp"),
     "mlflow": ("mlflow",),
+    "parsers": ("hypothesis",),
     "pull": ("pip",),
     "report": ("matplotlib",),
     "search": ("ddgs",),
     "vector": ("numpy", "safetensors", "tokenizers"),
     "wandb": ("wandb",),
 }
-APART = frozenset({"inspect", "mlflow", "wandb"})
-"""Extras that ``all`` leaves out: programs for other purposes, with many packages of their own."""
+APART = frozenset({"inspect", "mlflow", "parsers", "wandb"})
+"""Extras that ``all`` leaves out: programs for other purposes, with packages or plugins of their own."""
 
 
 def list_missing_packages(extra: str) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.call_schemas import count_calls
+from pytest_fcbench.codecs.call_schemas import count_calls, is_valid_for_tool
+from pytest_fcbench.codecs.presenting import build_first_request
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
+from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import CallCounts, Completion, Fault, Step, ToolCall
 from pytest_fcbench.suites.registry import open_suite
 from tests.cases import each_case
@@ -106,3 +109,24 @@ def test_a_java_value_is_source_text() -> None:
     for value, valid in (("5", 1), (5, 0)):
         transcript = make_transcript(tool_calls(("f", {"n": value})))
         assert count_calls(make_entry("simple_java", functions=[doc]), transcript, WORDING).valid == valid
+
+
+@each_case(
+    ("arguments", "is_valid"),
+    [
+        ({"n": 1, "many": [{"k": True}]}, True),
+        ({"n": 1.0}, True),
+        ({"n": "1"}, False),
+        ({"x": 1}, False),
+        ({"n": 1, "many": [{"k": 1}]}, False),
+        ({"n": 1, "more": 1}, False),
+        # The tool names the type of the parameter a string.
+        ({"n": 1, "open": 1}, False),
+        ({"n": 1, "open": "1"}, True),
+    ],
+)
+def test_arguments_are_those_of_a_tool(arguments: Mapping[str, object], is_valid: bool) -> None:
+    (tool,) = build_first_request(
+        make_entry(functions=[FULL]), WORDING, Prompting.make_default(Mode.FC)
+    ).tools
+    assert is_valid_for_tool(arguments, tool) == is_valid

@@ -1,0 +1,75 @@
+"""Items of pytest: each parser of the engines that are installed here, with each syntax, in each way.
+
+They are collected only where this module is named (``pytest --pyargs
+pytest_fcbench.tools.parsers.pytest_items -k "hermes and token"``), or where a test module of an engine
+imports ``pytest_generate_tests`` and ``test_tool_parser`` from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from pytest_fcbench.domain.registry import require_extra
+from pytest_fcbench.suites.registry import open_suite
+from pytest_fcbench.tools.parsers.engine import ENGINES, is_installed
+from pytest_fcbench.tools.parsers.matrix import Examiner, Way, examine_parser
+from pytest_fcbench.tools.parsers.truths import Truth, draw_truths
+
+ENTRIES = 100
+"""Right answers of ``core`` that each item gives its parser."""
+
+
+class Metafunc(Protocol):
+    """What pytest hands to the hook, as far as it is used."""
+
+    fixturenames: Sequence[str]
+
+    def parametrize(self, names: str, values: Iterable[object], *, ids: Iterable[str]) -> None:
+        """Make an item of each value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserCase:
+    """A parser with a syntax, and a way in which answers come to it."""
+
+    name: str
+    examiner: Examiner
+    way: Way
+
+
+def pytest_generate_tests(metafunc: Metafunc) -> None:
+    """Make the items of ``test_tool_parser``. Raises ``UsageError`` without the extra."""
+    if "parser_case" in metafunc.fixturenames:
+        cases = list(_list_cases())
+        metafunc.parametrize("parser_case", cases, ids=[f"{each.name}-{each.way}" for each in cases])
+
+
+def test_tool_parser(parser_case: ParserCase) -> None:
+    """Right answers come back from the parser as the calls that they were written from."""
+    from pytest_fcbench.tools.parsers.shrinking import shrink_calls
+
+    case = parser_case
+    examination = examine_parser(case.name, case.examiner, _draw_cases(), [case.way], shrink_calls)
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in examination.outcomes[case.way].items())
+    failures = "".join(f"\n{each.outcome}: {each.text!r}\n{each.reason}" for each in examination.failures)
+    assert examination.is_exact, f"{counts} of {examination.count} answers{failures}"
+
+
+@cache
+def _draw_cases() -> Sequence[Truth]:
+    return draw_truths([open_suite("core", Path())], ENTRIES)
+
+
+def _list_cases() -> Iterator[ParserCase]:
+    require_extra("parsers", __name__)
+    # Imported late: it imports packages of the engine.
+    from pytest_fcbench.tools.parsers.examining import open_parsers
+
+    for engine in filter(is_installed, ENGINES):
+        for (parser, syntax), examiner in open_parsers(engine, _draw_cases()).examiners.items():
+            for way in Way:
+                yield ParserCase(f"{engine}-{parser}-{syntax}", examiner, way)

@@ -1,0 +1,89 @@
+"""Right calls of entries with the tools that they call, as a request of OpenAI's chat interface has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, islice, zip_longest
+
+from pytest_fcbench.codecs.call_schemas import is_valid_for_tool
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
+from pytest_fcbench.codecs.presenting import build_first_request
+from pytest_fcbench.codecs.rendering import render_completion
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.transcript import Call, ToolCall
+from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.parsers.engine import Tool, Tools
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The calls of a right answer, and the tools of its request."""
+
+    key: str
+    calls: tuple[Call, ...]
+    tools: Tools
+
+    @property
+    def _tools_by_name(self) -> Mapping[str, Tool]:
+        return {str(as_mapping(tool["function"])["name"]): tool for tool in self.tools}
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the calls keep the schemas of the tools, by which some parsers convert values."""
+        tools = self._tools_by_name
+        return all(
+            each.name in tools and is_valid_for_tool(each.arguments, tools[each.name]) for each in self.calls
+        )
+
+    def write_text(self, syntax: NativeSyntax) -> str:
+        """Write the calls as a model would. Raises ``Unwritable`` where the syntax cannot hold them."""
+        schemas = {
+            name: as_mapping(as_mapping(tool["function"])["parameters"])
+            for name, tool in self._tools_by_name.items()
+        }
+        return syntax.write_calls(self.calls, schemas)
+
+
+def draw_truths(suites: Iterable[Suite], limit: int) -> list[Truth]:
+    """Draw at most ``limit`` truths, always the same, and equally many of each suite where it has them."""
+    by_suite = [
+        sorted(collect_truths(suite), key=lambda truth: sha256(truth.key.encode()).digest())
+        for suite in suites
+    ]
+    mixed_truths = filter(None, chain.from_iterable(zip_longest(*by_suite)))
+    return list(islice(mixed_truths, limit))
+
+
+def collect_truths(suite: Suite) -> Iterator[Truth]:
+    """Collect the first right calls of each entry; entries that make the same calls count once.
+
+    Calls that break the schema of a tool, or whose tool is offered later, are left out: of these a parser
+    may make something else.
+    """
+    prompting = Prompting.make_default(Mode.FC)
+    known_calls = set()
+    for category in suite.categories:
+        for entry in () if category.varies_others else suite.load(category):
+            tools = build_first_request(entry, suite.wording, prompting).tools
+            truth = Truth(entry.key, _find_first_calls(entry, prompting, tools), tools)
+            text = json.dumps([(each.name, each.arguments) for each in truth.calls])
+            if truth.calls and text not in known_calls and truth.is_valid:
+                known_calls.add(text)
+                yield truth
+
+
+def _find_first_calls(entry: Entry, prompting: Prompting, tools: Tools) -> tuple[Call, ...]:
+    """Return the calls of the first step that has some, with JSON values in the place of source text."""
+    steps = (step for turn in find_kind(entry).list_right_calls(entry) for step in turn if step)
+    completion = render_completion(next(steps, ()), entry, prompting, tools)
+    return tuple(
+        Call(each.name, json.loads(str(each.arguments)))
+        for each in completion.tool_calls or ()
+        if isinstance(each, ToolCall)
+    )
