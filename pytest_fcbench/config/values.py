@@ -27,7 +27,8 @@ from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import escape_controls, read_json_text
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import GateRule

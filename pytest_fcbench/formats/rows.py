@@ -20,7 +20,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
 from pytest_fcbench.domain.text import escape_controls
-from pytest_fcbench.formats.fields import MOST_ERRORS, Field, Key, describe_value
+from pytest_fcbench.formats.fields import MOST_ERRORS, Field, describe_value
+from pytest_fcbench.formats.yaml_files import Key
 
 T = TypeVar("T")
 _CHECKS = ("check", "forbidden")

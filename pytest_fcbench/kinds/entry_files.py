@@ -16,16 +16,9 @@ from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.formats.fields import (
-    MOST_ERRORS,
-    Field,
-    FieldError,
-    Key,
-    ListPart,
-    join_errors,
-    read_yaml,
-)
+from pytest_fcbench.formats.fields import MOST_ERRORS, Field, FieldError, ListPart, join_errors
 from pytest_fcbench.formats.rows import Row, generate_json_schemas, read_row
+from pytest_fcbench.formats.yaml_files import Key, read_yaml
 from pytest_fcbench.kinds.table import KINDS
 
 

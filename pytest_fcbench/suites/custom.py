@@ -28,7 +28,8 @@ from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.formats.fields import MOST_ERRORS, Field, join_errors, read_yaml
+from pytest_fcbench.formats.fields import MOST_ERRORS, Field, join_errors
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.state.derived_entries import MADE_OF, derive_multi_turn, join_clusters
 from pytest_fcbench.suites import core

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.entry_files import generate_entry_schema
 from pytest_fcbench.suites.custom import open_own
 from tests.conftest import ROOT

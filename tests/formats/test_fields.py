@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.formats import fields
-from pytest_fcbench.formats.fields import Field, Key, find_yaml_line, read_yaml
+from pytest_fcbench.formats import yaml_files
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import Key, find_yaml_line, read_yaml
 from tests.cases import each_case
 
 TEXT = """\
@@ -60,7 +61,7 @@ _JSON = st.recursive(
 def _read_as_yaml(text: str) -> object:
     """Return what PyYAML makes of a text, or the class of its error."""
     try:
-        return yaml.load(text, Loader=fields._Loader)
+        return yaml.load(text, Loader=yaml_files._Loader)
     except yaml.YAMLError:
         return SuiteError
 

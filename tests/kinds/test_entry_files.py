@@ -16,7 +16,7 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, DatabaseTable, Entry, Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.entry_files import generate_entry_schema, read_entries

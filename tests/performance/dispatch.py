@@ -307,7 +307,8 @@ def main() -> int:
         given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio, given.peer
     )
     scenarios = [replace(each, model=given.model) for each in ([one] if given.entries else SCENARIOS)]
-    print(f"{'':<28}    limit first call  calls to verdicts  ratio    max  whole process     CPU  memory   worker")
+    columns = "limit first call  calls to verdicts  ratio    max  whole process     CPU  memory   worker"
+    print(f"{'':<28}    {columns}")
     failed = False
     for scenario in scenarios:
         result = run_scenario(scenario)
@@ -316,8 +317,8 @@ def main() -> int:
         most = "" if scenario.most is None else f"{scenario.most:.2f}"
         print(
             f"{scenario!s:<28} {scenario.limit_s:>6.1f} s {result.first_s:>8.2f} s {result.run_s:>16.1f} s"
-            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.cpu_s:>5.1f} s {result.sum_mb:>4.0f} MB"
-            f"  {result.worker_mb:>3.0f} MB",
+            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.cpu_s:>5.1f} s"
+            f" {result.sum_mb:>4.0f} MB  {result.worker_mb:>3.0f} MB",
             flush=True,
         )
     return int(failed)

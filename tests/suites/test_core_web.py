@@ -12,8 +12,9 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import read_row
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.answers.entries import QuestionFile, ReadRow, SearchRow, WebQuestionRow
 from pytest_fcbench.suites import core

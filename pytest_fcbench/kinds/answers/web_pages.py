@@ -29,8 +29,9 @@ from urllib.parse import urljoin
 import pydantic
 from pydantic import ConfigDict
 
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import ErrorSentence, Given, Row, read_row
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.web.small_web import Page
 
 _HTML = "text/html; charset=utf-8"

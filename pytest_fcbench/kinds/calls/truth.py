@@ -145,16 +145,19 @@ def list_options(accepted_values: object) -> Sequence[object]:
 
 def name_kind(value: object) -> str:
     """Name the kind of a value as JSON knows it; 1 and 1.0 are of one kind."""
-    # First, because a boolean is an int.
-    if isinstance(value, bool):
-        return "boolean"
-    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
-        ((int, float), "number"),
-        (str, "string"),
-        ((list, tuple), "list"),
-        (Mapping, "dict"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "others")
+    match value:
+        # First, because a boolean is an int.
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list() | tuple():
+            return "list"
+        case Mapping():
+            return "dict"
+    return "others"
 
 
 def means_same(option: object, value: object) -> bool:
@@ -172,7 +175,7 @@ def values_agree(option: object, value: object) -> bool:
     if kind != name_kind(value):
         return False
     if isinstance(option, str) and isinstance(value, str):
-        return standardize(option) == standardize(value)
+        return option == value or standardize(option) == standardize(value)
     if isinstance(option, (list, tuple)) and isinstance(value, (list, tuple)):
         return len(option) == len(value) and all(map(values_agree, option, value))
     if isinstance(option, Mapping) and isinstance(value, Mapping):

@@ -46,7 +46,7 @@ from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Sch
 from pytest_fcbench.domain.json_values import is_larger
 from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.formats import function_docs
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import AnyFunctionRow
 from pytest_fcbench.formats.rows import (
     EntryRow,
@@ -59,6 +59,7 @@ from pytest_fcbench.formats.rows import (
     TextOr,
     read_row,
 )
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.golden_path.listings import KINDS, make_listing
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup
 

@@ -26,7 +26,8 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
 
 

@@ -18,7 +18,8 @@ from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall

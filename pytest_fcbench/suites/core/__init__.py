@@ -25,7 +25,8 @@ from pytest_fcbench.codecs.presenting import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import Filler, Table, World, world_from_json
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.state.derived_entries import (
     MADE_OF,

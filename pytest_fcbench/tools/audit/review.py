@@ -29,7 +29,8 @@ from pathlib import Path
 
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.explanation import Severity
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import Finding
 

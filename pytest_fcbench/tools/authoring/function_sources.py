@@ -9,7 +9,7 @@ from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.mcp_servers.open_server import ToolListing
 
 

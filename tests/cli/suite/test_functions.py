@@ -9,8 +9,9 @@ import pytest
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.function_doc import TYPES, Language
 from pytest_fcbench.formats import function_docs
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import read_row
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.golden_path import entries as golden_paths
 
 _GARDEN = '''

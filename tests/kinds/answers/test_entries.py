@@ -9,8 +9,9 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Message
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import read_row
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.answers import entries as memory
 from pytest_fcbench.kinds.answers.verdict import Answers, Facts

@@ -9,8 +9,9 @@ import pytest
 
 from pytest_fcbench.domain.entry import DatabaseTable
 from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.formats.fields import Field, read_yaml
+from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import Row, read_row
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.sql.entries import DatabaseTableRow, read_tables
 from tests.cases import each_case
 

@@ -25,7 +25,7 @@ from pytest_fcbench.domain.prompting import (
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.formats.fields import read_yaml
+from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 from pytest_fcbench.kinds.kind import ABSTENTION, DONE
 from pytest_fcbench.kinds.state.verdict import Trajectory
