@@ -160,6 +160,7 @@ def test_without_options_and_file_the_defaults_hold(
         labels={},
         entries=(),
         config=None,
+        forced=None,
         cache=tmp_path / "packs",
     )
 
@@ -313,6 +314,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         failures=5,
         runs=path.parent / "kept",
         labels={"branch": "main", "try": "2"},
+        forced=None,
         entries=(),
         config=None,
         cache=settings.cache,
@@ -335,6 +337,7 @@ def test_the_file_of_this_test_names_every_option() -> None:
     assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {
         "config",
         "entry",
+        "forced",
         "limit",
         "plan",
         "wait",
@@ -594,6 +597,25 @@ def test_a_variable_that_is_not_set_is_told(
     )
 
 
+def test_forced_truth_takes_the_place_of_the_categories(load: Load) -> None:
+    settings = load(forced="auto", category=["parallel", "server_forced", "format_sensitivity"])
+    assert [each.name for each in settings.categories] == ["server_forced"]
+    assert [each.name for each in settings.forced_categories] == ["parallel"]
+    # As a mark of pytest, the category of the run selects nothing of the entries.
+    settings = load(forced="auto", category=["server_forced"])
+    assert "parallel" in {each.name for each in settings.forced_categories}
+    assert load().forced_categories == ()
+
+
+def test_an_unknown_way_is_answered_with_the_nearest(load: Load) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(forced="roundtrip")
+    assert str(caught.value) == (
+        "--fcbench-forced=roundtrip: unknown forced 'roundtrip'. Did you mean 'round-trip'? Valid: auto, "
+        "round-trip, derender, parse, choice, grammar."
+    )
+
+
 # Wrong values, on the command line and in the file
 
 WRONG = [
@@ -611,7 +633,7 @@ WRONG = [
     (
         "syntax",
         "hermis",
-        "unknown syntax 'hermis'. Did you mean 'hermes'? Valid: tool_calls, python, ",
+        "unknown syntax 'hermis'. Did you mean 'hermes'? There are ",
     ),
     ("temperature", "warm", "must be a number"),
     ("temperature", "nan", "must be a number, 0 or more"),

@@ -562,7 +562,7 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
 
     def read_all() -> None:
         for completion in shown:
-            for syntax in list_run_syntaxes():
+            for syntax in filter(SYNTAXES.__contains__, list_run_syntaxes()):
                 decode_official(completion, syntax)
                 decode_corrected(completion, syntax)
 
@@ -687,7 +687,7 @@ SHOUTED = read_every_language(Mode.FC, read_capitals, read_capitals)
 def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     install_distribution(tmp_path, "shouting", {"fcbench.decoders": {"shouted": f"{__name__}:SHOUTED"}})
-    assert list_run_syntaxes()[-1] == "shouted"
+    assert "shouted" in list_run_syntaxes()
     assert decode_official(Completion(text="NOW CLIMB"), "shouted") == Calls(
         (Call("now", {}), Call("climb", {}))
     )
