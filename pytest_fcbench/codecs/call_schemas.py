@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.presenting import (
     select_tool_calls,
 )
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.registry import IdentityCache
 from pytest_fcbench.domain.text import as_mapping
@@ -114,9 +114,8 @@ def _is_valid(
     return _VALIDATORS.find_or_make(schema, _get_validator_class()).is_valid(cast("Any", arguments))
 
 
-def is_valid_for_tool(arguments: Mapping[str, object], tool: Mapping[str, object]) -> bool:
-    """Tell whether a tool of a request declares these arguments, with their types, enums and members."""
-    parameters = as_mapping(as_mapping(tool["function"])["parameters"])
+def has_schema(arguments: Mapping[str, object], parameters: Schema) -> bool:
+    """Tell whether the parameters of a tool declare these arguments, with their types, enums and members."""
     schema = _convert_schema(parameters)
     return arguments.keys() <= as_mapping(parameters.get("properties")).keys() and (
         _fits_plainly(arguments, schema) or _get_validator_class()(schema).is_valid(cast("Any", arguments))

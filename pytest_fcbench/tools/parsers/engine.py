@@ -12,9 +12,8 @@ from typing import Protocol, TypeAlias
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.tables import read_table
 
-Tool: TypeAlias = Mapping[str, object]
-"""A tool of a request in the form of OpenAI's chat interface."""
-Tools: TypeAlias = Sequence[Tool]
+Tools: TypeAlias = Sequence[Mapping[str, object]]
+"""Tools of a request in the form of OpenAI's chat interface."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,8 @@ class Examination:
     def find_failures(self, shrink: Shrink) -> None:
         """Find the smallest failure of each way; ways that fail alike share it."""
         for way, counts in self.outcomes.items():
-            if outcome := max({*counts} - {Outcome.EXACT}, key=counts.__getitem__, default=None):
+            outcomes = [each for each in counts if each is not Outcome.EXACT]
+            if outcome := max(outcomes, key=counts.__getitem__, default=None):
                 alike = (each for each in self.failures if self._fails(way, outcome, each.truth))
                 if known := next(alike, None):
                     known.ways.append(way)

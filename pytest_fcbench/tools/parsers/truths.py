@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, islice, zip_longest
 
-from pytest_fcbench.codecs.call_schemas import is_valid_for_tool
+from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
 from pytest_fcbench.codecs.presenting import build_first_request
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import Call, ToolCall
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.parsers.engine import Tool, Tools
+from pytest_fcbench.tools.parsers.engine import Tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +31,21 @@ class Truth:
     tools: Tools
 
     @property
-    def _tools_by_name(self) -> Mapping[str, Tool]:
-        return {str(as_mapping(tool["function"])["name"]): tool for tool in self.tools}
+    def _schemas(self) -> Mapping[str, Schema]:
+        functions = (as_mapping(tool["function"]) for tool in self.tools)
+        return {str(each["name"]): as_mapping(each["parameters"]) for each in functions}
 
     @property
     def is_valid(self) -> bool:
         """Whether the calls keep the schemas of the tools, by which some parsers convert values."""
-        tools = self._tools_by_name
+        schemas = self._schemas
         return all(
-            each.name in tools and is_valid_for_tool(each.arguments, tools[each.name]) for each in self.calls
+            each.name in schemas and has_schema(each.arguments, schemas[each.name]) for each in self.calls
         )
 
     def write_text(self, syntax: NativeSyntax) -> str:
         """Write the calls as a model would. Raises ``Unwritable`` where the syntax cannot hold them."""
-        schemas = {
-            name: as_mapping(as_mapping(tool["function"])["parameters"])
-            for name, tool in self._tools_by_name.items()
-        }
-        return syntax.write_calls(self.calls, schemas)
+        return syntax.write_calls(self.calls, self._schemas)
 
 
 def draw_truths(suites: Iterable[Suite], limit: int) -> list[Truth]:
