@@ -27,7 +27,8 @@ entries:
 
 In the texts of requests ``{words:100}`` stands for a hundred words.
 
-A reply must have the status 200 unless ``status`` names others. The properties: ``properties``.
+A reply must have the status 200 unless ``status``, of the check or of a request, names others. The properties:
+``properties``.
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ class RequestRow(Row):
     """A text that is sent in place of a body."""
     drop: bool = False
     """The client goes away after the first bytes of the reply."""
+    status: Given[Some[int]] = None
+    """The statuses that its reply may have; those of the check where it is left out."""
 
 
 class CheckRow(EntryRow):
@@ -139,7 +142,8 @@ class ServerCheck(Expectation):
     topic: str
     requests: Mapping[str, RawRequest]
     expected: Mapping[str, object]
-    statuses: tuple[int, ...] = (200,)
+    statuses: Mapping[str, Sequence[int]]
+    """Those that the reply to each request may have, by the name of the request."""
     seeds: int = 1
     refusable: bool = False
     finite: bool = False
@@ -152,19 +156,20 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iter
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         if not category.name.endswith(each.severity):
             continue
+        rows = each.requests or {"reply": RequestRow(body=each.request)}
         requests = {
-            name: _make_request(request, row, place.at("requests", name, "body"))
-            for name, request in (each.requests or {}).items()
+            name: _make_request(
+                request, row, place.at("requests", name, "body") if each.requests else place.at("request")
+            )
+            for name, request in rows.items()
         }
-        if each.request is not None:
-            requests = {"reply": _make_request(RequestRow(body=each.request), row, place.at("request"))}
         check = ServerCheck(
             each.property,
             CheckSeverity(each.severity),
             each.topic or each.id.partition("_")[0],
             requests,
             _read_properties(each.expect, place.at("expect"), requests),
-            tuple(each.status or (200,)),
+            {name: request.status or each.status or (200,) for name, request in rows.items()},
             each.seeds,
             each.refusable,
             each.finite,

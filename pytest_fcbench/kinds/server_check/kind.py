@@ -119,7 +119,8 @@ def exchange_requests(check: ServerCheck) -> Exchanges:
     for seed in range(1, check.seeds + 1):
         replies: dict[str, ServerReply] = {}
         for name, request in check.requests.items():
-            replies[name] = yield from _send_request(_add_seed(request, seed, check), check, removed, sent)
+            seeded = _add_seed(request, seed, check)
+            replies[name] = yield from _send_request(seeded, name, check, removed, sent)
         rounds.append(replies)
     return rounds
 
@@ -132,11 +133,11 @@ def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
 
 
 def _send_request(
-    request: RawRequest, check: ServerCheck, removed: list[str], sent: Counter[str]
+    request: RawRequest, name: str, check: ServerCheck, removed: list[str], sent: Counter[str]
 ) -> Generator[AskModel, Completion, ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
-    for name in removed:
-        request = leave_out(request, name)
+    for parameter in removed:
+        request = leave_out(request, parameter)
     while True:
         question = request.write_question(0)
         question = request.write_question(sent[question.digest])
@@ -145,7 +146,7 @@ def _send_request(
         if completion.fault:
             raise UnansweredRequestError(completion.text or "no reply")
         reply = ServerReply(request, ServerExchange.read_completion(completion), completion.latency_s or 0.0)
-        if (refused := _find_refused(reply, check)) is None:
+        if (refused := _find_refused(reply, name, check)) is None:
             return reply
         removed.append(refused)
         request = leave_out(request, refused)
@@ -154,9 +155,9 @@ def _send_request(
 _REMOVABLE = ("temperature", "seed", "max_tokens", "stream_options")
 
 
-def _find_refused(reply: ServerReply, check: ServerCheck) -> str | None:
+def _find_refused(reply: ServerReply, request_name: str, check: ServerCheck) -> str | None:
     """Return the parameter of ``base`` that a server names as it refuses a request, or None."""
-    if reply.exchange.status not in (400, 422) or reply.exchange.status in check.statuses:
+    if reply.exchange.status not in _LACKS or reply.exchange.status in check.statuses[request_name]:
         return None
     words = describe_error(reply.exchange)
     names = (
@@ -227,14 +228,14 @@ def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProp
         if (
             status == 200
             if reply.request.drop
-            else status in check.statuses and (status != 200 or reply.is_good)
+            else status in check.statuses[name] and (status != 200 or reply.is_good)
         ):
             continue
         words = f"{prefix}HTTP {status}: {describe_error(reply.exchange)}"
         is_refusal = (
             reply.request.drop
             or status in _HAS_NO_PATH
-            or (check.refusable and reply.request.path == CHAT and status in _LACKS)
+            or (check.refusable and status in _LACKS)
             or (status in _LACKS and _LIMIT.search(words) is not None)
         )
         yield UndecidedProperty(f"the server refuses it: {words}") if is_refusal else BrokenProperty(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Verdict
+from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
     RawRequest,
@@ -59,11 +59,21 @@ REPEATED = {"type": "x", "loc": ["body", "tools"], "msg": "no", "input": {"max_t
         ("history_result", reply({"detail": [REPEATED]}, 422), "broken"),
         ("error_tools", reply({"detail": [REPEATED]}, 422), "kept"),
         ("error_role", chat({"content": "Hello."}, "stop"), NOTED),
+        ("responses_call", reply({"error": {"message": "There are no tools here."}}, 400), UNDECIDED),
+        ("messages_result", reply({"error": {"message": "There are no results here."}}, 400), NOTED),
         ("choice_auto", chat({"tool_calls": [{"function": {"name": "get_news"}}]}, "tool_calls"), "kept"),
     ],
 )
 def test_only_the_doing_of_the_server_decides(name: str, given: ServerReply, found: str) -> None:
     assert judge(name, given) == found
+
+
+@each_case("status, found", [(200, Passed), (400, Failed), (500, Failed)])
+def test_the_request_after_a_refused_one_has_to_be_answered(status: int, found: type[Verdict]) -> None:
+    check = get_check(next(entry for entry in list_checks() if entry.id == "error_after"))
+    bad, good = reply({"error": {"message": "no"}}, 400), chat({"content": "Hello."}, "stop")
+    after = good if status == 200 else reply({"error": {"message": "no"}}, status)
+    assert isinstance(judge_rounds(check, [{"bad": bad, "good": after}]), found)
 
 
 def test_a_stream_that_was_refused_shows_nothing_about_those_who_go_away() -> None:
