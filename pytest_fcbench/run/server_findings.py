@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
 from functools import partial
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import Completion, drive_conversation_async
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
+from pytest_fcbench.domain.verdict import NotScored, Verdict
 from pytest_fcbench.kinds.server_check.kind import exchange_requests, get_check, judge_rounds
 from pytest_fcbench.kinds.server_check.properties import MARKUP
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
@@ -57,18 +56,6 @@ async def _judge_checks(entries: list[Entry], probe: EndpointProbe) -> list[tupl
         return check.sentence, judge_rounds(check, rounds)
 
     return list(await asyncio.gather(*map(judge_check, entries)))
-
-
-def describe_checks(verdicts: list[tuple[str, Verdict]]) -> Iterator[tuple[bool, str, str]]:
-    """Describe the outcome of checks: whether it is good, in words, and the way out."""
-    broken = [f"broken: {sentence} {each.reason}" for sentence, each in verdicts if isinstance(each, Failed)]
-    for text in broken:
-        yield False, text, "docs/server-checks.md describes the checks" if text is broken[-1] else ""
-    if not broken:
-        kept_count = sum(isinstance(verdict, Passed) for _, verdict in verdicts)
-        reasons = [verdict.reason for _, verdict in verdicts if isinstance(verdict, NotScored)]
-        more = f", {len(reasons)} undecided: {reasons[0]}" if reasons else ""
-        yield kept_count > 0, f"{kept_count} of {len(verdicts)} checks of the server kept{more}", ""
 
 
 def explain_missing_call(answer: Completion, entry: Entry, owner: str) -> tuple[str, str]:

@@ -24,12 +24,13 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.registry import EXTRAS, list_missing_packages
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm, openai_compatible
 from pytest_fcbench.models.providers.endpoint_probe import open_probe
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.run_models import find_hint
-from pytest_fcbench.run.server_findings import describe_checks, explain_missing_call, run_explaining_checks
+from pytest_fcbench.run.server_findings import explain_missing_call, run_explaining_checks
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
 
@@ -42,6 +43,8 @@ _NEEDED_BYTES = 500_000_000
 
 _CATEGORY = "simple_python"
 """The category whose first entry is put to the model."""
+_BROKEN_MUST = "server:must"
+"""The code of a broken property without which clients break or right answers are lost."""
 
 
 class FindingState(StrEnum):
@@ -169,9 +172,20 @@ def check_server(settings: Settings) -> Iterator[SetupFinding]:
     """Say what the server does that would explain a bad score; nothing where it has no known address."""
     if (probe := open_probe(settings)) is None or settings.mode is Mode.PROMPT:
         return
-    for is_good, text, way_out in describe_checks(run_explaining_checks(settings, probe)):
-        state = FindingState.GOOD if is_good else FindingState.DOUBTFUL
-        yield SetupFinding("server", state, text, way_out)
+    verdicts = run_explaining_checks(settings, probe)
+    broken = [(sentence, verdict) for sentence, verdict in verdicts if isinstance(verdict, Failed)]
+    for sentence, verdict in broken:
+        state = FindingState.BAD if verdict.code == _BROKEN_MUST else FindingState.DOUBTFUL
+        way_out = "docs/server-checks.md describes the checks" if verdict is broken[-1][1] else ""
+        yield SetupFinding("server", state, f"broken: {sentence} {verdict.reason}", way_out)
+    if not broken:
+        kept_count = sum(isinstance(verdict, Passed) for _, verdict in verdicts)
+        reasons = [verdict.reason for _, verdict in verdicts if isinstance(verdict, NotScored)]
+        more = f", {len(reasons)} undecided: {reasons[0]}" if reasons else ""
+        state = FindingState.GOOD if kept_count else FindingState.DOUBTFUL
+        yield SetupFinding(
+            "server", state, f"{kept_count} of {len(verdicts)} checks of the server kept{more}"
+        )
 
 
 def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFinding]:

@@ -204,8 +204,7 @@ def test_a_judge_at_a_wrong_address_is_told(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixture[str]) -> None:
     with serve_answers(lambda asked: make_message_reply("ok") if asked else Reply("", 404)) as endpoint:
-        code, found = _examine_model(capsys, endpoint.api_base)
-    assert code == 0
+        _, found = _examine_model(capsys, endpoint.api_base)
     assert "offer" not in found
 
 
@@ -244,8 +243,8 @@ def test_a_parser_of_vllm_is_wrong_and_not_off() -> None:
     ("fault", "says"),
     [
         (None, "ok: 10 of 10 checks of the server kept"),
-        ("lose_results", "look: broken: The result of a call reaches the prompt. the prompt of 'long' has"),
-        ("ignore_named", "look: broken: With a named function that one is called. calls 'get_weather'"),
+        ("lose_results", "wrong: broken: The result of a call reaches the prompt. the prompt of 'long' has"),
+        ("ignore_named", "wrong: broken: With a named function that one is called. calls 'get_weather'"),
     ],
 )
 def test_what_a_server_breaks_is_told(
@@ -254,7 +253,7 @@ def test_what_a_server_breaks_is_told(
     with served("--model", "conforming", *(["--fault", f"{fault}:1"] if fault else [])) as api_base:
         words = ["--model", "hosted_vllm/conforming", "--api-base", api_base]
         code, found, following = _run_doctor(capsys, *words)
-    assert code == 0
+    assert code == (fault is not None), "a broken must is wrong, as everything that spoils a run"
     assert found["server"].startswith(says)
     assert ("--fcbench-suite=wire --fcbench-model=" in following) == (fault is not None)
 
