@@ -27,8 +27,8 @@ entries:
 
 In the texts of requests ``{words:100}`` stands for a hundred words.
 
-A reply must have the status 200 unless ``status``, of the check or of a request, names others. The properties:
-``properties``.
+A reply must have the status 200 unless ``status``, of the check or of a request, names others. The
+properties: ``properties``.
 """
 
 from __future__ import annotations
