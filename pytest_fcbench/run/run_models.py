@@ -55,7 +55,7 @@ class RunModels:
                 model = NativeCallsModel(model, syntax)
             others = self._open_other_parties()
             if settings.compares_streams and not context.chosen.recorded:
-                others = {**others, Party.STREAM: model}
+                others[Party.STREAM] = model
             needs_route = others or context.checks_endpoint
             self.routed_model: Responder = RoutedModel(model, others) if needs_route else model
             """The model that passes each request to the party that it is for."""
@@ -66,44 +66,65 @@ class RunModels:
         """Close the store and everything else that was opened."""
         self._opened.close()
 
-    # The list of steps of each party
+    # What answers for each party
 
     def _open_model_under_test(self) -> Pipeline:
         settings = self._context.settings
         identity = registry.describe_identity(settings)
         return self._open_pipeline(Party.MODEL, self._context.model, settings, identity)
 
-    def _open_other_parties(self) -> Mapping[Party, Responder]:
-        """Return what answers for each other party; a replayed scorecard answers for all of them."""
-        context, settings = self._context, self._context.settings
+    def _open_other_parties(self) -> dict[Party, Responder]:
+        """Open what answers for each party that the run asks beside the model under test."""
+        context = self._context
         if context.chosen.recorded:
+            # A replayed scorecard answers for all of them.
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
-        parties: dict[Party, Responder] = {}
-        # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not another one.
-        other_settings = replace(settings, rpm=None, tpm=None)
-        for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items():
-            own = settings.judge if party is Party.JUDGE and settings.judge else other_settings
-            parties[party] = self._open_pipeline(party, model, own, identity)
-        if context.checks_endpoint and (probe := open_probe(settings)):
+        parties: dict[Party, Responder] = {**self._open_auxiliary_models()}
+        if context.checks_endpoint and (probe := open_probe(context.settings)):
             identity = {"endpoint": probe.model.name, "api_base": probe.model.api_base}
-            parties[Party.ENDPOINT] = self._open_pipeline(Party.ENDPOINT, probe, settings, identity)
+            parties[Party.ENDPOINT] = self._open_pipeline(Party.ENDPOINT, probe, context.settings, identity)
         if context.starts_servers:
             parties[Party.SERVER] = self._open_servers()
-        if not context.asks_web:
-            return parties
+        if context.asks_web:
+            parties |= self._open_webs()
+        return parties
+
+    def _open_auxiliary_models(self) -> Mapping[Party, Pipeline]:
+        """Open the judge, the measure of likeness, and what stands for the API that functions belong to."""
+        settings = self._context.settings
+        models = registry.open_auxiliary_models(settings, self._context.parties)
+        return {
+            party: self._open_pipeline(
+                party,
+                model,
+                settings.judge if party is Party.JUDGE and settings.judge else self._settings_of_others,
+                identity,
+            )
+            for party, (model, identity) in models.items()
+        }
+
+    @property
+    def _settings_of_others(self) -> Settings:
+        """The settings without --fcbench-rpm and --fcbench-tpm, which limit the tested model's account."""
+        return replace(self._context.settings, rpm=None, tpm=None)
+
+    def _open_webs(self) -> Mapping[Party, Responder]:
+        """Open the search of the web, and the pages that suites bring along."""
+        context, settings = self._context, self._context.settings
         web: Responder = open_web_searcher(settings.search)
         # A recording answers requests to the suites' webs, too.
         own_web = web if context.web_recording else self._opened.enter_context(open_own_web(context))
         if not web.immediate:
-            web = self._open_pipeline(Party.WEB, web, other_settings, {"model": f"web: {settings.search}"})
-        webs = {Party.WEB: web, Party.OWN_WEB: own_web}
-        if settings.search_record is not None:
-            recorder = WebRecorder(self._opened.enter_context(closing(Recording(settings.search_record))))
-            webs = {party: Pipeline(each, [recorder], each.immediate) for party, each in webs.items()}
-        return {**parties, **webs}
+            identity = {"model": f"web: {settings.search}"}
+            web = self._open_pipeline(Party.WEB, web, self._settings_of_others, identity)
+        webs: dict[Party, Responder] = {Party.WEB: web, Party.OWN_WEB: own_web}
+        if settings.search_record is None:
+            return webs
+        recorder = WebRecorder(self._opened.enter_context(closing(Recording(settings.search_record))))
+        return {party: Pipeline(each, [recorder], each.immediate) for party, each in webs.items()}
 
     def _open_servers(self) -> Responder:
-        """Return what carries calls out on MCP servers, with its answers stored where others are."""
+        """Open what carries calls out on MCP servers, with its answers stored where others are."""
         context, settings, waits = self._context, self._context.settings, self._context.waits
         if settings.mcp:
             require_extra("mcp", "--fcbench-mcp")

@@ -8,7 +8,7 @@ not known is None. An entry that was not scored has a verdict but no ``passed``,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -108,12 +108,14 @@ class ScoreRow:
     latency_p95_s: float | None
 
 
-_LARGEST = 2**63
-_TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
-_USAGE = (*_TOKENS, "latency_s", "usd")
-_FIGURES = (*_TOKENS, "usd", "latency_mean_s", "latency_p50_s", "latency_p95_s")
-"""The members of usage that rows of entries and of scores have."""
 Row: TypeAlias = OutcomeRow | ScoreRow
+
+_LARGEST = 2**63
+"""The first count that no column of numbers holds; a server can state any."""
+_TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+_ENTRY_FIGURES = (*_TOKENS, "latency_s", "usd")
+_SCORE_FIGURES = (*_TOKENS, "usd", "latency_mean_s", "latency_p50_s", "latency_p95_s")
+"""The columns of a row that are members of usage."""
 
 
 def list_columns(
@@ -128,7 +130,7 @@ def list_columns(
 def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
     """Describe the Records of a scorecard as rows, one at a time."""
     for record in card.records:
-        decides = record.verdict(card.facts.profile)
+        verdict = record.verdict(card.facts.profile)
         yield OutcomeRow(
             run=card.path.stem,
             model=record.model,
@@ -138,10 +140,10 @@ def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
             category=record.category,
             group=record.group,
             trial=record.trial,
-            passed=None if isinstance(decides, NotScored) else int(decides.passed),
+            passed=None if isinstance(verdict, NotScored) else int(verdict.passed),
             **_describe_verdicts(record.verdicts),
             steps=len(record.steps),
-            **{name: _read_figure(record.usage, name) for name in _USAGE},
+            **_read_figures(record.usage, _ENTRY_FIGURES),
             rating=record.rating.score if record.rating else None,
             cluster=record.cluster,
             marks=",".join(record.marks),
@@ -149,6 +151,7 @@ def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
 
 
 def _describe_verdicts(verdicts: Verdicts) -> dict[str, Any]:
+    """Return the columns of both verdicts: status, code and reason."""
     cells: dict[str, Any] = {}
     for profile in Profile:
         verdict = verdicts.select_profile(profile)
@@ -157,40 +160,29 @@ def _describe_verdicts(verdicts: Verdicts) -> dict[str, Any]:
     return cells
 
 
-def _read_figure(usage: CostLatency | Usage | None, name: str) -> Any:
-    """Return a figure of usage; None for a count that no column of numbers holds: a server can state any."""
-    figure = getattr(usage, name, None)
-    return None if isinstance(figure, int) and abs(figure) >= _LARGEST else figure
-
-
-def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
-    """List kind, name and score of each category, of each group, of overall and of all entries."""
-    kinds: Mapping[str, Mapping[str, Score]] = {
-        "category": scores.categories,
-        "group": scores.groups,
-        "overall": {"overall": scores.overall},
-        ALL: {ALL: scores.all},
+def _read_figures(usage: CostLatency | Usage | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of usage; each is None without usage."""
+    figures = {name: getattr(usage, name, None) for name in names}
+    return {
+        name: None if isinstance(figure, int) and abs(figure) >= _LARGEST else figure
+        for name, figure in figures.items()
     }
-    for kind, scores_by_name in kinds.items():
-        for name, score in scores_by_name.items():
-            yield kind, name, score
 
 
 def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
     """Describe the scores of a scorecard as rows: both profiles, each with categories, groups and overall."""
-    parts = {("category", name): part for name, part in group_by_category(card.records).items()}
-    usage = {name: measure_usage(part) for name, part in parts.items()}
+    suites = ", ".join(f"{suite} {about.get('version')}" for suite, about in card.facts.suites.items())
+    by_category = group_by_category(card.records).items()
+    usage = {("category", name): measure_usage(records) for name, records in by_category}
     usage["overall", "overall"] = usage[ALL, ALL] = measure_bill(card.records, card.facts.earlier)
     for profile in Profile:
         for kind, name, score in list_scores(card.scores(profile)):
-            limits, part_usage = score.interval, usage.get((kind, name))
+            interval = score.interval
             yield ScoreRow(
                 run=card.path.stem,
                 model=card.facts.model,
                 mode=card.facts.mode,
-                suites=", ".join(
-                    f"{suite} {about.get('version')}" for suite, about in card.facts.suites.items()
-                ),
+                suites=suites,
                 profile=profile,
                 kind=kind,
                 score=name,
@@ -200,12 +192,22 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 not_scored=score.not_scored,
                 set_aside=score.set_aside,
                 accuracy=score.accuracy,
-                low=limits.low if limits else None,
-                high=limits.high if limits else None,
-                interval_method=limits.method if limits else None,
+                low=interval.low if interval else None,
+                high=interval.high if interval else None,
+                interval_method=interval.method if interval else None,
                 missing=",".join(score.missing),
-                **{name: _read_figure(part_usage, name) for name in _FIGURES},
+                **_read_figures(usage.get((kind, name)), _SCORE_FIGURES),
             )
+
+
+def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
+    """List kind, name and score of each category, of each group, of overall and of all entries."""
+    for name, score in scores.categories.items():
+        yield "category", name, score
+    for name, score in scores.groups.items():
+        yield "group", name, score
+    yield "overall", "overall", scores.overall
+    yield ALL, ALL, scores.all
 
 
 if TYPE_CHECKING:
