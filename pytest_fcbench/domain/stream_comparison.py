@@ -1,7 +1,7 @@
 """Ask for each reply of a model whole and as a stream, and tell where the two differ.
 
-Both requests are equal but for ``stream``. Where the replies differ, the whole one is asked for once more:
-what differs there too is noise, and the rest is the server's doing.
+Both requests are equal but for ``stream``. Where the replies differ, each is asked for once more: what
+differs between equal requests too is noise, and the rest is the server's doing.
 """
 
 from __future__ import annotations
@@ -43,16 +43,18 @@ def ask_streamed_too(conversation: Conversation) -> Conversation:
         streamed = yield streamed_request
         streamed_calls.append(AuxiliaryCall(Party.STREAM, streamed_request.digest, streamed))
         if list_differences(reply, streamed):
-            again_request = replace(request, party=Party.STREAM)
-            again = yield again_request
-            streamed_calls.append(AuxiliaryCall(Party.STREAM, again_request.digest, again))
+            streamed_again = replace(streamed_request, attempt=request.attempt + 1)
+            for again_request in (replace(request, party=Party.STREAM), streamed_again):
+                again = yield again_request
+                streamed_calls.append(AuxiliaryCall(Party.STREAM, again_request.digest, again))
 
 
-def list_differences(whole: Completion, other: Completion) -> tuple[str, ...]:
-    """List the parts in which two replies differ; all of them where the other one is none."""
-    if other.fault is Fault.INFERENCE_ERROR:
-        return PARTS
-    parts, other_parts = _list_parts(whole), _list_parts(other)
+def list_differences(one: Completion, other: Completion) -> tuple[str, ...]:
+    """List the parts in which two replies differ; all of them where just one of the two is none."""
+    failed = [each.fault is Fault.INFERENCE_ERROR for each in (one, other)]
+    if any(failed):
+        return () if all(failed) else PARTS
+    parts, other_parts = _list_parts(one), _list_parts(other)
     # What one of the two does not tell, such as the tokens, is no difference.
     return tuple(
         name
@@ -89,7 +91,7 @@ class ComparedStream:
 
     differences: tuple[str, ...]
     noise: tuple[str, ...]
-    """The differences that a second whole reply has too."""
+    """The differences that two whole replies, or two streams, have too."""
 
 
 def compare_streams(transcript: Transcript) -> tuple[ComparedStream, ...]:
@@ -100,6 +102,8 @@ def compare_streams(transcript: Transcript) -> tuple[ComparedStream, ...]:
         if whole.fault or (streamed := next(rest, None)) is None:
             continue
         differences = list_differences(whole, streamed)
-        again = list_differences(whole, next(rest, streamed)) if differences else ()
-        compared.append(ComparedStream(differences, tuple(name for name in differences if name in again)))
+        noise: set[str] = set()
+        for each in (whole, streamed) if differences else ():
+            noise.update(list_differences(each, next(rest, each)))
+        compared.append(ComparedStream(differences, tuple(name for name in differences if name in noise)))
     return tuple(compared)

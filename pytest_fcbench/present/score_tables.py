@@ -113,7 +113,10 @@ def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConve
         return None
     parts = group_by_category(record for record in records if not is_check(record))
     rows = {name: answer_statistics.measure_usage(part) for name, part in parts.items()}
-    rows = {**rows, "run": answer_statistics.measure_usage(records), **others}
+    # A run of checks asks nothing but its endpoint.
+    if (own := answer_statistics.measure_usage(records)).steps:
+        rows["run"] = own
+    rows |= others
     return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
 
 
@@ -221,7 +224,7 @@ def tabulate_stream_differences(records: Sequence[Record]) -> Table | None:
         "streams beside whole replies",
         ("", "replies", "different", "noise"),
         tuple((part, f"{of.replies:,}", f"{of.different:,}", f"{of.noise:,}") for part, of in counts.items()),
-        legend={"noise": "a second whole reply differs from the first one, too"},
+        legend={"noise": "equal requests, both whole or both streamed, got different replies too"},
         least=_NAME,
     )
 

@@ -95,11 +95,26 @@ def test_a_stream_that_differs_is_told_from_noise() -> None:
         return Completion(f"{request.party} {request.defaults}")
 
     transcript, asked = hold(answer)
-    assert len(asked) == 6
+    assert len({(each.step, each.digest) for each in asked}) == 8
     assert compare_streams(transcript) == (
         ComparedStream(("text",), ()),
         ComparedStream(("text",), ("text",)),
     )
+
+
+@pytest.mark.parametrize("stray", [Completion("stray"), Completion("timeout", fault=Fault.INFERENCE_ERROR)])
+def test_one_stray_stream_is_noise(stray: Completion) -> None:
+    transcript, _ = hold(
+        lambda request: stray if request.defaults and not request.attempt else Completion("whole")
+    )
+    for compared in compare_streams(transcript):
+        assert compared.differences == compared.noise != ()
+
+
+def test_streams_that_always_fail_are_the_servers_doing() -> None:
+    failed = Completion("timeout", fault=Fault.INFERENCE_ERROR)
+    transcript, _ = hold(lambda request: failed if request.defaults else WHOLE)
+    assert [(len(each.differences), each.noise) for each in compare_streams(transcript)] == [(5, ())] * 2
 
 
 def test_a_reply_that_is_no_answer_is_not_streamed() -> None:

@@ -66,6 +66,7 @@ def test_what_is_shown_of_a_check_counts_as_no_call_of_the_model(project: Projec
     with served("--model", "conforming", "--fault", "markup:1") as api_base:
         result = project.run_apart(*CHECKS, "-k", "calls_text_free", f"--fcbench-api-base={api_base}")
     result.assert_outcomes(failed=2)
+    result.stdout.no_re_match_line("run +0 ")
     assert all(record["calls"] is None for record in project.records().values())
 
 

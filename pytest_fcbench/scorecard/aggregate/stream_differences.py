@@ -21,7 +21,7 @@ class StreamDifferences:
     different: Count
     """Replies whose stream differs in this part."""
     noise: Count
-    """Of these, replies whose second whole one differs in this part too."""
+    """Of these, replies that differ in this part from a second one to an equal request, whole or streamed."""
 
 
 def count_stream_differences(records: Iterable[Record]) -> Mapping[str, StreamDifferences]:
