@@ -362,8 +362,10 @@ class RunReporting:
         elif self._config.args_source is not pytest.Config.ArgsSource.ARGS:
             has_outcomes = bool(terminalreporter.stats.keys() - {"warnings"})
             if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not has_outcomes:
+                words = map(str, self._config.invocation_params.args)
                 terminalreporter.write_line(
-                    "no benchmark is here: 'fcbench init' writes the test modules; then run pytest benchmarks"
+                    "no benchmark is here; write the test modules and run them: fcbench init && "
+                    + shlex.join(["pytest", "benchmarks", *words])
                 )
 
     def _write_tables(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli import main
+from pytest_fcbench.server.conforming import WireFault
+from pytest_fcbench.server.faults import FaultKind
 from tests.conftest import ROOT
 from tests.served import started, wait_for
 
@@ -145,6 +147,13 @@ def test_a_missing_pack_is_told(
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path))
     assert main.main(["serve", "--model", "oracle", "--suite", "bfcl"]) == 1
     assert "run 'fcbench pull bfcl'" in capsys.readouterr().err
+
+
+def test_help_names_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["serve", "--help"])
+    words = capsys.readouterr().out.replace(",", " ").replace(";", " ").split()
+    assert {*FaultKind, *WireFault} <= {*words}
 
 
 def test_other_commands_do_not_load_the_server() -> None:
