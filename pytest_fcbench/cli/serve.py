@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from pytest_fcbench.cli.options import find_project_suites
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.dialogues.families import UNASKED
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
@@ -18,7 +19,7 @@ from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.official_models import find_family, name_at_server
-from pytest_fcbench.server import conforming, faults
+from pytest_fcbench.server import conforming, faults, parsing
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.suites import bfcl, core, wire
@@ -31,16 +32,19 @@ _HOST = "127.0.0.1"
 
 
 def run_serve(arguments: argparse.Namespace) -> int:
-    is_conforming = arguments.model == conforming.NAME
+    is_conforming = arguments.model.partition(":")[0] == conforming.NAME
     models = OracleModel if is_conforming else _find_models(arguments.model)
     wire_faults = {
-        text for text in arguments.fault or () if text.partition(":")[0] in {*conforming.WireFault}
+        text
+        for text in arguments.fault or ()
+        if text.partition(":")[0] in {*conforming.WireFault, *parsing.ParserFault}
     }
     if wire_faults and not is_conforming:
         raise UsageError(
             f"--fault={min(wire_faults)}: only --model={conforming.NAME} has this fault; serve that"
         )
-    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *(conforming.WireFault if is_conforming else ()))
+    own_faults = (*conforming.WireFault, *parsing.ParserFault) if is_conforming else ()
+    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *own_faults)
     draws = faults.draw_faults(
         faults.read_shares(arguments.fault, kinds), faults.read_latency(arguments.latency), arguments.seed
     )
@@ -84,7 +88,11 @@ def run_serve(arguments: argparse.Namespace) -> int:
             f"{f'--fcbench-as={arguments.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        any_answer = conforming.ConformingModel(model) if is_conforming else None
+        syntax = arguments.model.partition(":")[2] or "hermes"
+        if is_conforming and syntax not in NATIVE_SYNTAXES:
+            rule = describe_unknown_name("syntax", syntax, NATIVE_SYNTAXES)
+            raise UsageError(f"--model={arguments.model}: {rule}")
+        any_answer = conforming.ConformingModel(model, syntax) if is_conforming else None
         server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families, any_answer)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0

@@ -28,8 +28,9 @@ from pytest_fcbench.config.values import (
     read_own_suites,
     read_release_date,
 )
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import escape_controls
+from pytest_fcbench.domain.text import escape_controls, is_place
 from pytest_fcbench.domain.transcript import BUILTIN
 
 V = TypeVar("V")
@@ -72,7 +73,7 @@ def find_config_file(root: Path, config_option: str | None) -> Path | None:
     if config_option is None and (config_option := os.environ.get(option.variable) or None):
         name = option.variable
     path = root / FILE if config_option is None else Path(config_option)
-    if config_option is not None and not path.is_file():
+    if config_option is not None and not (is_place(path) and path.is_file()):
         raise UsageError(
             f"{name}={config_option}: no such file; name a configuration file, or leave the option out"
         )
@@ -159,6 +160,9 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
     read: dict[str, Any] = {
         each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived_values
     }
+    derived_values["forced_categories"] = values.read_forced_categories(layers)
+    if read["forced"]:
+        read["categories"] = (CATEGORIES["server_forced"],)
     settings = Settings(**derived_values, **read)
     # Checked here and not where each option is read: it is a rule about several of them.
     if settings.offline and (settings.refresh or settings.store is None):

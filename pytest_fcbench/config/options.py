@@ -238,6 +238,13 @@ class Settings:
         "K/N", "run part K of N of the entries; 'fcbench run merge' joins the scorecards"
     )
     trials: int = option("N", "how many times to send each entry to the model", default="1", positive=True)
+    forced: str | None = option(
+        "WAY",
+        "put right calls through the server: auto, round-trip, derender, parse, choice or grammar",
+        otherwise="none",
+        choices=("auto", "round-trip", "derender", "parse", "choice", "grammar"),
+        in_file=False,
+    )
     plan: bool = option(
         "", "send no requests; print the entries, calls, tokens and cost of the run", in_file=False
     )
@@ -429,6 +436,8 @@ class Settings:
     step_summary: Path | None
     """The file to which a step of GitHub Actions appends its summary."""
     cache: Path
+    forced_categories: tuple[Category, ...] = ()
+    """The categories whose right calls are put through the server, where a run does that."""
 
     @property
     def parameters(self) -> Mapping[str, object]:

@@ -359,6 +359,23 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     return tuple(c for c in CATEGORIES.values() if c.scored or (checks_server and c.group is Group.SERVER))
 
 
+def read_forced_categories(layers: Layers) -> tuple[Category, ...]:
+    """Read the categories whose right calls are put through the server; none where a model answers.
+
+    Checks of a server and other prompt formats have none of their own. Raises ``UsageError``.
+    """
+    if layers.find_first("forced") is None:
+        return ()
+    option = BY_KEY["category"]
+    # A mark selects the category of what is made of the entries, too.
+    others = {key: each for key, each in layers.command_line.items() if key != option.key}
+    by_default = _read_categories(Layers(others, {}, {}, layers.pointed), option)
+    for categories in (_read_categories(layers, option), by_default):
+        if forced := [c for c in categories if c.group is not Group.SERVER and not c.varies_others]:
+            return tuple(forced)
+    return ()
+
+
 def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:
     labels: dict[str, str] = {}
     for option_value in layers.find_all(option.key):

@@ -80,6 +80,11 @@ class Category:
         return self.group is Group.FORMAT
 
     @property
+    def stands_in_files(self) -> bool:
+        """True where files of entries may name it; entries of other categories are made by code alone."""
+        return not self.varies_others and self.kind != "forced"
+
+    @property
     def file_word(self) -> str:
         """The word for it in files of entries; the categories of a scene, and of checks, share theirs."""
         return self.kind if self.group in {Group.AGENTIC, Group.SERVER} else self.name
@@ -138,6 +143,8 @@ _ALL = (
     Category("server_must", Group.SERVER, "server_check", scored=False, expects_calls=False),
     Category("server_should", Group.SERVER, "server_check", scored=False, expects_calls=False),
     Category("server_info", Group.SERVER, "server_check", scored=False, expects_calls=False),
+    # Of entries with calls of any category.
+    Category("server_forced", Group.SERVER, "forced", scored=False, expects_calls=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}

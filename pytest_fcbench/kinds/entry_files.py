@@ -40,7 +40,7 @@ def _load_format(category: Category) -> tuple[EntryFormat, type[Row]]:
 
 def file_categories() -> Mapping[str, Category]:
     """Return a category for each word that a file can name as its category."""
-    return {each.file_word: each for each in CATEGORIES.values() if not each.varies_others}
+    return {each.file_word: each for each in CATEGORIES.values() if each.stands_in_files}
 
 
 def file_models() -> Mapping[str, type[Row]]:
@@ -58,7 +58,7 @@ def keys_at_top() -> frozenset[str]:
 def holds_one_entry(category: Category) -> bool:
     """Tell whether each line of a category in JSON lines is one entry with the id that stands there."""
     # The words that several categories share stand for scenes, of which each category has entries of its own.
-    return not category.varies_others and category.file_word == category.name
+    return category.stands_in_files and category.file_word == category.name
 
 
 def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
@@ -79,7 +79,7 @@ def read_categories(file: Field) -> tuple[Category, ...]:
 
 @cache  # a file of lines names one in each
 def _list_named_categories(word: str) -> tuple[Category, ...]:
-    return tuple(c for c in CATEGORIES.values() if word == c.file_word and not c.varies_others)
+    return tuple(c for c in CATEGORIES.values() if word == c.file_word and c.stands_in_files)
 
 
 def make_entries(

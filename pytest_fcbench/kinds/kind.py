@@ -248,6 +248,8 @@ class ConversationContext:
     # Not stored on disk: it follows from the stored answers, which are replayed.
     memories: Memories = field(default_factory=dict)
     """The memories that later conversations continue."""
+    shared: MutableMapping[str, AuxiliaryCall] = field(default_factory=dict)
+    """Answers of the endpoint that hold for all entries of a run, by the digest of their question."""
 
     def use_format(self, prompt_format: PromptFormat) -> ConversationContext:
         """Return the context of an entry that brings a prompt format of its own."""

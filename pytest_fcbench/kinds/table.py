@@ -39,6 +39,7 @@ _ROWS: Mapping[str, str] = {
     "rest": "execution.kind:REST",
     "server_turns": "server_turns.kind:SERVER_TURNS",
     "server_check": "server_check.kind:SERVER_CHECK",
+    "forced": "forced.kind:FORCED_TRUTH",
     "variation": "kind:VARIATION",
 }
 """The object of each kind, as ``module:NAME`` below this room; a kind is imported when it is first needed."""

@@ -327,11 +327,12 @@ class Benchmark:
 
     def explain_failure(self, record: Record, width: int = 100) -> Iterator[OutputLine]:
         """Explain why an entry failed."""
+        forced = self.context.settings.forced
         return render_explanation(
             record,
             self.context.settings.profile,
             self.session.explain_failure(record),
-            rerun=record.item_id,
+            rerun=f"{record.item_id} --fcbench-forced={forced}" if forced else record.item_id,
             width=width,
         )
 

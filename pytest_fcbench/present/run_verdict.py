@@ -12,7 +12,12 @@ from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores
-from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
+from pytest_fcbench.scorecard.aggregate.server_checks import (
+    SERVER_CHECKS,
+    count_checks,
+    describe_ways,
+    is_check,
+)
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
@@ -93,6 +98,7 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     """
     checks = "; ".join(f"{name}: {counts}" for name, counts in count_checks(records).items())
     if checks:
+        checks += f" ({ways})" if (ways := describe_ways(records)) else ""
         scored = [record for record in records if not is_check(record)]
         checks = f"checks of the server: {checks}"
         return f"{describe_share(scored, profile, scores)}; {checks}" if scored else checks

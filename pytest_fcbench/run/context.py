@@ -9,12 +9,19 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.stream_comparison import ask_streamed_too
-from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
+from pytest_fcbench.domain.transcript import (
+    BUILTIN,
+    AuxiliaryCall,
+    Completion,
+    Conversation,
+    Party,
+    PathSettings,
+)
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.kinds.golden_path.script import name_runner
@@ -215,7 +222,8 @@ class RunContext:
     @property
     def starts_servers(self) -> bool:
         """True where calls of selected entries act on MCP servers."""
-        return any(category.group is Group.MCP for category in self.settings.categories)
+        asked_categories = (*self.settings.categories, *self.settings.forced_categories)
+        return any(category.group is Group.MCP for category in asked_categories)
 
     @property
     def checks_endpoint(self) -> bool:
@@ -234,6 +242,11 @@ class RunContext:
         open_web = self.asks_web and self.settings.search in ENGINES
         return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
+    @cached_property
+    def _shared_answers(self) -> dict[str, AuxiliaryCall]:
+        """The answers of the endpoint that hold for all entries."""
+        return {}
+
     def converse(
         self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
     ) -> Conversation:
@@ -246,7 +259,8 @@ class RunContext:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
         conversation = converse(
-            entry, ConversationContext(manner or self.manner, suite, self.driven, memories)
+            entry,
+            ConversationContext(manner or self.manner, suite, self.driven, memories, self._shared_answers),
         )
         return ask_streamed_too(conversation) if self.settings.compares_streams else conversation
 
@@ -259,6 +273,18 @@ class RunContext:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
         # Read first, so that a wrong model is reported before a missing pack.
         manner, _ = self.manner, self._family_texts
+        if self.settings.forced and not (self.chosen.recorded or find_endpoint(self.settings)):
+            raise UsageError(
+                f"--fcbench-forced={self.settings.forced}: {self.settings.label} has no endpoint of a known "
+                "address; name one with --fcbench-api-base"
+            )
+        if self.settings.forced and (syntax := self.settings.syntax):
+            # Imported late, because most runs write no native syntax.
+            from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
+
+            if syntax not in NATIVE_SYNTAXES:
+                rule = describe_unknown_name("native syntax", syntax, NATIVE_SYNTAXES)
+                raise UsageError(f"--fcbench-syntax={syntax} with --fcbench-forced: {rule}")
         for category in self.settings.categories:
             if category.varies_others and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(

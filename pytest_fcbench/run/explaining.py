@@ -16,9 +16,14 @@ def explain_record(entry: Entry, record: Record, profile: Profile) -> Explanatio
     verdict = record.verdict(profile)
     if not isinstance(verdict, Failed):
         return None
+    failure = FailedEntry(entry, restore_transcript(entry, record), verdict, profile)
+    return explain_failure(failure, record.path(profile))
+
+
+def restore_transcript(entry: Entry, record: Record) -> Transcript:
+    """Restore what a Record keeps of a conversation: the answers, without the results of calls."""
     prompting = Prompting(Mode(record.mode), Names(record.names), record.syntax)
     if entry.variation:
         prompting = prompting.use_format(entry.variation.format)
     turns = tuple(tuple(Step(read_answer(step)) for step in turn) for turn in record.turns)
-    transcript = Transcript(record.item_id, record.model, prompting, turns, record.asides)
-    return explain_failure(FailedEntry(entry, transcript, verdict, profile), record.path(profile))
+    return Transcript(record.item_id, record.model, prompting, turns, record.asides)

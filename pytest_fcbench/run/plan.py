@@ -231,9 +231,21 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
             f"its own, which --fcbench-as={name} selects (--fcbench-as=chat leaves this note out)"
             for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
         ]
-    notes += describe_free_texts(context, entries)
+    notes += describe_free_texts(context, entries) + describe_forced_truth(context)
     searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
     return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
+
+
+def describe_forced_truth(context: RunContext) -> list[str]:
+    """Say how many entries have no right calls to put through the server, where a run does that."""
+    if not context.settings.forced:
+        return []
+    # Loads them where this process has not.
+    for category in context.settings.categories:
+        context.selection.size_of(category.name)
+    count = context.selection.without_calls
+    entries = "1 entry has" if count == 1 else f"{count:,} entries have"
+    return [f"{entries} no right calls, and --fcbench-forced leaves them out"] if count else []
 
 
 def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:

@@ -6,7 +6,7 @@ Which of them are in training data says an audit that ``fcbench suite audit -o``
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
+from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.suites.suite import Suite
 
 _SMOKE = 10
@@ -28,6 +29,8 @@ class Selection:
 
     settings: Settings
     suites: Mapping[str, Suite]
+    without_calls: int = 0
+    """The number of loaded entries that have no right calls, which are left out of a forced run."""
     _loaded: dict[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
     _chosen: dict[str, Sequence[Entry]] = field(default_factory=dict)
     _by_id: dict[str, Entry] = field(default_factory=dict)
@@ -100,6 +103,10 @@ class Selection:
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._loaded:
+            if category == FORCED:
+                self._loaded[key] = tuple(self._force_entries(suite))
+                self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
+                return self._loaded[key]
             entries = self._read_entries(suite, category)[self._step] if category in suite.categories else ()
             if self.settings.live:
                 # Set aside only for lack of a recorded answer of a web API, so back in play.
@@ -115,6 +122,16 @@ class Selection:
             self._loaded[key] = tuple(entries)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
+
+    def _force_entries(self, suite: Suite) -> Iterator[Entry]:
+        """Yield what puts the right calls of a suite's entries through the server, and count the others."""
+        way, syntax = self.settings.forced, self.settings.syntax
+        for category in self.settings.forced_categories if way else ():
+            for entry in self._load(suite, category):
+                if forced_entry := force_truth(entry, str(way), syntax):
+                    yield forced_entry
+                else:
+                    self.without_calls += 1
 
     def _read_entries(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         """Read the entries of a category, without those of other shards where nothing depends on them."""

@@ -35,7 +35,13 @@ from pytest_fcbench.kinds.kind import Memories, Resources
 from pytest_fcbench.kinds.own_check import add_own_checks
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.plan import describe_free_texts, describe_plan, describe_vectors, list_early_notes
+from pytest_fcbench.run.plan import (
+    describe_forced_truth,
+    describe_free_texts,
+    describe_plan,
+    describe_vectors,
+    list_early_notes,
+)
 from pytest_fcbench.run.progress_file import GroupTally
 from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.run.run_models import WITHOUT_PREFLIGHT, RunModels, find_hint
@@ -367,7 +373,7 @@ class Session:
         notes += describe_vectors(self.context, searching)
         entry_keys = {r.entry for r in all_records}
         judged_entries = (entry for entry in self.context.list_free_texts() if entry.key in entry_keys)
-        notes += describe_free_texts(self.context, judged_entries)
+        notes += describe_free_texts(self.context, judged_entries) + describe_forced_truth(self.context)
         if path := self.context.settings.trained:
             count = len(all_records) - len(leave_out_trained(all_records))
             notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")

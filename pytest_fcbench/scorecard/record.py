@@ -238,7 +238,8 @@ class Record:
     calls: CallCounts | None = None
     """Counts of the model's calls; null where no answer came."""
     served: tuple[str, ...] = ()
-    """Who served the answers, as replies say: each ``model=``, ``system_fingerprint=`` or ``provider=``."""
+    """Who served the answers, as replies say: each ``model=``, ``system_fingerprint=`` or ``provider=``; of
+    right calls that were put through the server the way, ``forced=``."""
     streams: tuple[ComparedStream, ...] = ()
     """Of each reply, where its stream differs; empty where no stream was compared."""
 

@@ -20,6 +20,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
@@ -40,6 +41,7 @@ from pytest_fcbench.server.conforming import (
 )
 from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind, break_stream
 from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup
+from pytest_fcbench.server.parsing import NATIVE_PATHS, NativeAnswer, NativeServer, ParserFault
 from pytest_fcbench.server.replies import (
     Judge,
     ServedReply,
@@ -72,7 +74,7 @@ MOST_BYTES = 16 * 2**20
 _LONGEST_HANG_S = 3600
 LONG_REPLY_S = 2.0
 """Seconds that a long reply takes, which a fault writes for nobody."""
-_SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *WireFault))
+_SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *WireFault, *ParserFault))
 # SO_LINGER with a time of 0: to close resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -203,12 +205,20 @@ class ChatServer:
                 FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self._conforming, api)
                 for api in (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
             }
+            paths |= {
+                path: partial(self._prepare_native_answer, self._conforming, answer)
+                for path, answer in NATIVE_PATHS.items()
+            }
         if self._families and (api := find_api(self._families.member.handler)):
             paths[FAMILY_PATHS[api]] = self._prepare_family_answer
         for path, prepare in paths.items():
             app.router.add_post(path, partial(self._answer_request, prepare))
         model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
         is_up: Mapping[str, object] = {"status": "ok"}
+        if self._conforming:
+            app.router.add_get(
+                "/get_server_info", partial(_send_json, {"tool_call_parser": self._conforming.syntax})
+            )
         for path, content in (
             ("/v1/models", {"object": "list", "data": [model]}),
             # The attributes themselves, which change with each request.
@@ -290,13 +300,23 @@ class ChatServer:
                 request = read_message_request(content)
             if fault is WireFault.HOLD_PLACE:
                 await self._hold_place(takes_long(request))
-            answer = _write_conforming_answer(api, model.answer_request(request, fault), call, fault)
+            parser_fault = call.fault if isinstance(call.fault, ParserFault) else None
+            reply = model.answer_request(request, fault, parser_fault)
+            answer = _write_conforming_answer(api, reply, call, fault)
         except RefusedRequestError as error:
             if fault is not WireFault.PLAIN_ERRORS:
                 raise
             parts = (f"Error: {error}".encode(),)
             return _Answer("conforming", parts, broken=True, status=error.status, content_type="text/plain")
-        return replace(answer, broken=answer.broken or fault is not None)
+        return replace(answer, broken=answer.broken or bool(fault or parser_fault))
+
+    async def _prepare_native_answer(
+        self, model: ConformingModel, answer: NativeAnswer, content: bytes, call: _Call
+    ) -> _Answer:
+        fault = call.fault if isinstance(call.fault, ParserFault) else None
+        body = as_mapping(parse_json(content))
+        value = answer(NativeServer.with_fault(model.syntax, fault), body, fault)
+        return _Answer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
 
     async def _hold_place(self, takes_long: bool) -> None:
         """Wait until earlier long replies would be written, as a server does that writes them to the end."""
@@ -409,7 +429,8 @@ def _write_conforming_answer(
     else:
         value = write_reply(api, made.reply)
         if isinstance(choices := value.get("choices"), list):
-            value["choices"] = [{**choices[0], "index": index} for index in range(made.choices)]
+            tokens = {"token_ids": list(made.token_ids)} if made.token_ids else {}
+            value["choices"] = [{**choices[0], "index": index, **tokens} for index in range(made.choices)]
         value = break_reply({"id": f"chatcmpl-{call.number}", "created": call.created, **value}, fault)
     return _Answer("conforming", (json.dumps(value).encode(),))
 

@@ -17,6 +17,7 @@ from itertools import count
 
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, make_refusal, parse_json
+from pytest_fcbench.server.parsing import NativeServer, ParserFault, find_forced_text, send_calls
 from pytest_fcbench.server.replies import SentCall, ServedReply
 
 NAME = "conforming"
@@ -138,6 +139,8 @@ class ConformingReply:
     choices: int
     stream: bool
     include_usage: bool
+    token_ids: Sequence[int] = ()
+    """The tokens of a text that structured outputs demanded."""
 
 
 @dataclass(frozen=True)
@@ -145,10 +148,15 @@ class ConformingModel:
     """Answers chat requests; those of other interfaces are written as chat requests before."""
 
     name: str
+    syntax: str = "hermes"
+    """The native syntax of its template and its parser."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     def answer_request(
-        self, content: bytes | Mapping[str, object], fault: WireFault | None
+        self,
+        content: bytes | Mapping[str, object],
+        fault: WireFault | None,
+        parser_fault: ParserFault | None = None,
     ) -> ConformingReply:
         """Answer a request. Raises ``RefusedRequestError`` for one that the interface does not have."""
         body = parse_json(content) if isinstance(content, bytes) else content
@@ -163,13 +171,24 @@ class ConformingModel:
                 raise
         request = as_mapping(body)
         refuse_by_fault(request, fault)
-        return self._make_reply(request, fault)
+        return self._make_reply(request, fault, parser_fault)
 
-    def _make_reply(self, request: Mapping[str, object], fault: WireFault | None) -> ConformingReply:
+    def _make_reply(
+        self, request: Mapping[str, object], fault: WireFault | None, parser_fault: ParserFault | None
+    ) -> ConformingReply:
         streams = request.get("stream") is True
-        tools = choose_tools(request, fault)
+        forced_text = find_forced_text(request)
+        tools = choose_tools(request, fault) if forced_text is None else []
         text: str | None = None if tools else write_text(request, fault)
         calls = [self._make_call(tool, request, fault, streams=streams) for tool in tools]
+        token_ids: Sequence[int] = ()
+        if forced_text is not None:
+            native = NativeServer.with_fault(self.syntax, parser_fault)
+            token_ids = native.tokenize(forced_text)
+            text, read_calls = native.read_answer(forced_text, request)
+            if read_calls:
+                words, sent = send_calls(read_calls, parser_fault, streams=streams)
+                text, calls = words or None, list(sent)
         if fault is WireFault.NAME_IS_CALL:
             calls = [
                 replace(call, name=str(value))
@@ -200,6 +219,7 @@ class ConformingModel:
             number if isinstance(number, int) and fault is not WireFault.IGNORE_N else 1,
             streams and fault is not WireFault.STREAM_IGNORED,
             options.get("include_usage") is True,
+            token_ids,
         )
 
     def _make_call(

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.server.conforming import WireFault
+from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
 
 Latency: TypeAlias = Callable[[float], float]
@@ -101,7 +102,7 @@ CHANGES_ANSWER = frozenset([FaultKind.JSON, FaultKind.ONE_CALL])
 """The kinds that send an answer with other contents, in place of an error or none."""
 
 
-Fault: TypeAlias = FaultKind | WireFault
+Fault: TypeAlias = FaultKind | WireFault | ParserFault
 """A fault of any request, or one that only the conforming model has."""
 
 

@@ -31,16 +31,18 @@ from pytest_fcbench.domain.verdict import (
     Failed,
     Judgement,
 )
+from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.present.terminal import write_unpassed_entries
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.entry_text import render_entry, render_outcome
+from pytest_fcbench.run.explaining import restore_transcript
 from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run_with
 from pytest_fcbench.run.session import Session, list_exchanges
-from pytest_fcbench.scorecard.record import EarlierConversation, read_answer
-from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
 
 _MOST_ENTRIES = 20
 _LONGEST = 240
@@ -135,12 +137,7 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
     scorecard: Path | None = arguments.scorecard
     suite = name.partition(":")[0]
     if not (scorecard or arguments.model or arguments.expected) and (folder := find_runs_folder()):
-        scorecard = find_run_with(name, folder)
-        if scorecard is None:
-            # A conversation that others continue has no test of its own.
-            entries = load_entries(RunContext(load_settings(arguments, suite, "oracle")).suites.values())
-            later = (each for each in entries.values() if name in (before.key for before in each.earlier))
-            scorecard = next((run for each in later if (run := find_run_with(each.key, folder))), None)
+        scorecard = _find_run(arguments, name, folder)
         if scorecard:
             print(f"run {scorecard.stem}")
     card = load_scorecard(scorecard) if scorecard else None
@@ -159,7 +156,11 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
     earlier = card.facts.earlier if card else ()
     transcripts = _replay_earlier(context, entry, earlier, memories)
     converse = partial(context.converse, memories=memories) if transcripts else None
+    record = _find_record(card, entry)
     with closing(Session(context, converse=converse)) as session:
+        if record and record.category == FORCED.name:
+            _show_forced_truth(entry, record, session, longest)
+            return
         try:
             if scorecard and not entry.expectation.is_judged:
                 transcript = transcripts.get(entry.item_id)
@@ -180,9 +181,6 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
         # A conversation that others continue is held once and not judged.
         if transcript is None or not entry.expectation.is_judged:
             return
-        record = (
-            next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
-        )
         if record and record.is_judged_by_test:
             judgement = Judgement(record.verdicts.official, record.verdicts.corrected)
         else:
@@ -191,6 +189,33 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
         print_long_lines(render_outcome(entry, record, judgement, longest, find_width()))
         if asks_statement(entry) and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=arguments.full))
+
+
+def _find_run(arguments: argparse.Namespace, name: str, folder: Path) -> Path | None:
+    if run := find_run_with(name, folder):
+        return run
+    # A conversation that others continue has no test of its own.
+    settings = load_settings(arguments, name.partition(":")[0], "oracle")
+    entries = load_entries(RunContext(settings).suites.values())
+    later = (each for each in entries.values() if name in (before.key for before in each.earlier))
+    return next((run for each in later if (run := find_run_with(each.key, folder))), None)
+
+
+def _find_record(card: Scorecard | None, entry: Entry) -> Record | None:
+    return next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
+
+
+def _show_forced_truth(entry: Entry, record: Record, session: Session, longest: int | None) -> None:
+    """Print what came back of the right calls of an entry, as it was kept.
+
+    To judge it again, the way and the syntax of the run would have to be named.
+    """
+    forced_entry = force_truth(entry, "auto")
+    assert forced_entry
+    transcript = restore_transcript(forced_entry, record)
+    judgement = Judgement(record.verdicts.official, record.verdicts.corrected)
+    print_long_lines(render_entry(forced_entry, transcript, session.environments(forced_entry), longest))
+    print_long_lines(render_outcome(forced_entry, record, judgement, longest, find_width()))
 
 
 def _replay_earlier(

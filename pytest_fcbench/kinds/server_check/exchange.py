@@ -26,11 +26,12 @@ class RawRequest:
     """A request as it is sent, but for the name of the model, which the endpoint's settings know."""
 
     path: str
-    """Behind the address of the endpoint."""
+    """Behind the address of the endpoint; one that begins with a slash is at the root of the server."""
     body: Mapping[str, object] | str
     """A text is sent as it is."""
     drop: bool = False
     """True where the client goes away after the first bytes of the reply."""
+    method: str = "POST"
 
     @property
     def schemas(self) -> Mapping[str, Mapping[str, object]]:
@@ -45,7 +46,11 @@ class RawRequest:
 
     def write_question(self, attempt: int) -> AskModel:
         """Write the request as a question to the endpoint; ``attempt`` counts equal ones before it."""
-        message = {"role": "user", "content": json.dumps(asdict(self))}
+        members = asdict(self)
+        # Questions of a post are stored without its name.
+        if self.method == "POST":
+            del members["method"]
+        message = {"role": "user", "content": json.dumps(members)}
         return AskModel((message,), party=Party.ENDPOINT, attempt=attempt)
 
     @classmethod

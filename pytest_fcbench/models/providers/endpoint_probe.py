@@ -76,10 +76,10 @@ class EndpointProbe:
                 )
                 return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
             reply = await self.model.connections.send_request(
-                "POST",
+                raw.method,
                 self._find_address(raw),
                 headers=self._write_headers(raw, entry),
-                body=body,
+                body=body if raw.method == "POST" else None,
                 timeout_s=self.model.timeout_s,
             )
             latency_s = time.perf_counter() - start_time
@@ -106,6 +106,11 @@ class EndpointProbe:
 
     def _find_address(self, raw: RawRequest) -> str:
         assert self.model.api_base
+        if raw.path.startswith("/"):
+            # Servers have these pages beside the interface of OpenAI, whose version ends the address.
+            base, mark, query = self.model.api_base.partition("?")
+            root = re.sub(r"/v\d+/?$", "", base)
+            return add_to_path(f"{root}{mark}{query}", raw.path[1:])
         return add_to_path(self.model.api_base, raw.path)
 
     def _write_headers(self, raw: RawRequest, entry: Entry) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ class CheckCounts:
         return f"{self.kept:,} of {self.checks:,} kept, {self.broken:,} broken{undecided}"
 
 
+FORCED_WAY = "forced="
+"""Begins what a Record says of how the truth was put through the server."""
+
 SERVER_CHECKS = frozenset(name for name, category in CATEGORIES.items() if category.group is Group.SERVER)
 """The categories of checks of a server."""
 
@@ -41,6 +45,19 @@ def is_broken(record: Record) -> bool:
     """Tell whether a check found a broken property, also one that is only good to know."""
     verdict = record.verdicts.corrected
     return isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause == NOTED)
+
+
+def describe_ways(records: Iterable[Record]) -> str:
+    """Describe by which ways the truth was put through the server, the most common first; empty without."""
+    ways = Counter(
+        each.removeprefix(FORCED_WAY)
+        for record in records
+        for each in record.served
+        if each.startswith(FORCED_WAY)
+    )
+    if len(ways) == 1:
+        return next(iter(ways))
+    return ", ".join(f"{way} {count:,}" for way, count in ways.most_common())
 
 
 def count_checks(records: Iterable[Record]) -> Mapping[str, CheckCounts]:

@@ -134,3 +134,42 @@ def test_the_last_response_of_a_stream_is_read(beginning: str) -> None:
     text = beginning + json.dumps(event, ensure_ascii=False) + "\n\n"
     completion, _ = ask(RawRequest(RESPONSES, {"stream": True}), text, kind=EVENTS)
     assert ServerExchange.read_completion(completion).reply == event["response"]
+
+
+@each_case(
+    "base, path, address",
+    [
+        ("/v1", "/tokenize", "/tokenize"),
+        ("/proxy/v1/", "/tokenize", "/proxy/tokenize"),
+        ("/own", "/get_server_info", "/own/get_server_info"),
+        ("/v1", "chat/completions/derender", "/v1/chat/completions/derender"),
+    ],
+)
+def test_pages_beside_the_interface_are_asked_at_the_root(base: str, path: str, address: str) -> None:
+    sent: list[web.Request] = []
+
+    async def answer(received: web.Request) -> web.Response:
+        sent.append(received)
+        return web.json_response({"tokens": [1]})
+
+    async def ask_once() -> Completion:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        async with TestServer(app) as served:
+            api_base = f"http://{served.host}:{served.port}{base}"
+            probe = EndpointProbe(OpenAICompatibleModel("m", {}, api_base, api_key=KEY, name="m"))
+            method = "GET" if path.startswith("/get") else "POST"
+            request = RawRequest(path, {}, method=method)
+            return await probe.complete(list_checks()[0], request.write_question(0))
+
+    exchange = ServerExchange.read_completion(asyncio.run(ask_once()))
+    assert exchange.reply == {"tokens": [1]}
+    assert (sent[0].path, sent[0].method) == (address, "GET" if path.startswith("/get") else "POST")
+
+
+def test_the_method_of_a_post_is_no_part_of_its_question() -> None:
+    """Answers that earlier versions stored are found by the hash of the question."""
+    post, get = (RawRequest("/x", {}, method=method).write_question(0) for method in ("POST", "GET"))
+    assert json.loads(str(post.messages[0]["content"])) == {"path": "/x", "body": {}, "drop": False}
+    assert RawRequest.read_question(post).method == "POST"
+    assert RawRequest.read_question(get).method == "GET"

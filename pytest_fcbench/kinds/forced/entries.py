@@ -1,0 +1,50 @@
+"""Entries that put the truth of other entries through the server, made from any that have calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation
+from pytest_fcbench.kinds.table import find_kind
+
+FORCED = CATEGORIES["server_forced"]
+"""The category of all such entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedTruth(Expectation):
+    """The entry whose truth is put through the server, and the way that the user chose."""
+
+    entry: Entry
+    way: str
+    """A word of ``ForcedWay``."""
+    syntax: str | None = None
+    """The native syntax that the user named."""
+
+
+def force_truth(entry: Entry, way: str, syntax: str | None = None) -> Entry | None:
+    """Make the entry that puts the truth of another one through the server; None where that has no calls."""
+    if not any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps):
+        return None
+    # Its id stays; what else a model would be asked or judged by does not matter.
+    return replace(
+        entry,
+        category=FORCED,
+        expectation=ForcedTruth(entry, way, syntax),
+        scene=None,
+        tables=(),
+        set_aside=None,
+        features=None,
+        after=None,
+        variation=None,
+        check=None,
+        forbidden=(),
+        other_kind="",
+    )
+
+
+def get_truth(entry: Entry) -> ForcedTruth:
+    """Return what an entry forces. Raises TypeError for an entry of another kind."""
+    if not isinstance(entry.expectation, ForcedTruth):
+        raise TypeError(f"{entry.key} forces no truth")
+    return entry.expectation

@@ -1,0 +1,277 @@
+"""The right calls of a step, the requests that put them through a server, and the calls that come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
+from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
+from pytest_fcbench.kinds.kind import ask_once
+from pytest_fcbench.kinds.server_check.exchange import (
+    CHAT,
+    CUT,
+    RawRequest,
+    ServerCall,
+    ServerExchange,
+    ServerReply,
+    describe_error,
+)
+from pytest_fcbench.kinds.server_check.kind import UnansweredRequestError
+from pytest_fcbench.kinds.server_check.properties import MARKUP
+
+T = TypeVar("T")
+Asking: TypeAlias = Generator[AskModel, Completion, T]
+"""Asks the endpoint, is sent its replies, and returns a value."""
+
+_SHOWN = 300
+"""Characters of a text that a reason shows."""
+
+
+class NotTestableError(Exception):
+    """The truth cannot be put through the server in this way; the text says why."""
+
+
+class LackingPathError(NotTestableError):
+    """The server does not have the path that is needed."""
+
+
+@dataclass(frozen=True)
+class ForcedStep:
+    """A request to a model, and the calls of its right answer."""
+
+    messages: tuple[Mapping[str, object], ...]
+    tools: tuple[Mapping[str, object], ...]
+    calls: tuple[ToolCall, ...]
+
+    @cached_property
+    def right_calls(self) -> tuple[Call, ...]:
+        """The calls with their arguments as JSON values."""
+        return tuple(Call(call.name, read_json_text(str(call.arguments))) for call in self.calls)
+
+    @property
+    def chat_request(self) -> dict[str, object]:
+        """The request as every server takes it."""
+        return {"messages": list(self.messages), "tools": list(self.tools), "tool_choice": "auto"}
+
+    def write_answer(self) -> Mapping[str, object]:
+        """Write the right answer as a message of the assistant."""
+        calls = [
+            {
+                "id": f"call0000{number}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for number, call in enumerate(self.calls)
+        ]
+        return {"role": "assistant", "content": "", "tool_calls": calls}
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedText:
+    """The right calls as a model would write them."""
+
+    text: str
+    ids: tuple[int, ...] = ()
+    """Its tokens, where the server's own tokenizer gave them."""
+    prompt: tuple[int, ...] = ()
+    """The tokens of the prompt before it."""
+
+
+@dataclass(frozen=True)
+class ReturnedCalls:
+    """What a server made of the text that was put through it."""
+
+    manner: str
+    """How the text reached it: whole, streamed, in which pieces."""
+    calls: tuple[ServerCall, ...] = ()
+    content: str = ""
+    """The words beside the calls."""
+    error: str = ""
+    """The server's words where it failed at the text."""
+    ids: tuple[int, ...] = ()
+    """The tokens of the text, where the server tells them."""
+    undecided: str = ""
+    """The reason why calls that are wrong would show nothing."""
+    command: str = ""
+    """Two lines for a shell that show the same."""
+
+
+def read_returned(reply: ServerReply, manner: str) -> ReturnedCalls:
+    """Read the calls of a chat completion, at whichever path it came. Raises ``NotTestableError``."""
+    chat_reply = ServerReply(RawRequest(CHAT, {}), require_reply(reply, manner).exchange)
+    if not chat_reply.is_good:
+        return ReturnedCalls(manner, error=str(chat_reply))
+    undecided = "the reply was cut at the limit of its tokens" if chat_reply.ending == CUT else ""
+    return ReturnedCalls(manner, chat_reply.calls, chat_reply.text, undecided=undecided)
+
+
+def require_reply(reply: ServerReply, manner: str) -> ServerReply:
+    """Return a reply unless the server refuses the request. Raises ``NotTestableError``."""
+    status, words = reply.exchange.status, describe_error(reply.exchange)
+    if status in (404, 405, 501):
+        raise LackingPathError(f"the server does not offer {reply.request.path}")
+    # vLLM answers 400 where its parser fails at a piece of a stream.
+    if status < 500 and not reply.is_good and "derender failed" not in words:
+        raise NotTestableError(f"the server refuses it ({manner}): HTTP {status}: {words}")
+    return reply
+
+
+def find_difference(step: ForcedStep, returned: ReturnedCalls) -> str | None:
+    """Describe the first way in which what came back is not the right calls; None where it is."""
+    if returned.error:
+        return f"the server fails at it: {returned.error}"
+    if len(returned.calls) != len(step.right_calls):
+        came = f"{len(returned.calls)} of {len(step.right_calls)} calls came back"
+        words = f", and the text {returned.content!r:.{_SHOWN}}" if returned.content.strip() else ""
+        listed = f": {', '.join(map(str, returned.calls))}" if returned.calls else ""
+        return f"{came}{listed}{words}"
+    for call, right, wanted in zip(returned.calls, step.right_calls, step.calls, strict=True):
+        try:
+            is_same = call.name == right.name and _is_equal(call.read_arguments(), dict(right.arguments))
+        except (ValueError, RecursionError):
+            is_same = False
+        if not is_same:
+            return f"{wanted.name}({wanted.arguments}) came back as {call}"
+    if mark := MARKUP.search(returned.content):
+        return f"the calls came back, but {mark[0]!r} leaks into the text: {returned.content!r:.{_SHOWN}}"
+    return None
+
+
+def _is_equal(value: object, right: object) -> bool:
+    """Tell whether two JSON values are the same; 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, bool) or isinstance(right, bool):
+        return value is right
+    if isinstance(value, (int, float)) and isinstance(right, (int, float)):
+        return value == right
+    if isinstance(value, dict) and isinstance(right, dict):
+        return value.keys() == right.keys() and all(_is_equal(value[key], right[key]) for key in right)
+    if isinstance(value, list) and isinstance(right, list):
+        return len(value) == len(right) and all(map(_is_equal, value, right))
+    return type(value) is type(right) and value == right
+
+
+def describe_outcome(way: str, step: ForcedStep, text: ForcedText, returned: ReturnedCalls) -> str:
+    """Describe what became of a text: in the first line the outcome, then where, why, and how to see it."""
+    difference = find_difference(step, returned)
+    outcome = KEPT if difference is None else UNDECIDED if returned.undecided else BROKEN
+    shown = f"put through {shorten_text(text.text, _SHOWN)!r}" if text.text else "put through its own tokens"
+    reason = f"{difference or 'the same calls came back'}; {shown}"
+    if difference and returned.undecided:
+        reason = f"{returned.undecided}; {reason}"
+    lines = [f"{outcome}: {way}, {returned.manner}", " ".join(reason.split())]
+    return "\n".join([*lines, *([returned.command] if outcome == BROKEN else [])])
+
+
+KEPT, BROKEN, UNDECIDED = "kept", "broken", "undecided"
+"""Outcomes of a text that was put through a server."""
+
+
+@dataclass
+class ForcedServer:
+    """The server under test, asked by raw requests each of which is sent once."""
+
+    shared: MutableMapping[str, AuxiliaryCall]
+    """The answers that hold for all entries of a run, by the digest of their question."""
+    asides: dict[str, AuxiliaryCall] = field(default_factory=dict)
+    """The answers about this entry, and the shared ones that it needed."""
+
+    def send(
+        self, path: str, body: Mapping[str, object] | None, *, once: bool = False
+    ) -> Asking[ServerReply]:
+        """Send a request, or ask for a page where it has no body; ``once`` shares the answer among entries.
+
+        Raises ``UnansweredRequestError``.
+        """
+        request = RawRequest(path, body or {}, method="GET" if body is None else "POST")
+        question = request.write_question(0)
+        if once and question.digest in self.shared:
+            self.asides[question.digest] = self.shared[question.digest]
+        completion = yield from ask_once(question, self.asides)
+        if completion.fault:
+            raise UnansweredRequestError(completion.text or "no reply")
+        if once:
+            self.shared[question.digest] = self.asides[question.digest]
+        return ServerReply(request, ServerExchange.read_completion(completion))
+
+    def count_tokens(self, body: Mapping[str, object], *, once: bool = False) -> Asking[tuple[int, ...]]:
+        """Ask for the tokens of a prompt or of messages. Raises ``NotTestableError``."""
+        reply = yield from self.send(TOKENIZE, body, once=once)
+        tokens = require_reply(reply, "its prompt").body.get("tokens")
+        if not isinstance(tokens, list) or not all(type(each) is int for each in tokens):
+            raise NotTestableError(f"{TOKENIZE} gives no tokens: {reply.exchange.reply}"[:_SHOWN])
+        return tuple(tokens)
+
+    def tokenize_text(self, text: str, *, once: bool = False) -> Asking[tuple[int, ...]]:
+        """Ask for the tokens of a text. Raises ``NotTestableError``."""
+        return (yield from self.count_tokens({"prompt": text, "add_special_tokens": False}, once=once))
+
+    def tokenize_messages(
+        self, step: ForcedStep, *answers: Mapping[str, object], opened: bool = False, once: bool = False
+    ) -> Asking[tuple[int, ...]]:
+        """Ask for the prompt of messages, with ``opened`` up to where an answer begins."""
+        messages = [*step.messages, *answers]
+        body = {"messages": messages, "tools": list(step.tools), "add_generation_prompt": opened}
+        return (yield from self.count_tokens(body, once=once))
+
+
+TOKENIZE, DETOKENIZE = "/tokenize", "/detokenize"
+DERENDER = f"{CHAT}/derender"
+"""Paths of vLLM; those that begin with a slash stand at the root of the server."""
+
+
+# Streams of pieces
+
+
+def join_deltas(chunks: Sequence[Mapping[str, object]], manner: str) -> ReturnedCalls:
+    """Join the chunks of a stream to calls and words, as clients do: by the index of a call."""
+    calls: dict[object, list[str]] = {}
+    content = ""
+    for chunk in chunks:
+        for choice in list_objects(chunk.get("choices")):
+            delta = as_mapping(choice.get("delta"))
+            content += str(delta.get("content") or "")
+            for part in list_objects(delta.get("tool_calls")):
+                function, call = (
+                    as_mapping(part.get("function")),
+                    calls.setdefault(part.get("index"), ["", ""]),
+                )
+                call[0] += str(function.get("name") or "")
+                call[1] += str(function.get("arguments") or "")
+    joined = tuple(ServerCall("", name, arguments) for name, arguments in calls.values())
+    return ReturnedCalls(manner, joined, content)
+
+
+def list_objects(value: object) -> list[Mapping[str, object]]:
+    """Return a list of objects; an empty one for any other value."""
+    return [as_mapping(each) for each in value] if isinstance(value, list) else []
+
+
+def write_command(path: str, body: Mapping[str, object], pieces: Sequence[Mapping[str, object]] = ()) -> str:
+    """Write a request as two lines for a shell, in which ``$KEY`` stands for the key.
+
+    Of a stream each piece is a request, which hands on the state that the reply before it told.
+    """
+    address = path.removeprefix("/") if path.startswith("/") else f"v1/{path}"
+    prompt = body.get("prompt_token_ids")
+    # The end of the prompt shows the same, unless a parser looks for reasoning in it.
+    body = {**body, "prompt_token_ids": list(prompt)[-8:]} if isinstance(prompt, list) else body
+    shown = json.dumps(body, ensure_ascii=False).replace("'", r"'\''")
+    setting = "SERVER=http://localhost:8000; KEY=...; STATE=null"
+    headers = '-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"'
+    curl = f'curl -s "$SERVER/{address}" {headers}'
+    if not pieces:
+        return f"{setting}\n{curl} -d '{shown}'"
+    shown = shown.replace(f'"{PIECE}"', "'\"$PIECE\"'").replace(f'"{STATE}"', "'\"$STATE\"'")
+    listed = " ".join(f"'{json.dumps(piece)}'" for piece in pieces)
+    return (
+        f"{setting}\nfor PIECE in {listed}; do R=$({curl} -d '{shown}'); "
+        'echo "$R" | jq -c .chunk.choices; STATE=$(echo "$R" | jq -c .stream_state); done'
+    )
+
+
+PIECE, STATE = "$PIECE", "$STATE"
+"""Values in the body of a shown request that differ from piece to piece."""
