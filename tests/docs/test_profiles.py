@@ -193,10 +193,10 @@ SECTIONS: Mapping[str, Callable[..., Judgement]] = {
     "Defaults": judge_default,
     "Java and JavaScript": judge_source_text,
     "Several calls": judge_several_calls,
-    "Whether to call at all": judge_relevance,
-    "Answers that the model did not end": judge_ended,
+    "Relevance and irrelevance": judge_relevance,
+    "Unfinished answers": judge_ended,
     "Conversations": judge_turns,
-    "Turns in which something is withheld": judge_withheld,
+    "Withheld functions and values": judge_withheld,
     "Final answers": judge_final_answer,
     "SQL": judge_statement,
     "Chat": judge_words,
@@ -219,7 +219,7 @@ def test_an_example_gets_the_verdicts_beside_it(section: str, row: list[str]) ->
     assert_shown(row[-2:], SECTIONS[section](*row[1:-2]))
 
 
-@each_case("row", read_rows("Calls that are carried out"), ids=lambda row: row[3])
+@each_case("row", read_rows("Executed calls"), ids=lambda row: row[3])
 def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
     _, truth, kind, answer, *shown = row
     entry = executed_entry(truth, category="exec_simple", kind=_KINDS[kind])
@@ -237,7 +237,7 @@ def test_an_example_that_asks_the_web(row: list[str], performer: Performer) -> N
 
 def test_every_table_is_tried() -> None:
     headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
-    tried = {*SECTIONS, "Calls that are carried out", "Requests to web APIs"}
+    tried = {*SECTIONS, "Executed calls", "Requests to web APIs"}
     assert {heading for heading in headings if read_rows(heading)} == tried
     assert len(EXAMPLES) > 50
 
