@@ -55,7 +55,7 @@ def describe_checks(comparison: Comparison, before: str, after: str) -> str:
     """Describe how many checks one of the two servers breaks and the other does not."""
     changes = comparison.checks
     return (
-        f"of {len(changes.pairs):,} checks of the server {after} alone breaks {len(changes.newly_broken):,}, "
+        f"of {len(changes.pairs):,} checks {after} alone breaks {len(changes.newly_broken):,}, "
         f"{before} alone {len(changes.mended):,}"
     )
 

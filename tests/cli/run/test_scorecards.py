@@ -109,7 +109,7 @@ def test_checks_of_servers_are_compared_as_facts(
 ) -> None:
     told = _run_compare(capsys, *checked_servers)
     lines = [" ".join(line.split()) for line in told.splitlines()]
-    assert lines[0] == "of 5 checks of the server wrong alone breaks 2, right alone 1"
+    assert lines[0] == "of 5 checks wrong alone breaks 2, right alone 1"
     assert {"server_must before 4 3 1 0", "server_must after 4 2 1 1", "server_info after 1 0 1 0"} < {*lines}
     changes = {line.partition(" (")[0]: line for line in lines if line.endswith(")")}
     assert changes["Newly broken"] == "Newly broken (2)"
