@@ -35,37 +35,37 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AnswerFinding:
     """An outcome, and what differs."""
 
     outcome: Outcome
     reason: str = ""
 
 
-def judge_answer(truth: Sequence[Call], answer: ParsedAnswer) -> Finding:
+def judge_answer(truth: Sequence[Call], answer: ParsedAnswer) -> AnswerFinding:
     """Compare the calls of an answer with the right ones: 2 and 2.0 are equal, 1 and true are not."""
     count = len(answer.calls)
     if count < len(truth):
         rest = f", and the text {shorten_text(answer.text, 80)!r}" if answer.text.strip() else ""
-        return Finding(Outcome.LOST, f"{count} of {len(truth)} calls{rest}")
+        return AnswerFinding(Outcome.LOST, f"{count} of {len(truth)} calls{rest}")
     if count > len(truth):
         names = ", ".join(each.name for each in answer.calls)
-        return Finding(Outcome.WRONG, f"{count} calls for {len(truth)}: {shorten_text(names, 80)}")
+        return AnswerFinding(Outcome.WRONG, f"{count} calls for {len(truth)}: {shorten_text(names, 80)}")
     for right, call in zip(truth, answer.calls, strict=True):
         if right.name != call.name:
-            return Finding(Outcome.WRONG, f"name: {right.name!r} → {call.name!r}")
+            return AnswerFinding(Outcome.WRONG, f"name: {right.name!r} → {call.name!r}")
         try:
             # No arguments at all are sent as an empty text by some servers.
             arguments = json.loads(call.arguments or "{}")
         except (ValueError, TypeError):
-            return Finding(Outcome.WRONG, f"no JSON: {shorten_text(str(call.arguments), 120)}")
+            return AnswerFinding(Outcome.WRONG, f"no JSON: {shorten_text(str(call.arguments), 120)}")
         if difference := find_difference(right.arguments, arguments, right.name):
-            return Finding(Outcome.WRONG, difference)
+            return AnswerFinding(Outcome.WRONG, difference)
     if answer.indexes is not None and [*answer.indexes] != [*range(count)]:
-        return Finding(Outcome.WRONG, f"indexes of the calls: {', '.join(map(str, answer.indexes))}")
+        return AnswerFinding(Outcome.WRONG, f"indexes of the calls: {', '.join(map(str, answer.indexes))}")
     if text := answer.text.strip():
-        return Finding(Outcome.LEAKED, f"text: {shorten_text(text, 80)!r}")
-    return Finding(Outcome.EXACT)
+        return AnswerFinding(Outcome.LEAKED, f"text: {shorten_text(text, 80)!r}")
+    return AnswerFinding(Outcome.EXACT)
 
 
 def find_difference(right: object, value: object, place: str) -> str | None:

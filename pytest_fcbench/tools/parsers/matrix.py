@@ -16,7 +16,13 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, Unwritable
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.parsers.engine import Piece, ToolParser, join_pieces
-from pytest_fcbench.tools.parsers.judging import CpuLimitReached, Finding, Outcome, judge_answer, limit_cpu
+from pytest_fcbench.tools.parsers.judging import (
+    AnswerFinding,
+    CpuLimitReached,
+    Outcome,
+    judge_answer,
+    limit_cpu,
+)
 from pytest_fcbench.tools.parsers.truths import Truth
 
 Split: TypeAlias = Callable[[str], Sequence[Piece]]
@@ -61,7 +67,7 @@ class Examiner:
     split: Split
     most_cpu_s: float = MOST_CPU_S
 
-    def examine(self, truth: Truth, way: Way) -> tuple[Finding, float]:
+    def examine(self, truth: Truth, way: Way) -> tuple[AnswerFinding, float]:
         """Hand the written calls to the parser, and compare; also return the processor time in seconds.
 
         Raises ``Unwritable`` where the syntax cannot hold the calls.
@@ -76,10 +82,10 @@ class Examiner:
                     answer = self.parser.parse_pieces(deltas, truth.tools)
             finding = judge_answer(truth.calls, answer)
         except CpuLimitReached:
-            finding = Finding(Outcome.SLOW, f"more than {self.most_cpu_s:g} s")
+            finding = AnswerFinding(Outcome.SLOW, f"more than {self.most_cpu_s:g} s")
         # Whatever a parser raises is what is looked for.
         except Exception as error:  # noqa: BLE001
-            finding = Finding(Outcome.CRASHED, f"{type(error).__name__}: {error}")
+            finding = AnswerFinding(Outcome.CRASHED, f"{type(error).__name__}: {error}")
         return finding, process_time() - start
 
     def measure_growth(self) -> float | None:
@@ -124,7 +130,7 @@ def _measure_exponent(examiner: Examiner, way: Way) -> float | None:
 
 
 @dataclass
-class Failure:
+class ParserFailure:
     """Calls that a parser does not bring back."""
 
     ways: list[Way]
@@ -147,13 +153,13 @@ class Examination:
     outcomes: Mapping[Way, Counter[Outcome]]
     count: int = 0
     """The answers that the syntax can hold."""
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[ParserFailure] = field(default_factory=list)
     """The smallest of each way, for the outcome that is most frequent there."""
     cpu_s: float = 0.0
     """Processor time by token, for ``size`` bytes."""
     size: int = 0
     growth: float | None = None
-    _first: dict[tuple[Way, Outcome], Failure] = field(default_factory=dict)
+    _first: dict[tuple[Way, Outcome], ParserFailure] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:
@@ -171,7 +177,7 @@ class Examination:
             finding, seconds = self.examiner.examine(truth, way)
             outcome = finding.outcome
             counts[outcome] += 1
-            self._first.setdefault((way, outcome), Failure([way], outcome, truth, text, finding.reason))
+            self._first.setdefault((way, outcome), ParserFailure([way], outcome, truth, text, finding.reason))
             if way is Way.TOKENS:
                 self.cpu_s += seconds
                 self.size += len(text.encode())
@@ -187,14 +193,14 @@ class Examination:
                 else:
                     self.failures.append(self._shrink_failure(self._first[way, outcome], shrink))
 
-    def _shrink_failure(self, failure: Failure, shrink: Shrink) -> Failure:
+    def _shrink_failure(self, failure: ParserFailure, shrink: Shrink) -> ParserFailure:
         # A text that takes seconds is not tried a hundred times.
         if failure.outcome is Outcome.SLOW:
             return failure
         (way,) = failure.ways
         truth = shrink(failure.truth, partial(self._fails, way, failure.outcome))
         text = truth.write_text(self.examiner.syntax)
-        return Failure([way], failure.outcome, truth, text, self.examiner.examine(truth, way)[0].reason)
+        return ParserFailure([way], failure.outcome, truth, text, self.examiner.examine(truth, way)[0].reason)
 
     def _fails(self, way: Way, outcome: Outcome, truth: Truth) -> bool:
         """Tell whether a right answer has an outcome."""

@@ -7,7 +7,7 @@ imports ``pytest_generate_tests`` and ``test_tool_parser`` from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,9 +43,19 @@ class ParserCase:
 
 def pytest_generate_tests(metafunc: Metafunc) -> None:
     """Make the items of ``test_tool_parser``. Raises ``UsageError`` without the extra."""
-    if "parser_case" in metafunc.fixturenames:
-        cases = list(_list_cases())
-        metafunc.parametrize("parser_case", cases, ids=[f"{each.name}-{each.way}" for each in cases])
+    if "parser_case" not in metafunc.fixturenames:
+        return
+    require_extra("parsers", __name__)
+    # Imported late: it imports packages of the engine.
+    from pytest_fcbench.tools.parsers.examining import open_parsers
+
+    cases = [
+        ParserCase(f"{engine}-{parser}-{syntax}", examiner, way)
+        for engine in filter(is_installed, ENGINES)
+        for (parser, syntax), examiner in open_parsers(engine, _draw_truths()).examiners.items()
+        for way in Way
+    ]
+    metafunc.parametrize("parser_case", cases, ids=[f"{each.name}-{each.way}" for each in cases])
 
 
 def test_tool_parser(parser_case: ParserCase) -> None:
@@ -53,23 +63,12 @@ def test_tool_parser(parser_case: ParserCase) -> None:
     from pytest_fcbench.tools.parsers.shrinking import shrink_calls
 
     case = parser_case
-    examination = examine_parser(case.name, case.examiner, _draw_cases(), [case.way], shrink_calls)
+    examination = examine_parser(case.name, case.examiner, _draw_truths(), [case.way], shrink_calls)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in examination.outcomes[case.way].items())
     failures = "".join(f"\n{each.outcome}: {each.text!r}\n{each.reason}" for each in examination.failures)
     assert examination.is_exact, f"{counts} of {examination.count} answers{failures}"
 
 
 @cache
-def _draw_cases() -> Sequence[Truth]:
+def _draw_truths() -> Sequence[Truth]:
     return draw_truths([open_suite("core", Path())], ENTRIES)
-
-
-def _list_cases() -> Iterator[ParserCase]:
-    require_extra("parsers", __name__)
-    # Imported late: it imports packages of the engine.
-    from pytest_fcbench.tools.parsers.examining import open_parsers
-
-    for engine in filter(is_installed, ENGINES):
-        for (parser, syntax), examiner in open_parsers(engine, _draw_cases()).examiners.items():
-            for way in Way:
-                yield ParserCase(f"{engine}-{parser}-{syntax}", examiner, way)

@@ -42,7 +42,8 @@ def tabulate_examinations(
             each.examiner.syntax.name,
             ", ".join(failure.ways),
             failure.outcome,
-            _escape_lines(failure.text),
+            # A row of a table has no room for line ends.
+            failure.text.replace("\n", r"\n"),
             failure.reason,
         )
         for each in examinations
@@ -70,8 +71,3 @@ def _write_row(examination: Examination) -> tuple[str, ...]:
         f"{examination.cpu_s * 1000 / max(examination.size / 1024, 1e-9):.1f}",
         "-" if examination.growth is None else f"{examination.growth:.1f}",
     )
-
-
-def _escape_lines(text: str) -> str:
-    """Show line ends, which a row of a table has no room for."""
-    return text.replace("\n", r"\n")

@@ -10,13 +10,12 @@ from itertools import chain, islice, zip_longest
 
 from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
-from pytest_fcbench.codecs.presenting import build_first_request
+from pytest_fcbench.codecs.presenting import build_first_request, select_tool_calls
 from pytest_fcbench.codecs.rendering import render_completion
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.text import as_mapping
-from pytest_fcbench.domain.transcript import Call, ToolCall
+from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.parsers.engine import Tools
@@ -69,19 +68,14 @@ def collect_truths(suite: Suite) -> Iterator[Truth]:
     for category in suite.categories:
         for entry in () if category.varies_others else suite.load(category):
             tools = build_first_request(entry, suite.wording, prompting).tools
-            truth = Truth(entry.key, _find_first_calls(entry, prompting, tools), tools)
+            steps = (step for turn in find_kind(entry).list_right_calls(entry) for step in turn if step)
+            # With JSON values in the place of source text, and names as the tools have them.
+            completion = render_completion(next(steps, ()), entry, prompting, tools)
+            calls = [
+                Call(each.name, json.loads(str(each.arguments))) for each in select_tool_calls(completion)
+            ]
+            truth = Truth(entry.key, tuple(calls), tools)
             text = json.dumps([(each.name, each.arguments) for each in truth.calls])
             if truth.calls and text not in known_calls and truth.is_valid:
                 known_calls.add(text)
                 yield truth
-
-
-def _find_first_calls(entry: Entry, prompting: Prompting, tools: Tools) -> tuple[Call, ...]:
-    """Return the calls of the first step that has some, with JSON values in the place of source text."""
-    steps = (step for turn in find_kind(entry).list_right_calls(entry) for step in turn if step)
-    completion = render_completion(next(steps, ()), entry, prompting, tools)
-    return tuple(
-        Call(each.name, json.loads(str(each.arguments)))
-        for each in completion.tool_calls or ()
-        if isinstance(each, ToolCall)
-    )

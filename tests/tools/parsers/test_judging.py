@@ -10,8 +10,8 @@ import pytest
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.parsers.engine import ParsedAnswer, ParsedCall, StreamedAnswer
 from pytest_fcbench.tools.parsers.judging import (
+    AnswerFinding,
     CpuLimitReached,
-    Finding,
     Outcome,
     find_difference,
     judge_answer,
@@ -27,25 +27,25 @@ G = ParsedCall("g", "")
 @each_case(
     ("answer", "finding"),
     [
-        (ParsedAnswer([F, G]), Finding(Outcome.EXACT)),
-        (ParsedAnswer([F, G], " \n", [0, 1]), Finding(Outcome.EXACT)),
-        (ParsedAnswer([F, G], "</x>"), Finding(Outcome.LEAKED, "text: '</x>'")),
-        (ParsedAnswer([F]), Finding(Outcome.LOST, "1 of 2 calls")),
-        (ParsedAnswer([], "f(a"), Finding(Outcome.LOST, "0 of 2 calls, and the text 'f(a'")),
-        (ParsedAnswer([F, G, G]), Finding(Outcome.WRONG, "3 calls for 2: f, g, g")),
-        (ParsedAnswer([G, F]), Finding(Outcome.WRONG, "name: 'f' → 'g'")),
-        (ParsedAnswer([F, G], "", [3, 4]), Finding(Outcome.WRONG, "indexes of the calls: 3, 4")),
+        (ParsedAnswer([F, G]), AnswerFinding(Outcome.EXACT)),
+        (ParsedAnswer([F, G], " \n", [0, 1]), AnswerFinding(Outcome.EXACT)),
+        (ParsedAnswer([F, G], "</x>"), AnswerFinding(Outcome.LEAKED, "text: '</x>'")),
+        (ParsedAnswer([F]), AnswerFinding(Outcome.LOST, "1 of 2 calls")),
+        (ParsedAnswer([], "f(a"), AnswerFinding(Outcome.LOST, "0 of 2 calls, and the text 'f(a'")),
+        (ParsedAnswer([F, G, G]), AnswerFinding(Outcome.WRONG, "3 calls for 2: f, g, g")),
+        (ParsedAnswer([G, F]), AnswerFinding(Outcome.WRONG, "name: 'f' → 'g'")),
+        (ParsedAnswer([F, G], "", [3, 4]), AnswerFinding(Outcome.WRONG, "indexes of the calls: 3, 4")),
         (
             ParsedAnswer([ParsedCall("f", '{"a": 2.3'), G]),
-            Finding(Outcome.WRONG, 'no JSON: {"a": 2.3'),
+            AnswerFinding(Outcome.WRONG, 'no JSON: {"a": 2.3'),
         ),
         (
             ParsedAnswer([ParsedCall("f", '{"a": 2.0, "b": ["x", {"c": true}]}'), G]),
-            Finding(Outcome.WRONG, "f.a: 2.3 → 2.0"),
+            AnswerFinding(Outcome.WRONG, "f.a: 2.3 → 2.0"),
         ),
     ],
 )
-def test_an_answer_has_an_outcome(answer: ParsedAnswer, finding: Finding) -> None:
+def test_an_answer_has_an_outcome(answer: ParsedAnswer, finding: AnswerFinding) -> None:
     assert judge_answer(TRUTH, answer) == finding
 
 
@@ -89,7 +89,7 @@ def _loop_for_ever() -> None:
 
 def test_processor_time_is_limited() -> None:
     handler = signal.getsignal(signal.SIGVTALRM)
-    with pytest.raises(CpuLimitReached), limit_cpu(0.05):
+    with pytest.raises(CpuLimitReached, match=r"^$"), limit_cpu(0.05):
         _loop_for_ever()
     assert signal.getsignal(signal.SIGVTALRM) is handler
     with limit_cpu(10):

@@ -26,14 +26,14 @@ class FakeMetafunc:
 @pytest.fixture(autouse=True)
 def _offer_one_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pytest_items, "ENTRIES", 6)
-    pytest_items._draw_cases.cache_clear()
+    pytest_items._draw_truths.cache_clear()
     monkeypatch.setattr(
         pytest_items, "ENGINES", {"fake": FAKE, "absent": EngineRow("no_such_engine", "", {})}
     )
     monkeypatch.setitem(ENGINES, "fake", FAKE)
     monkeypatch.setitem(ENGINES, "absent", EngineRow("no_such_engine", "", {}))
     yield
-    pytest_items._draw_cases.cache_clear()
+    pytest_items._draw_truths.cache_clear()
 
 
 def test_an_item_is_a_parser_of_an_installed_engine_in_a_way() -> None:
