@@ -81,8 +81,9 @@ class NativeSyntax:
     @cached_property
     def begins(self) -> re.Pattern[str] | None:
         """The mark with which calls begin; None where they have none and are all of the answer."""
-        first = self.opening or _PLACE.split(self.call)[0]
-        return _compile(first) if re.search(r"\w", first) else None
+        # Some models leave out what stands before all calls.
+        firsts = [text for text in (self.opening, _PLACE.split(self.call)[0]) if re.search(r"\w", text)]
+        return re.compile("|".join(_compile(text).pattern for text in firsts)) if firsts else None
 
     def write_calls(self, calls: Sequence[Call], schemas: Mapping[str, Schema] | None = None) -> str:
         """Write calls as a model would; ``schemas`` are those of the arguments of each function.
@@ -135,20 +136,33 @@ class NativeSyntax:
 
         Raises ``Undecodable``.
         """
-        if self.is_python:
-            return self._read_python(text)
-        return tuple(_CallsReader(self, text, schemas or {}).read_calls())
+        return self.split_text(text, schemas)[1]
 
-    def _read_python(self, text: str) -> tuple[Call, ...]:
-        inside = text
-        if self.begins:
-            if not (opening := self.begins.search(text)):
-                raise Undecodable(f"there is no {self.opening.strip()!r}")
-            body = _inside_texts(self.closing).match(text, opening.end())
-            inside = body[0] if body else text[opening.end() :]
-        if "\n" in self.between:
-            return parse_corrected_statements(inside.strip())
-        return parse_corrected(inside if not self.begins else f"[{inside}]")
+    def split_text(
+        self, text: str, schemas: Mapping[str, Schema] | None = None
+    ) -> tuple[str, tuple[Call, ...], str]:
+        """Split a text into the words before its calls, the calls, and the words among and behind them.
+
+        Raises ``Undecodable``.
+        """
+        if self.is_python:
+            return self._split_python(text)
+        reader = _CallsReader(self, text, schemas or {})
+        calls = tuple(reader.read_calls())
+        beginning = self.begins.search(text) if self.begins else None
+        return text[: beginning.start() if beginning else 0], calls, reader.gaps + text[reader.at :]
+
+    def _split_python(self, text: str) -> tuple[str, tuple[Call, ...], str]:
+        if not self.begins:
+            return "", parse_corrected(text), ""
+        if not (opening := self.begins.search(text)):
+            raise Undecodable(f"there is no {self.opening.strip()!r}")
+        body = _inside_texts(self.closing).match(text, opening.end())
+        inside, end = (body[0], body.end()) if body else ("", opening.end())
+        by_line = "\n" in self.between
+        calls = parse_corrected_statements(inside.strip()) if by_line else parse_corrected(f"[{inside}]")
+        rest = _compile(f" {self.closing} ").match(text, end)
+        return text[: opening.start()], calls, text[rest.end() if rest else end :]
 
 
 class _CallsReader:
@@ -157,14 +171,19 @@ class _CallsReader:
     def __init__(self, syntax: NativeSyntax, text: str, schemas: Mapping[str, Schema]) -> None:
         self.syntax, self.text, self.schemas = syntax, text, schemas
         self.at = 0
+        self.gaps = ""
+        """The words between calls."""
         self.parts = _split_template(syntax.call)
         self.pair_parts = _split_template(syntax.pair)
+        self.opening = _compile(f"{syntax.opening} ")
 
     def read_calls(self) -> Iterable[Call]:
         """Read groups of calls until no more begins. Raises ``Undecodable`` where there is none at all."""
         begins = self.syntax.begins
         while beginning := begins.search(self.text, self.at) if begins else self._match_start():
-            self.at = beginning.end() if self.syntax.opening else beginning.start()
+            self.gaps += self.text[self.at : beginning.start()] if self.at else ""
+            opening = self.opening.match(self.text, beginning.start())
+            self.at = opening.end() if opening else beginning.start()
             yield from self._read_group()
             if begins is None and self.text[self.at :].strip():
                 raise self._refuse("more text follows the calls")
@@ -172,7 +191,7 @@ class _CallsReader:
             raise Undecodable(f"there are no calls of the syntax {self.syntax.name}")
 
     def _match_start(self) -> re.Match[str] | None:
-        return None if self.at else _compile(rf"{self.syntax.opening} ").match(self.text)
+        return None if self.at else _WHITE_SPACE.match(self.text)
 
     def _read_group(self) -> Iterable[Call]:
         between, closing = _compile(f" {self.syntax.between} "), _compile(f" {self.syntax.closing} ")
@@ -187,10 +206,11 @@ class _CallsReader:
                 return
             separator = between.match(self.text, self.at)
             at = separator.end() if separator else self.at
-            if not self.text[at:].strip():
+            if _skip(self.text, at) == len(self.text):
                 self.at = at
                 return
             if not self.syntax.opening and self.syntax.begins:
+                self.at = at
                 return
             if separator is None:
                 raise self._refuse("neither another call nor the end of the calls follows")
@@ -202,7 +222,8 @@ class _CallsReader:
         for part, following in zip(self.parts, [*self.parts[1:], None], strict=True):
             match part:
                 case re.Pattern():
-                    self._pass(part)
+                    if following or not self._is_cut_end():
+                        self._pass(part)
                 case "name":
                     name = self._read_until(self._find_end_of_name(following)).strip()
                 case "index":
@@ -220,6 +241,14 @@ class _CallsReader:
         if not name or "\n" in name:
             raise self._refuse("a call has no name")
         return as_call(name, arguments)
+
+    def _is_cut_end(self) -> bool:
+        """Pass the last tags of a text that lacks the very last ones of its call; tell whether it does."""
+        rest = "".join(self.text[self.at :].split())
+        end = "".join(_PLACE.split(self.syntax.call)[-1].split())
+        is_cut = rest.endswith(">") and rest != end and end.startswith(rest)
+        self.at = len(self.text) if is_cut else self.at
+        return is_cut
 
     def _find_end_of_name(self, following: re.Pattern[str] | str | None) -> re.Pattern[str]:
         if following in ("pairs", _WHITE_SPACE):
@@ -441,11 +470,11 @@ def read_answer(
     functions = (as_mapping(tool.get("function")) for tool in tools)
     schemas = {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
     try:
-        calls = syntax.read_calls(text, schemas)
+        words, calls, _ = syntax.split_text(text, schemas)
     except Undecodable:
         return replace(completion, ending=Ending.MALFORMED) if begins else completion
     tool_calls = [
         ToolCall(call.name, _write_json(call.arguments), f"call_{index}") for index, call in enumerate(calls)
     ]
     # Later requests have the calls where the interface has a place for them.
-    return replace(completion, tool_calls=tuple(tool_calls), message=None)
+    return replace(completion, text=words.strip() or None, tool_calls=tuple(tool_calls), message=None)

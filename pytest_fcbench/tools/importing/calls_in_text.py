@@ -22,10 +22,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults, strip_fence
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.text import as_mapping, read_json_at, read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import Call, drop_reasoning
 from pytest_fcbench.tools.importing.offered_tools import (
     LoggedCall,
@@ -40,20 +41,8 @@ from pytest_fcbench.tools.importing.offered_tools import (
 )
 
 _NOTATIONS: Sequence[tuple[str, str]] = (
-    # gpt-oss: the channel of reasoning, and the name in the head of a message.
-    (r"<\|channel\|>analysis<\|message\|>.*?<\|end\|>", ""),
-    (
-        r"(?:<\|start\|>assistant)?<\|channel\|>\w+ to=functions\.([\w.-]+).*?<\|message\|>",
-        "<|tool_call|>\\1\n",
-    ),
-    (r"(?m)^[ \t]*Action:[ \t]*`?([\w.-]+)`?[ \t]*\n\s*Action Input:", "<tool_call>\\1\n"),
     (r"```tool_(?:code|calls?)\b(.*?)```", r"<tool_call>\1</tool_call>"),
-    (r"<function(?:=| name=)[\"']?([\w.-]+)[\"']?>", r"<tool_call><invoke name=\1>"),
-    (r"<invoke name=[\"']?([\w.-]+)[\"']?>", r"<tool_call><invoke name=\1>"),
-    (r"</function>|</invoke>", "</tool_call>"),
-    (r"functools(?=\[)|<<function>>", "<tool_call>"),
-    (r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>", "<tool_call>"),
-    (r"<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|\[ARGS\]|\[CALL_ID\]\w+", "\n"),
+    (r"<<function>>", "<tool_call>"),
 )
 """Notations of families in the words of one: a tag, and in it what is called."""
 
@@ -66,12 +55,6 @@ _CLOSING = re.compile(
     r"|</(?:antml:)?function_?calls?>|</minimax:tool_call>|<end_function_call>|<\|endoftext\|>|<\|e[o]\w_id\|>|<\|im_end\|>|<\|call\|>"
     r"|<\|eot?m?\|>|</s>"
 )
-_ARGUMENT = re.compile(
-    r"<(?:parameter)(?:=| name=)[\"']?([\w.-]+)[\"']?[^>]*>(.*?)</parameter>"
-    r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>",
-    re.DOTALL,
-)
-_NAMED_CALL = re.compile(r"(?:<invoke name=)?(?:functions\.)?([\w.-]+)(?::\d+)?>?\s*(.*)", re.DOTALL)
 _PYTHON_TEXT = r"(?P<quote>\"{3}|'{3}|[\"'])(?:\\.|(?!(?P=quote))[^\\])*(?P=quote)"
 _LOOKS = re.compile(
     r"<\W{0,2}(?:\w+:)?(?:tools?|functions?|invoke|call)(?:[_ ]?calls?)?\b"
@@ -118,6 +101,7 @@ class _TextReader:
 
     def __init__(self, tools: Sequence[Mapping[str, object]]) -> None:
         self._schemas = {name_tool(tool): find_parameters(tool) for tool in tools if name_tool(tool)}
+        self._native_schemas = {name: {"properties": schemas} for name, schemas in self._schemas.items()}
         self._shown = {_show_name(name): name for name in self._schemas}
         self._names = (
             "|".join(sorted({*map(re.escape, self._schemas), *map(re.escape, self._shown)})) or r"(?!)"
@@ -158,7 +142,11 @@ class _TextReader:
             marked_text = re.sub(pattern, replacement, marked_text, flags=re.DOTALL)
         with suppress(_NoCalls):
             if _OPENING.search(marked_text):
-                words, calls = self.read_marked(strip_fence(marked_text), text)
+                with suppress(_NoCalls):
+                    words, calls = self.read_marked(strip_fence(marked_text), text)
+                    return replace(message, text=words, calls=calls)
+            if read := self.read_native(text):
+                words, calls = read
                 return replace(message, text=words, calls=calls)
             if marked_text.startswith(self._beginnings) and not _SHOWING.search(question):
                 return replace(message, text="", calls=self.read_unmarked(marked_text))
@@ -166,14 +154,29 @@ class _TextReader:
             message, has_unread_call=bool(_OPENING.search(marked_text)) or self.looks_like_call(text)
         )
 
+    def read_native(self, text: str) -> tuple[str, tuple[LoggedCall, ...]] | None:
+        """Read the words of a text and the calls behind them, in the native syntax that all of it has."""
+        for syntax in NATIVE_SYNTAXES.values():
+            if syntax.begins and syntax.begins.search(text):
+                with suppress(Undecodable, WrongFormat, _NoCalls), refuse_faults():
+                    words, calls, rest = syntax.split_text(text, self._native_schemas)
+                    read = tuple(map(self._place_arguments, calls))
+                    if (
+                        read
+                        and not _CLOSING.sub("", rest).strip()
+                        and all(each.name in self._schemas for each in read)
+                        and not self.is_shown(words, text[len(words) :])
+                    ):
+                        return words.strip(), read
+        return None
+
     def read_marked(self, marked_text: str, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
         """Read the words before marks, and the calls behind them, up to the end of a text."""
         words, *pieces = _OPENING.split(marked_text)
-        is_token = marked_text[len(words) : len(words) + 2] in ("<|", "<｜", "[T")
-        # An explanation shows tags in a line or a fence; a token is never shown.
-        is_shown = not is_token and (words.rpartition("\n")[2].strip() or words.count("```") % 2)
         split = [_CLOSING.split(piece) for piece in pieces]
-        if is_shown or self.looks_like_call(words) or any("".join(rest).strip() for _, *rest in split):
+        if self.is_shown(words, marked_text[len(words) :]) or any(
+            "".join(rest).strip() for _, *rest in split
+        ):
             raise _NoCalls
         calls: list[LoggedCall] = []
         try:
@@ -184,6 +187,13 @@ class _TextReader:
         if not calls:
             raise _NoCalls
         return _CLOSING.sub("", words).strip(), tuple(calls)
+
+    def is_shown(self, words: str, calls_text: str) -> bool:
+        """Tell whether calls behind these words may be an example, or the second attempt."""
+        # An explanation shows tags in a line or a fence; a token is never shown.
+        is_token = calls_text.startswith(("<|", "<｜", "[T"))
+        is_example = not is_token and bool(words.rpartition("\n")[2].strip() or words.count("```") % 2)
+        return is_example or self.looks_like_call(words)
 
     def read_unmarked(self, text: str) -> tuple[LoggedCall, ...]:
         """Read a text that is calls from end to end, of offered functions or like nothing else."""
@@ -218,31 +228,10 @@ class _TextReader:
         return tuple(replace(call, name=self._find_name(call.name) or call.name) for call in calls)
 
     def read_name_first(self, text: str) -> tuple[LoggedCall, ...]:
-        """Read names with the arguments of each behind it, as JSON or as XML."""
-        calls = []
-        while text:
-            if not (match := _NAMED_CALL.fullmatch(text)) or not (name := self._find_name(match[1])):
-                raise _NoCalls
-            rest = re.sub(r"\A```\w*\s*|\s*```\Z", "", match[2])
-            if arguments := [*_ARGUMENT.finditer(rest)]:
-                schemas = self._schemas.get(name, {})
-                texts = {(each[1] or each[3]).strip(): each[2] or each[4] or "" for each in arguments}
-                values = {
-                    # Only the line ends of the tags' own lines are no part of a value.
-                    key: _read_by_schema(re.sub(r"\A\n|\n\Z", "", value), schemas.get(key))
-                    for key, value in texts.items()
-                }
-                calls.append(LoggedCall(name, values))
-                text = re.sub(r"</?parameters>", "", _ARGUMENT.sub("", rest)).strip()
-            elif not rest and "invoke" in text:
-                return (*calls, LoggedCall(name, {}))
-            else:
-                value, end = read_json_at(rest, strict=False)
-                if not isinstance(value, dict):
-                    raise _NoCalls
-                calls.append(LoggedCall(name, value))
-                text = rest[end:].strip().lstrip(";,").strip()
-        return tuple(calls)
+        """Read a name before its arguments. Raises ``_NoCalls`` and others."""
+        with suppress(Undecodable, WrongFormat):
+            return tuple(map(self._place_arguments, NATIVE_SYNTAXES["glm4"].read_calls(text)))
+        raise _NoCalls
 
     def read_python(self, text: str) -> tuple[LoggedCall, ...]:
         """Read calls as Python writes them, also line by line, and with line ends in texts."""
@@ -295,16 +284,6 @@ class _TextReader:
 
 def _show_name(name: str) -> str:
     return re.sub(r"\W", "_", name)
-
-
-def _read_by_schema(text: str, schema: object) -> object:
-    """Read the text of an argument, which is a text where its parameter is one."""
-    if as_mapping(schema).get("type") in ("string", None):
-        return text
-    try:
-        return load_json(text)
-    except ValueError:
-        return {"true": True, "false": False}.get(text.strip().lower(), text)
 
 
 _ROLES: Mapping[str, str] = {
