@@ -28,7 +28,11 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_bill,
     measure_usage,
 )
-from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls_by_category
+from pytest_fcbench.scorecard.aggregate.call_counts import (
+    StreamDifferences,
+    count_stream_differences,
+    sum_calls_by_category,
+)
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     Score,
@@ -37,7 +41,6 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     score_untrained,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
-from pytest_fcbench.scorecard.aggregate.stream_differences import StreamDifferences, count_stream_differences
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter

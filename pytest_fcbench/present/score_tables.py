@@ -9,7 +9,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Pr
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_bill, format_dollars, format_limits, format_number
 from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
-from pytest_fcbench.scorecard.aggregate.call_counts import sum_calls_by_category
+from pytest_fcbench.scorecard.aggregate.call_counts import count_stream_differences, sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
@@ -21,7 +21,6 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_marked,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
-from pytest_fcbench.scorecard.aggregate.stream_differences import count_stream_differences
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 

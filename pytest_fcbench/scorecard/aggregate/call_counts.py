@@ -1,4 +1,7 @@
-"""The calls of a run, right or not: how many keep their schemas, whether the model calls, and who served it.
+"""The calls and replies of a run, right or not.
+
+Counted are the calls that keep their schemas, the answers that call where those of a reference do, who served
+the answers, and the replies whose stream says something else than the whole one.
 
 Verifiers of vendors report the same of an endpoint: the share of valid calls, and precision and recall of
 calling beside the endpoint of the model's maker.
@@ -10,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.domain.stream_comparison import PARTS
 from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
@@ -89,3 +94,26 @@ def describe_serving(records: Iterable[Record]) -> list[str]:
             more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
             notes.append(f"answers came from {len(names):,} {plural}: {', '.join(names[:_FEW])}{more}")
     return notes
+
+
+@dataclass(frozen=True, slots=True)
+class StreamDifferences:
+    """Counts of replies, each asked for whole and as a stream."""
+
+    __pydantic_config__ = DESCRIBED
+
+    replies: Count
+    different: Count
+    """Replies whose stream differs in this part."""
+    noise: Count
+    """Of these, replies that differ in this part from a second one to an equal request, whole or streamed."""
+
+
+def count_stream_differences(records: Iterable[Record]) -> Mapping[str, StreamDifferences]:
+    """Count by part of a reply; nothing where no stream was compared."""
+    compared = [each for record in records for each in record.streams]
+    different = Counter(part for each in compared for part in each.differences)
+    noise = Counter(part for each in compared for part in each.noise)
+    if not compared:
+        return {}
+    return {part: StreamDifferences(len(compared), different[part], noise[part]) for part in PARTS}
