@@ -110,9 +110,9 @@ _SENTENCE = "The train to the coast leaves at nine from platform four. "
 
 
 def _measure_exponent(examiner: Examiner, way: Way) -> float | None:
-    """Double the length of an argument until it takes long enough to compare three lengths."""
+    """Double the length of an argument until it takes long enough to compare lengths."""
     times: list[float] = []
-    while len(times) < 9 and (len(times) < 3 or times[-1] < _LONG_S):
+    while len(times) < 9 and (len(times) < 4 or times[-1] < _LONG_S):
         call = Call("save_note", {"text": (_SENTENCE * 2 ** (len(times) + 1)).strip()})
         truth = Truth("", (call,), [_TOOL])
         times.append(math.inf)
@@ -124,9 +124,9 @@ def _measure_exponent(examiner: Examiner, way: Way) -> float | None:
             if finding.outcome is Outcome.CRASHED:
                 return None
             times[-1] = min(times[-1], max(seconds, 1e-6))
-            if seconds > _LONG_S:
+            if seconds > 10 * _LONG_S:
                 break
-    return math.log2(times[-1] / times[-3]) / 2
+    return math.log2(times[-1] / times[-4]) / 3
 
 
 @dataclass
@@ -187,7 +187,11 @@ class Examination:
         for way, counts in self.outcomes.items():
             outcomes = [each for each in counts if each is not Outcome.EXACT]
             if outcome := max(outcomes, key=counts.__getitem__, default=None):
-                alike = (each for each in self.failures if self._fails(way, outcome, each.truth))
+                alike = (
+                    each
+                    for each in self.failures
+                    if each.outcome is outcome and self._fails(way, outcome, each.truth)
+                )
                 if known := next(alike, None):
                     known.ways.append(way)
                 else:

@@ -65,6 +65,25 @@ def test_a_fault_gets_its_outcome(
     assert all(text in each.text for each in examination.failures) if text else not examination.failures
 
 
+def test_ways_that_fail_otherwise_do_not_share_a_failure() -> None:
+    examiner = Examiner(TwoFaultsParser(), make_examiner().syntax, split_words)
+    failures = examine_parser("two", examiner, TRUTHS, tuple(Way), shrink_calls).failures
+    assert [(each.ways, each.outcome) for each in failures] == [
+        ([Way.WHOLE], Outcome.LOST),
+        ([Way.TOKENS, Way.BATCHES, Way.ONE_DELTA], Outcome.LEAKED),
+    ]
+
+
+class TwoFaultsParser(FakeParser):
+    """A parser that finds no call in a whole answer, and leaks a tag of a streamed one."""
+
+    def parse_whole(self, answer: Piece, tools: Tools) -> ParsedAnswer:
+        return ParsedAnswer([])
+
+    def parse_pieces(self, pieces: Sequence[Piece], tools: Tools) -> ParsedAnswer:
+        return FakeParser("leaks").parse_pieces(pieces, tools)
+
+
 def test_what_only_a_single_delta_breaks_is_told_of_that_way() -> None:
     examination = _examine("cut_tags")
     assert [way for way, counts in examination.outcomes.items() if Outcome.LOST in counts] == [Way.ONE_DELTA]
