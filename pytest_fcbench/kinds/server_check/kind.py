@@ -231,7 +231,7 @@ def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProp
             else status in check.statuses[name] and (status != 200 or reply.is_good)
         ):
             continue
-        words = f"{prefix}HTTP {status}: {describe_error(reply.exchange)}"
+        words = f"{prefix}{f'HTTP {status}: ' if reply.is_good else ''}{reply}"
         is_refusal = (
             reply.request.drop
             or status in _HAS_NO_PATH

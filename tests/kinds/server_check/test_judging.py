@@ -68,6 +68,12 @@ def test_only_the_doing_of_the_server_decides(name: str, given: ServerReply, fou
     assert judge(name, given) == found
 
 
+def test_a_reply_in_place_of_a_refusal_is_told_in_words() -> None:
+    check = get_check(next(entry for entry in list_checks() if entry.id == "error_messages"))
+    verdict = judge_rounds(check, [{"reply": chat({"content": "Hello."}, "stop")}])
+    assert verdict.reason == "HTTP 200: 'Hello.'; finish_reason stop"
+
+
 @each_case("status, found", [(200, Passed), (400, Failed), (500, Failed)])
 def test_the_request_after_a_refused_one_has_to_be_answered(status: int, found: type[Verdict]) -> None:
     check = get_check(next(entry for entry in list_checks() if entry.id == "error_after"))
