@@ -23,7 +23,8 @@ from pytest_fcbench.present.html.board_page import render_boards
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import write_end, write_tables
-from pytest_fcbench.present.tables import FORMATS, Table
+from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
