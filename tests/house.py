@@ -156,6 +156,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "jinja2": {"codecs/dialogues/written_prompt.py", "present/html/templates.py"},
     "pydantic": {
         "codecs/dialogues/api_dialogue.py",
+        "codecs/decoders/native_syntaxes.py",
         "codecs/function_docs/python_code.py",
         *(f"formats/{name}.py" for name in ("function_docs", "questions", "rows")),
         *(f"kinds/{name}/entries.py" for name in ("golden_path", "server_check", "server_turns", "state")),

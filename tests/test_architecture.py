@@ -277,6 +277,7 @@ OUTSIDE = frozenset(
 """Modules of the network, of files, of processes and of the clock."""
 EXCEPTIONS = {
     "domain/registry.py": ({"importlib.util"}, "looks whether a package is installed, without importing it"),
+    "domain/paths.py": ({"os", "pathlib"}, "tells whether what a user wrote is a path"),
     "domain/tables.py": ({"pathlib"}, "reads tables of the package beside the modules that use them"),
     "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),

@@ -28,7 +28,7 @@ from pytest_fcbench.config.loading import (
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import is_place
+from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.run.history import LATEST, find_run
 from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite

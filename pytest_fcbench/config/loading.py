@@ -30,7 +30,8 @@ from pytest_fcbench.config.values import (
 )
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import escape_controls, is_place
+from pytest_fcbench.domain.paths import is_place
+from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
 
 V = TypeVar("V")

@@ -8,10 +8,8 @@ fail there, far from its cause.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 _LONGEST = 600
@@ -107,12 +105,6 @@ DEEPEST_OF_REPLY = 100
 TOO_DEEP = f"nested more than {DEEPEST} deep"
 _DECODER = json.JSONDecoder()
 _CONTAINERS = frozenset({dict, list})
-
-
-def is_place(text: str | Path) -> bool:
-    """Tell whether a file or folder is at a path; no text that cannot be one, such as a long one, is."""
-    # Path.exists() fails for these before Python 3.14.
-    return os.path.exists(text)  # noqa: PTH110
 
 
 def read_json_text(text: str | bytes, **options: Any) -> Any:

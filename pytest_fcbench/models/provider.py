@@ -23,6 +23,7 @@ from pathlib import Path
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, find_native_syntax
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.prompting import (
     DEFAULT_SYNTAX,
     Mode,
@@ -31,7 +32,6 @@ from pytest_fcbench.domain.prompting import (
     Prompting,
     Reasoning,
 )
-from pytest_fcbench.domain.text import is_place
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.official_models import find_family
 from pytest_fcbench.models.protocol import Model

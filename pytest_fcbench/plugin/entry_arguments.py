@@ -12,7 +12,7 @@ import pytest
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Stratum
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
-from pytest_fcbench.domain.text import is_place
+from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.plugin.project import (
     find_highest_folder,
     find_place,

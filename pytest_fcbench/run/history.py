@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.text import is_place, read_json_text
+from pytest_fcbench.domain.paths import is_place
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
 from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_head

@@ -17,8 +17,9 @@ from types import MappingProxyType
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.domain.text import is_place, read_json_text
+from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.suites import bfcl, complexfuncbench, core, wire
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from pytest_fcbench.domain.text import (
     cut_text,
     escape_controls,
     escape_surrogates,
-    is_place,
     make_printable,
     read_json_at,
     read_json_text,
@@ -162,10 +160,3 @@ def test_json_text_is_read_in_one_place() -> None:
         # Its values are no JSON, and are made by a process that is confined.
         "execution/sandbox/frames.py",
     }
-
-
-def test_a_text_that_no_file_can_have_as_its_name_is_no_place(tmp_path: Path) -> None:
-    assert is_place(tmp_path)
-    assert is_place(str(tmp_path))
-    for text in ("a" * 300, "a\0b", str(tmp_path / "none")):
-        assert not is_place(text)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol, TypeAlias
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.explanation import Explanation, ShownParameter, ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import write_value
@@ -262,7 +262,7 @@ def _describe_entry(entry: Entry, truth: ShownTruth, shared_texts: _Shared) -> J
         turns.append(turn)
     description: Json = {"turns": turns, "functions": [shared_texts.function(doc) for doc in entry.functions]}
     # The requests of a check say less in the list than the property.
-    if entry.category.kind == "server_check" and truth.rule:
+    if entry.category.group is Group.SERVER and not entry.functions and truth.rule:
         description["title"] = truth.rule
     for turn, calls in zip(turns, truth.turns, strict=False):
         turn["truth"] = list(calls)
