@@ -183,19 +183,20 @@ class Examination:
                 self.size += len(text.encode())
 
     def find_failures(self, shrink: Shrink) -> None:
-        """Find the smallest failure of each way; ways that fail alike share it."""
+        """Find the smallest failure of each way; ways that fail for the same text share it."""
         for way, counts in self.outcomes.items():
             outcomes = [each for each in counts if each is not Outcome.EXACT]
             if outcome := max(outcomes, key=counts.__getitem__, default=None):
+                failure = self._shrink_failure(self._first[way, outcome], shrink)
                 alike = (
                     each
                     for each in self.failures
-                    if each.outcome is outcome and self._fails(way, outcome, each.truth)
+                    if (each.outcome, each.text) == (failure.outcome, failure.text)
                 )
                 if known := next(alike, None):
                     known.ways.append(way)
                 else:
-                    self.failures.append(self._shrink_failure(self._first[way, outcome], shrink))
+                    self.failures.append(failure)
 
     def _shrink_failure(self, failure: ParserFailure, shrink: Shrink) -> ParserFailure:
         # A text that takes seconds is not tried a hundred times.
