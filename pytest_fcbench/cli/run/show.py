@@ -137,7 +137,7 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
     scorecard: Path | None = arguments.scorecard
     suite = name.partition(":")[0]
     if not (scorecard or arguments.model or arguments.expected) and (folder := find_runs_folder()):
-        scorecard = _find_run(arguments, name, folder)
+        scorecard = find_run_of_entry(arguments, name, folder)
         if scorecard:
             print(f"run {scorecard.stem}")
     card = load_scorecard(scorecard) if scorecard else None
@@ -156,10 +156,10 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
     earlier = card.facts.earlier if card else ()
     transcripts = _replay_earlier(context, entry, earlier, memories)
     converse = partial(context.converse, memories=memories) if transcripts else None
-    record = _find_record(card, entry)
+    record = find_record(card, entry)
     with closing(Session(context, converse=converse)) as session:
         if record and record.category == FORCED.name:
-            _show_forced_truth(entry, record, session, longest)
+            show_forced_truth(entry, record, session, longest)
             return
         try:
             if scorecard and not entry.expectation.is_judged:
@@ -191,7 +191,8 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
             print_long_lines(sql_tables.render_results(entry, transcript, full=arguments.full))
 
 
-def _find_run(arguments: argparse.Namespace, name: str, folder: Path) -> Path | None:
+def find_run_of_entry(arguments: argparse.Namespace, name: str, folder: Path) -> Path | None:
+    """Find the latest run of an entry, or of one that continues its conversation."""
     if run := find_run_with(name, folder):
         return run
     # A conversation that others continue has no test of its own.
@@ -201,11 +202,12 @@ def _find_run(arguments: argparse.Namespace, name: str, folder: Path) -> Path | 
     return next((run for each in later if (run := find_run_with(each.key, folder))), None)
 
 
-def _find_record(card: Scorecard | None, entry: Entry) -> Record | None:
+def find_record(card: Scorecard | None, entry: Entry) -> Record | None:
+    """Find the Record of an entry in a scorecard; None where either is missing."""
     return next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
 
 
-def _show_forced_truth(entry: Entry, record: Record, session: Session, longest: int | None) -> None:
+def show_forced_truth(entry: Entry, record: Record, session: Session, longest: int | None) -> None:
     """Print what came back of the right calls of an entry, as it was kept.
 
     To judge it again, the way and the syntax of the run would have to be named.

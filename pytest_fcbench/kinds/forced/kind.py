@@ -65,7 +65,7 @@ class ForcedKind(Kind):
         opened: OpenWay | None = None
         try:
             opened = yield from open_way(server, truth.way, truth.syntax)
-            asides = (yield from _hold_conversation(truth.entry, context, server, opened, words)).asides
+            asides = (yield from hold_right_conversation(truth.entry, context, server, opened, words)).asides
         except NotTestableError as lack:
             words.append(f"{UNDECIDED}: {truth.way}\n{lack}")
         except UnansweredRequestError as error:
@@ -108,7 +108,7 @@ class ForcedKind(Kind):
 FORCED_TRUTH = ForcedKind()
 
 
-def _hold_conversation(
+def hold_right_conversation(
     entry: Entry, context: ConversationContext, server: ForcedServer, opened: OpenWay, words: list[str]
 ) -> Asking[Transcript]:
     """Hold the conversation about an entry with its right answers, and put their calls through the server.

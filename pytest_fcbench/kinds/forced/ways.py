@@ -132,29 +132,26 @@ class OpenWay:
 
 def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Asking[OpenWay]:
     """Find the way to use and what the server offers for it. Raises ``NotTestableError``."""
-    yield from _find_server(server)
+    try:
+        yield from server.tokenize_text(_WORD, once=True)
+    except NotTestableError:
+        # Every server answers this, so that a wrong address or name ends the run.
+        message = {"role": "user", "content": "Say hello."}
+        yield from server.send(CHAT, {"messages": [message], "max_tokens": 16}, once=True)
     ways = [way for way in ForcedWay if way is not ForcedWay.AUTO]
     if syntax:
         ways.sort(key=lambda way: way is ForcedWay.ROUND_TRIP)
     lacks = []
     for way in ways if wanted == ForcedWay.AUTO else (ForcedWay(wanted),):
         try:
-            return (yield from _open_named_way(server, way, syntax))
+            return (yield from open_named_way(server, way, syntax))
         except NotTestableError as lack:
             lacks.append(f"{way}: {lack}" if wanted == ForcedWay.AUTO else str(lack))
     raise NotTestableError("; ".join(lacks))
 
 
-def _find_server(server: ForcedServer) -> Asking[None]:
-    """Ask something that every server answers, so that a wrong address or name ends the run."""
-    try:
-        yield from server.tokenize_text(_WORD, once=True)
-    except NotTestableError:
-        message = {"role": "user", "content": "Say hello."}
-        yield from server.send(CHAT, {"messages": [message], "max_tokens": 16}, once=True)
-
-
-def _open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> Asking[OpenWay]:
+def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> Asking[OpenWay]:
+    """Find what a server offers for one way. Raises ``NotTestableError``."""
     opened = OpenWay(way, syntax)
     match way:
         case ForcedWay.ROUND_TRIP:
@@ -165,14 +162,14 @@ def _open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) ->
                 raise NotTestableError(f"{SERVER_INFO} names no tool_call_parser")
             opened = replace(opened, parser=str(parser))
         case ForcedWay.CHOICE | ForcedWay.GRAMMAR:
-            opened = replace(opened, member=(yield from _find_member(server, way)))
+            opened = replace(opened, member=(yield from find_member(server, way)))
     if opened.syntax is None:
         try:
             text = yield from write_by_template(server, _SMALL, once=True)
         except NotTestableError:
             if way is ForcedWay.ROUND_TRIP:
                 raise
-            return (yield from _guess_syntax(server, opened))
+            return (yield from guess_syntax(server, opened))
     else:
         text = yield from _write_text(server, opened, _SMALL, once=True)
     # Whether the calls are right is not the question yet.
@@ -180,7 +177,8 @@ def _open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) ->
     return opened
 
 
-def _find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
+def find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
+    """Find the member of a request by which a server leaves a model one text."""
     lacks = []
     for member in _MEMBERS[way]:
         body = {**_SMALL.chat_request, "temperature": 0, "max_tokens": 32, **member(_WORD)}
@@ -191,7 +189,7 @@ def _find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
     raise NotTestableError(f"the server leaves the model other texts ({'; '.join(lacks)[:300]})")
 
 
-def _guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
+def guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
     """Find the first native syntax that the server reads back. Raises ``NotTestableError``."""
     for name in NATIVE_SYNTAXES:
         guess = replace(opened, syntax=name, is_guessed=True)
@@ -262,11 +260,11 @@ def put_through(
     returned = yield from _PUT[opened.way](server, opened, step, text, False)
     if opened.way is ForcedWay.PARSE or not any(find_difference(step, each) for each in returned):
         return text, returned
-    reason = yield from _find_spelt_mark(server, opened, text, returned[0].ids)
+    reason = yield from find_spelt_mark(server, opened, text, returned[0].ids)
     return text, [replace(each, undecided=each.undecided or reason) for each in returned]
 
 
-def _find_spelt_mark(
+def find_spelt_mark(
     server: ForcedServer, opened: OpenWay, text: ForcedText, ids: Sequence[int]
 ) -> Asking[str]:
     """Describe a mark in a text that is not the one token that a model would write; empty without one."""
@@ -290,9 +288,10 @@ _Put = Callable[[ForcedServer, OpenWay, ForcedStep, ForcedText, bool], Asking[Se
 """Puts a text through a server, only whole and once for all entries where the last argument says so."""
 
 
-def _derender(
+def derender_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
 ) -> Asking[Sequence[ReturnedCalls]]:
+    """Give the tokens of a text to the parser of a server, whole and in the pieces of streams."""
     ids, prompt = text.ids, text.prompt
     if not ids:
         ids = yield from server.tokenize_text(text.text, once=is_probe)
@@ -301,8 +300,8 @@ def _derender(
     body = {"generate_response": {**_NAMED, "choices": [_make_piece(ids, is_last=True)]}, **shared}
     whole = read_returned((yield from server.send(DERENDER, body, once=is_probe)), "whole")
     returned = [replace(whole, ids=ids, command=write_command(DERENDER, body))]
-    for manner, pieces in () if is_probe else _cut_pieces(ids):
-        returned.append((yield from _stream_pieces(server, manner, pieces, shared)))
+    for manner, pieces in () if is_probe else cut_pieces(ids):
+        returned.append((yield from stream_pieces(server, manner, pieces, shared)))
     return returned
 
 
@@ -313,7 +312,7 @@ def _make_piece(ids: Sequence[int], *, is_last: bool = False) -> Mapping[str, ob
     return {"index": 0, "token_ids": list(ids), "finish_reason": "stop" if is_last else None}
 
 
-def _cut_pieces(ids: Sequence[int]) -> Iterator[tuple[str, Sequence[Mapping[str, object]]]]:
+def cut_pieces(ids: Sequence[int]) -> Iterator[tuple[str, Sequence[Mapping[str, object]]]]:
     """Yield the ways to cut tokens into the pieces of a stream, the same for the same tokens."""
     draw = random.Random(json.dumps(list(ids)))  # noqa: S311 - no secret
     uneven: list[int] = []
@@ -330,12 +329,14 @@ def _cut_pieces(ids: Sequence[int]) -> Iterator[tuple[str, Sequence[Mapping[str,
         yield manner, [*pieces, _make_piece((), is_last=True)]
 
 
-def _stream_pieces(
+def stream_pieces(
     server: ForcedServer,
     manner: str,
     pieces: Sequence[Mapping[str, object]],
     shared: Mapping[str, object],
 ) -> Asking[ReturnedCalls]:
+    """Give the pieces of a stream to the parser of a server and join what comes back."""
+
     def make_body(piece: object, state: object) -> Mapping[str, object]:
         chunk = {**_NAMED, "choices": [piece]}
         return {"stream": True, "generate_chunk": chunk, "stream_state": state, **shared}
@@ -354,9 +355,10 @@ def _stream_pieces(
     return replace(join_deltas(chunks, manner), error=error, command=command)
 
 
-def _parse_text(
+def parse_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
 ) -> Asking[Sequence[ReturnedCalls]]:
+    """Give a text to the parser of a server as text."""
     body = {"text": text.text, "tools": list(step.tools), "tool_call_parser": opened.parser}
     reply = require_reply((yield from server.send(PARSE, body, once=is_probe)), "whole")
     calls = tuple(
@@ -367,9 +369,10 @@ def _parse_text(
     return [ReturnedCalls("whole", calls, content, error, command=write_command(PARSE, body))]
 
 
-def _leave_one_text(
+def leave_one_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
 ) -> Asking[Sequence[ReturnedCalls]]:
+    """Leave the model one text to say, and read the calls of its answer, whole and streamed."""
     assert opened.member
     # A token has a byte at least.
     limit = len(text.text.encode(errors="replace")) + 32
@@ -391,9 +394,9 @@ def _leave_one_text(
 
 
 _PUT: Mapping[ForcedWay, _Put] = {
-    ForcedWay.ROUND_TRIP: _derender,
-    ForcedWay.DERENDER: _derender,
-    ForcedWay.PARSE: _parse_text,
-    ForcedWay.CHOICE: _leave_one_text,
-    ForcedWay.GRAMMAR: _leave_one_text,
+    ForcedWay.ROUND_TRIP: derender_text,
+    ForcedWay.DERENDER: derender_text,
+    ForcedWay.PARSE: parse_text,
+    ForcedWay.CHOICE: leave_one_text,
+    ForcedWay.GRAMMAR: leave_one_text,
 }
