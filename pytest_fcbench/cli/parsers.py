@@ -33,7 +33,8 @@ def run_parsers(arguments: argparse.Namespace) -> int:
     for number, ((parser, _), examiner) in enumerate(opened.examiners.items(), 1):
         print(f"{number} of {len(opened.examiners)}: {parser}", file=sys.stderr, flush=True)
         examination = examine_parser(parser, examiner, truths, tuple(Way), shrink_calls)
-        examination.growth = examiner.measure_growth()
+        exponents = map(examiner.measure_growth, (Way.WHOLE, Way.TOKENS))
+        examination.growth = max(filter(None, exponents), default=None)
         examinations.append(examination)
     title = f"{arguments.engine} {opened.version}"
     tables = tuple(tabulate_examinations(title, examinations, opened.untested))

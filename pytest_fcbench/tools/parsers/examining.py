@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.tools.parsers.engine import ENGINES, UnusableParser, open_engine
 from pytest_fcbench.tools.parsers.matrix import Examiner
 from pytest_fcbench.tools.parsers.tokens import build_tokenizer, load_tokenizer, split_tokens
-from pytest_fcbench.tools.parsers.truths import Truth
+from pytest_fcbench.tools.parsers.truths import Truth, write_texts
 
 _TRAINED = 50
 """Truths whose texts a tokenizer is built from."""
@@ -40,8 +39,10 @@ def open_parsers(
     if tokenizer_path:
         tokenizer = load_tokenizer(tokenizer_path)
     else:
-        marks = [mark for syntax in NATIVE_SYNTAXES.values() for mark in syntax.marks]
-        tokenizer = build_tokenizer(marks, _write_all(truths[:_TRAINED]))
+        syntaxes = NATIVE_SYNTAXES.values()
+        marks = [mark for syntax in syntaxes for mark in syntax.marks]
+        texts = (text for syntax in syntaxes for text, _ in write_texts(truths[:_TRAINED], syntax))
+        tokenizer = build_tokenizer(marks, texts)
     engine, rows = open_engine(name, tokenizer), ENGINES[name].syntaxes
     for parser in parsers:
         if parser not in engine.parsers:
@@ -60,10 +61,3 @@ def open_parsers(
             split = partial(split_tokens, tokenizer)
             opened.examiners[parser, syntax] = Examiner(tool_parser, NATIVE_SYNTAXES[syntax], split)
     return opened
-
-
-def _write_all(truths: Sequence[Truth]) -> Iterator[str]:
-    for truth in truths:
-        for syntax in NATIVE_SYNTAXES.values():
-            with suppress(Unwritable):
-                yield truth.write_text(syntax)

@@ -79,17 +79,11 @@ def find_difference(right: object, value: object, place: str) -> str | None:
                 for number, (each, other) in enumerate(zip(right, value, strict=True))
             ]
         case _:
-            return (
-                None if _is_equal(right, value) else f"{place}: {_write_value(right)} → {_write_value(value)}"
-            )
+            # In Python, True equals 1.
+            has_flag = isinstance(right, bool) or isinstance(value, bool)
+            is_equal = right is value if has_flag else right == value
+            return None if is_equal else f"{place}: {_write_value(right)} → {_write_value(value)}"
     return next((text for pair in pairs if (text := find_difference(*pair))), None)
-
-
-def _is_equal(right: object, value: object) -> bool:
-    # In Python, True equals 1.
-    if isinstance(right, bool) or isinstance(value, bool):
-        return right is value
-    return right == value
 
 
 def _write_value(value: object) -> str:

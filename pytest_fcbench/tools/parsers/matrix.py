@@ -6,7 +6,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -23,7 +22,7 @@ from pytest_fcbench.tools.parsers.judging import (
     judge_answer,
     limit_cpu,
 )
-from pytest_fcbench.tools.parsers.truths import Truth
+from pytest_fcbench.tools.parsers.truths import Truth, write_texts
 
 Split: TypeAlias = Callable[[str], Sequence[Piece]]
 """Splits the text of an answer into a piece for each token."""
@@ -31,6 +30,18 @@ MOST_CPU_S = 3.0
 """A parser that takes more processor time for one answer is stopped: it is slow."""
 _MOST_SLOW = 3
 """After so many slow answers longer ones are counted as slow, without a try."""
+
+
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "save_note",
+        "description": "Save a note.",
+        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    },
+}
+_LONG_S = 0.1
+_SENTENCE = "The train to the coast leaves at nine from platform four. "
 
 
 class Way(StrEnum):
@@ -88,45 +99,27 @@ class Examiner:
             finding = AnswerFinding(Outcome.CRASHED, f"{type(error).__name__}: {error}")
         return finding, process_time() - start
 
-    def measure_growth(self) -> float | None:
+    def measure_growth(self, way: Way) -> float | None:
         """Measure how processor time grows with the length of an answer: 1 in proportion, 2 with its square.
 
-        The worse of whole and by token; None where the syntax cannot hold a long text, or the parser fails.
+        An argument is doubled until it takes long enough to compare lengths. None where the syntax cannot
+        hold a long text, or the parser fails.
         """
-        exponents = [_measure_exponent(self, way) for way in (Way.WHOLE, Way.TOKENS)]
-        return max(filter(None, exponents), default=None)
-
-
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "save_note",
-        "description": "Save a note.",
-        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
-    },
-}
-_LONG_S = 0.1
-_SENTENCE = "The train to the coast leaves at nine from platform four. "
-
-
-def _measure_exponent(examiner: Examiner, way: Way) -> float | None:
-    """Double the length of an argument until it takes long enough to compare lengths."""
-    times: list[float] = []
-    while len(times) < 9 and (len(times) < 4 or times[-1] < _LONG_S):
-        call = Call("save_note", {"text": (_SENTENCE * 2 ** (len(times) + 1)).strip()})
-        truth = Truth("", (call,), [_TOOL])
-        times.append(math.inf)
-        for _ in range(3):
-            try:
-                finding, seconds = examiner.examine(truth, way)
-            except Unwritable:
-                return None
-            if finding.outcome is Outcome.CRASHED:
-                return None
-            times[-1] = min(times[-1], max(seconds, 1e-6))
-            if seconds > 10 * _LONG_S:
-                break
-    return math.log2(times[-1] / times[-4]) / 3
+        times: list[float] = []
+        while len(times) < 9 and (len(times) < 4 or times[-1] < _LONG_S):
+            call = Call("save_note", {"text": (_SENTENCE * 2 ** (len(times) + 1)).strip()})
+            times.append(math.inf)
+            for _ in range(3):
+                try:
+                    finding, seconds = self.examine(Truth("", (call,), [_TOOL]), way)
+                except Unwritable:
+                    return None
+                if finding.outcome is Outcome.CRASHED:
+                    return None
+                times[-1] = min(times[-1], max(seconds, 1e-6))
+                if seconds > 10 * _LONG_S:
+                    break
+        return math.log2(times[-1] / times[-4]) / 3
 
 
 @dataclass
@@ -220,11 +213,7 @@ def examine_parser(
 ) -> Examination:
     """Examine a parser over right answers, the shortest first, and look for the smallest failures."""
     examination = Examination(name, examiner, {way: Counter() for way in ways})
-    texts: list[tuple[str, Truth]] = []
-    for truth in truths:
-        with suppress(Unwritable):
-            texts.append((truth.write_text(examiner.syntax), truth))
-    for text, truth in sorted(texts, key=lambda each: len(each[0])):
+    for text, truth in sorted(write_texts(truths, examiner.syntax), key=lambda each: len(each[0])):
         examination.add_truth(truth, text)
     examination.find_failures(shrink)
     return examination

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, islice, zip_longest
 
 from pytest_fcbench.codecs.call_schemas import has_schema
-from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, Unwritable
 from pytest_fcbench.codecs.presenting import build_first_request, select_tool_calls
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.function_doc import Schema
@@ -45,6 +46,13 @@ class Truth:
     def write_text(self, syntax: NativeSyntax) -> str:
         """Write the calls as a model would. Raises ``Unwritable`` where the syntax cannot hold them."""
         return syntax.write_calls(self.calls, self._schemas)
+
+
+def write_texts(truths: Iterable[Truth], syntax: NativeSyntax) -> Iterator[tuple[str, Truth]]:
+    """Write the truths that a syntax can hold."""
+    for truth in truths:
+        with suppress(Unwritable):
+            yield truth.write_text(syntax), truth
 
 
 def draw_truths(suites: Iterable[Suite], limit: int) -> list[Truth]:

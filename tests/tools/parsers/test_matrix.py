@@ -132,13 +132,21 @@ class ClockedParser(FakeParser):
         return super().parse_whole(answer, tools)
 
 
-@each_case(("fault", "growth"), [("none", 2), ("crashes", 1)])
-def test_growth_is_the_worse_of_whole_and_by_token(
-    fault: str, growth: float, monkeypatch: pytest.MonkeyPatch
+@each_case(
+    ("fault", "way", "growth"),
+    [
+        ("none", Way.TOKENS, 2),
+        ("none", Way.WHOLE, 1),
+        ("crashes", Way.WHOLE, 1),
+        ("crashes", Way.TOKENS, None),
+    ],
+)
+def test_growth_is_measured_by_doubling(
+    fault: str, way: Way, growth: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_fcbench.tools.parsers.matrix.process_time", lambda: ClockedParser.clock)
     examiner = Examiner(ClockedParser(fault), make_examiner().syntax, split_words)
-    assert examiner.measure_growth() == pytest.approx(growth, abs=0.2)
+    assert examiner.measure_growth(way) == (growth and pytest.approx(growth, abs=0.2))
 
 
 @pytest.mark.parametrize("seed", ["a", "b"])
