@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -20,7 +21,14 @@ from itertools import chain
 from pydantic import TypeAdapter
 
 from pytest_fcbench.codecs.decoders.python import parse_corrected, parse_corrected_statements
-from pytest_fcbench.codecs.decoders.syntax import DEEPEST, Undecodable, as_call
+from pytest_fcbench.codecs.decoders.syntax import (
+    DEEPEST,
+    Undecodable,
+    WrongFormat,
+    as_call,
+    refuse_faults,
+    strip_fence,
+)
 from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.text import (
@@ -40,6 +48,8 @@ class Unwritable(ValueError):  # noqa: N818 - a syntax's "no", not a fault of ou
 _WHITE_SPACE = re.compile(r"\s*")
 _DIGITS = re.compile(r"\d+")
 _OPENING_BRACE = re.compile(r"\{")
+_NOT_IN_NAMES = re.compile(r"[\n\[\]{}\"'<>]")
+"""What no name has that stands in a text by itself."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _MARK = re.compile(
     r"<(?!/?(?:｜DSML｜|function(?!_call>)|parameter|invoke|steptml))[^<>\s=\"{}]+>|\[[A-Z_]+\]|｜DSML｜"
@@ -84,6 +94,12 @@ class NativeSyntax:
         # Some models leave out what stands before all calls.
         firsts = [text for text in (self.opening, _PLACE.split(self.call)[0]) if re.search(r"\w", text)]
         return re.compile("|".join(_compile(text).pattern for text in firsts)) if firsts else None
+
+    def is_read_in(self, text: str) -> bool:
+        """Tell whether a text has calls of this syntax behind their mark, whatever their functions are."""
+        with suppress(Undecodable):
+            return bool(self.begins and self.begins.search(text) and self.read_calls(text))
+        return False
 
     def write_calls(self, calls: Sequence[Call], schemas: Mapping[str, Schema] | None = None) -> str:
         """Write calls as a model would; ``schemas`` are those of the arguments of each function.
@@ -145,15 +161,23 @@ class NativeSyntax:
 
         Raises ``Undecodable``.
         """
-        if self.is_python:
-            return self._split_python(text)
-        reader = _CallsReader(self, text, schemas or {})
-        calls = tuple(reader.read_calls())
+        try:
+            with refuse_faults():
+                if self.is_python:
+                    words, calls, rest = self._split_python(text)
+                    return words, tuple(_name_arguments(call, schemas or {}) for call in calls), rest
+                reader = _CallsReader(self, text, schemas or {})
+                calls = tuple(reader.read_calls())
+        except WrongFormat as error:
+            raise Undecodable(str(error)) from None
         beginning = self.begins.search(text) if self.begins else None
         return text[: beginning.start() if beginning else 0], calls, reader.gaps + text[reader.at :]
 
     def _split_python(self, text: str) -> tuple[str, tuple[Call, ...], str]:
         if not self.begins:
+            # Words such as ``Hello (world)`` read as a call only by chance.
+            if not strip_fence(text).startswith("["):
+                raise Undecodable("calls of this syntax are a list")
             return "", parse_corrected(text), ""
         if not (opening := self.begins.search(text)):
             raise Undecodable(f"there is no {self.opening.strip()!r}")
@@ -163,6 +187,15 @@ class NativeSyntax:
         calls = parse_corrected_statements(inside.strip()) if by_line else parse_corrected(f"[{inside}]")
         rest = _compile(f" {self.closing} ").match(text, end)
         return text[: opening.start()], calls, text[rest.end() if rest else end :]
+
+
+def _name_arguments(call: Call, schemas: Mapping[str, Schema]) -> Call:
+    """Give arguments without a name those of the parameters in their order. Raises ``Undecodable``."""
+    names = [*as_mapping(schemas.get(call.name, {}).get("properties"))]
+    named = dict(zip(names, call.positional, strict=False))
+    if len(named) < len(call.positional) or not named.keys().isdisjoint(call.arguments):
+        raise Undecodable(f"the call of {call.name} has an argument without a name")
+    return replace(call, arguments=named | dict(call.arguments), positional=())
 
 
 class _CallsReader:
@@ -238,14 +271,16 @@ class _CallsReader:
                     arguments = self._read_pairs(as_mapping(self.schemas.get(name, {}).get("properties")))
                 case "notation":
                     arguments, self.at = _read_notation(self.text, self.at, self.syntax.quotes)
-        if not name or "\n" in name:
+        if not name or (_NOT_IN_NAMES.search(name) and "name" in self.parts):
             raise self._refuse("a call has no name")
         return as_call(name, arguments)
 
     def _is_cut_end(self) -> bool:
         """Pass the last tags of a text that lacks the very last ones of its call; tell whether it does."""
-        rest = "".join(self.text[self.at :].split())
         end = "".join(_PLACE.split(self.syntax.call)[-1].split())
+        # A longer rest is not looked at, so that time does not grow with its length for each call.
+        is_long = len(self.text) - self.at > 2 * len(self.syntax.call)
+        rest = "" if is_long else "".join(self.text[self.at :].split())
         is_cut = rest.endswith(">") and rest != end and end.startswith(rest)
         self.at = len(self.text) if is_cut else self.at
         return is_cut
@@ -254,7 +289,9 @@ class _CallsReader:
         if following in ("pairs", _WHITE_SPACE):
             ends = (part for part in (*self.pair_parts[:1], self.parts[-1]) if isinstance(part, re.Pattern))
             return re.compile("|".join((r"\s", *(part.pattern for part in ends))))
-        return following if isinstance(following, re.Pattern) else _OPENING_BRACE
+        if not isinstance(following, re.Pattern):
+            return _OPENING_BRACE
+        return re.compile(_seek(following.pattern))
 
     def _split_object(self, value: object) -> tuple[str, object]:
         name_key, arguments_key = self.syntax.keys
@@ -361,6 +398,11 @@ def _compile(literal: str) -> re.Pattern[str]:
     return re.compile(r"\s*".join(map(re.escape, re.split(r"\s+", literal))))
 
 
+def _seek(pattern: str) -> str:
+    """Return a pattern that is sought from the first of several spaces only, which takes linear time."""
+    return rf"(?<!\s){pattern}" if pattern.startswith(r"\s*") else pattern
+
+
 def _split_template(template: str) -> list[re.Pattern[str] | str]:
     """Split a template into the patterns of its fixed parts and the names of its places."""
     pieces = _PLACE.split(template)
@@ -385,8 +427,9 @@ def _compile_part(literal: str, before: list[str], after: list[str]) -> re.Patte
 
 def _inside_texts(closing: str) -> re.Pattern[str]:
     """Compile what stands before a closing mark that is in no text of Python."""
-    texts = r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\""
-    return re.compile(rf"(?:{texts}|(?!{_compile(closing).pattern}).)*+", re.DOTALL)
+    # A text without an end reaches to that of its line, so that none is looked through twice.
+    texts = r"'(?:[^'\\\n]|\\.?)*+(?:'|$)|\"(?:[^\"\\\n]|\\.?)*+(?:\"|$)"
+    return re.compile(rf"(?:{texts}|(?!{_seek(_compile(closing).pattern)}).)*+", re.DOTALL | re.MULTILINE)
 
 
 def _write_notation(value: object, quotes: str) -> str:

@@ -20,7 +20,6 @@ from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Nati
 from pytest_fcbench.codecs.decoders.prompt_formats import PROMPT_FORMATS
 from pytest_fcbench.codecs.decoders.python import PYTHON, PYTHON_BEHIND_REASONING
 from pytest_fcbench.codecs.decoders.syntax import (
-    OPENING,
     WRONG_FORMAT,
     Calls,
     Prose,
@@ -77,13 +76,28 @@ def find_native_syntax(name: str | None) -> NativeSyntax | None:
     return None if name in SYNTAXES else NATIVE_SYNTAXES.get(name or "")
 
 
+_WRITTEN_AS = {
+    **dict.fromkeys(("arch", "granite_4", "qwen"), "hermes"),
+    **dict.fromkeys(("bitagent", "hammer", "xlam_2"), "xlam"),
+    **dict.fromkeys(("gemini_python", "phi_python", "python"), "pythonic"),
+    "falcon": "granite",
+    "glm": "glm4",
+    "granite_3": "granite_pipe",
+    "llama_3_1": "llama3_json",
+}
+"""The native syntaxes that official readers of another name read."""
+
+
+def find_writer(name: str) -> NativeSyntax | None:
+    """Return the native syntax that writes what a syntax reads; None where calls are no text of the model."""
+    return NATIVE_SYNTAXES.get(_WRITTEN_AS.get(name, name))
+
+
 def guess_syntax(texts: Sequence[str]) -> str | None:
     """Return the syntax of most of these texts by their look, or None."""
-    counts = {
-        name: sum(map(syntax.looks_so, map(str.strip, texts)))
-        for name, syntax in SYNTAXES.items()
-        if syntax and syntax.looks_so
-    }
+    looks = {name: syntax.looks_so for name, syntax in SYNTAXES.items() if syntax and syntax.looks_so}
+    looks |= {name: syntax.is_read_in for name, syntax in NATIVE_SYNTAXES.items() if name not in SYNTAXES}
+    counts = {name: sum(map(looks_so, map(str.strip, texts))) for name, looks_so in looks.items()}
     # A tie goes to a syntax of a model's own: a list of Python calls may also occur in prose.
     most = max(counts, key=lambda name: (counts[name], name != "python"))
     return most if counts[most] else None
@@ -236,6 +250,15 @@ class OddNames:
         )
 
 
+_CALL_MARK = re.compile(
+    "|".join(
+        [
+            *("<tool_call", "<function"),
+            *sorted({re.escape(mark) for syntax in NATIVE_SYNTAXES.values() for mark in syntax.marks[:1]}),
+        ]
+    )
+)
+"""The beginnings of calls that no prose has: tags, and tokens of models."""
 _QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
 _NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{0,9}\w++\s?=")
 
@@ -270,10 +293,10 @@ class OfferedFunctions:
     def looks_like_call(self, text: str, *, calls_are_text: bool) -> bool:
         """Tell whether a text looks like a broken call of an offered function, not like prose about it.
 
-        A tool-call tag or the name in a JSON object; where calls are asked for as text, also a name
-        followed by ``(`` and a named argument.
+        The mark of any model's calls or the name in a JSON object; where calls are asked for as text, also
+        a name followed by ``(`` and a named argument.
         """
-        if "<tool_call" in text or "<function" in text:
+        if _CALL_MARK.search(text):
             return True
         names = _QUOTED_NAME.findall(text)
         if calls_are_text:
@@ -316,7 +339,8 @@ def read_corrected(
         is_attempt = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if is_attempt else abstention
     # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
-    is_bare = not strip_fence(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
+    bare_text = strip_fence(text)
+    is_bare = not bare_text.startswith(("[", "{")) and not _CALL_MARK.match(bare_text)
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in calls):
         return abstention
     return Calls(tuple(offer.normalise_call(call) for call in calls))

@@ -251,6 +251,7 @@ another way, see ``QWEN``.
 
 
 _MINICPM_START, _MINICPM_END = "<|tool_call_start|>", "<|tool_call_end|>"
+_MINICPM_LOOK = re.compile(re.escape(_MINICPM_START) + r"(?!\s*\[)")
 _THOUGHT_START, _THOUGHT_END = "<|thought_start|>", "<|thought_end|>"
 
 
@@ -295,7 +296,7 @@ def _select_behind(mark: str, text: str) -> str:
 
 MINICPM = read_json_calls(
     parse_minicpm,
-    lambda text: _MINICPM_START in text or text.startswith(_THOUGHT_START),
+    lambda text: bool(_MINICPM_LOOK.search(text)) or text.startswith(_THOUGHT_START),
     write=write_spaced,
     carried_out=read_minicpm_texts,
 )
@@ -307,6 +308,7 @@ format and not unreadable; to carry out it has none.
 
 
 _MINING_OPENING, _MINING_CLOSING = "<tool_calls>\n", "\n</tool_calls>"
+_MINING_LOOK = re.compile(_MINING_OPENING + r"\s*[\[{]")
 
 
 def parse_mining(text: str) -> tuple[Call, ...]:
@@ -345,7 +347,7 @@ def read_mining_object_texts(parts: Sequence[ToolCall | str]) -> tuple[str, ...]
 
 MINING = read_json_calls(
     parse_mining,
-    lambda text: _MINING_OPENING in text,
+    lambda text: bool(_MINING_LOOK.search(text)),
     parts=read_mining_objects,
     write=write_spaced,
     carried_out=read_mining_texts,

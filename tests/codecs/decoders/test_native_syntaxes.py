@@ -17,9 +17,11 @@ from pytest_fcbench.codecs.decoders.native_syntaxes import (
     read_answer,
     read_untyped,
 )
-from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
+from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall
 from tests.cases import each_case
+from tests.codecs.hostile import must_end
 from tests.hostile_texts import HOSTILE_TEXTS
 
 TWO_CALLS = (
@@ -143,6 +145,9 @@ def test_untyped_values_are_read_by_their_schema(
         ("qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n1\n"),
         ("glm45", "<tool_call>\n</tool_call>"),
         ("gemma4", "<|tool_call>call:f{a:{b:1}<tool_call|>"),
+        ("mistral_v13", '[TOOL_CALLS] [{"name": "f", "arguments": {}}]'),
+        ("pythonic", "Hello (world)"),
+        ("olmo3", "<function_calls>\nf('a')\n</function_calls>"),
         ("apertus", '<|tools_prefix|>[{"f": {}, "g": {}}]<|tools_suffix|>'),
         (
             "kimi_k2",
@@ -152,7 +157,7 @@ def test_untyped_values_are_read_by_their_schema(
     ],
 )
 def test_broken_calls_are_undecodable(name: str, text: str) -> None:
-    with pytest.raises((Undecodable, WrongFormat)):
+    with pytest.raises(Undecodable, match=r"\w"):
         NATIVE_SYNTAXES[name].read_calls(text)
 
 
@@ -165,7 +170,7 @@ def test_any_text_is_read_or_refused(syntax: NativeSyntax, data: st.DataObject) 
         + data.draw(st.sampled_from(["", "x", "\n", *syntax.marks, *[*HOSTILE_TEXTS.values()][:8]]))
         + written[end:]
     )
-    with suppress(Undecodable, WrongFormat):
+    with suppress(Undecodable):
         syntax.read_calls(text)
 
 
@@ -196,3 +201,28 @@ def test_an_answer_without_readable_calls_stays_and_broken_ones_are_told() -> No
     broken = read_answer(Completion(text="<tool_call>\n<function=f>\n<parameter=a>"), syntax, TOOLS)
     assert broken.tool_calls is None
     assert broken.ending is Ending.MALFORMED
+
+
+def test_values_without_a_name_get_those_of_the_parameters() -> None:
+    schemas: Mapping[str, Schema] = {"f": {"properties": {"a": {}, "b": {}}}}
+    syntax = NATIVE_SYNTAXES["lfm2"]
+    opening, closing = syntax.marks
+    compare(syntax.read_calls(f"{opening}[f(1, b=2)]{closing}", schemas), [Call("f", {"a": 1, "b": 2})])
+    for arguments in ("1, a=2", "1, 2, 3"):
+        with pytest.raises(Undecodable, match="an argument without a name"):
+            syntax.read_calls(f"{opening}[f({arguments})]{closing}", schemas)
+
+
+@each_case("name", NATIVE_SYNTAXES)
+def test_hostile_texts_are_read_at_once(name: str) -> None:
+    syntax = NATIVE_SYNTAXES[name]
+    written = syntax.write_calls([Call("zz", {"a": "x"})])
+    named = written.partition("zz")[0] + "zz"
+    for piece in (written, written[: len(written) // 2], named, "(a='\\'", r"\'", "<", "{", " "):
+        text = named + piece * (50_000 // len(piece))
+
+        def read(text: str = text) -> None:
+            with suppress(Undecodable):
+                syntax.read_calls(text)
+
+        must_end(read)

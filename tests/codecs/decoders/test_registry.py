@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders import registry
 from pytest_fcbench.codecs.decoders import registry as execution_text
+from pytest_fcbench.codecs.decoders.families import FAMILY_SYNTAXES
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     OfferedFunctions,
+    find_writer,
     guess_syntax,
     list_calls_to_make,
     list_run_syntaxes,
@@ -89,6 +93,62 @@ def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> N
     assert syntax.official.keys() == syntax.corrected.keys() == set(Language)
 
 
+LOOKS_LIKE = {
+    **dict.fromkeys(("hermes", "hermes_oneline", "ernie45"), "qwen"),
+    **dict.fromkeys(("llama3_json", "llama3_json_tag"), "llama_3_1"),
+    **dict.fromkeys(("pythonic", "mistral"), "python"),
+    "cohere": None,
+    "granite": "falcon",
+    "granite_pipe": "phi",
+    "mimo": "qwen3_coder",
+    "glm47": "glm45",
+    "glm4": "glm",
+}
+"""Native syntaxes whose calls look like those of another syntax, which mostly reads them as well."""
+
+
+def write_native(name: str) -> str:
+    return NATIVE_SYNTAXES[name].write_calls([Call("get.it", {"a": 1, "b": "x y"})])
+
+
+UNWRITTEN = {"cohere", "gemini", "nova", "gorilla", "think_agent", "python_behind_reasoning"}
+"""Syntaxes that are an interface's own list, or that no model writes alone."""
+
+
+@each_case("name", [*FAMILY_SYNTAXES, "python"])
+def test_official_readers_read_what_the_native_syntax_of_a_family_writes(name: str) -> None:
+    writer, syntax = find_writer(name), SYNTAXES[name]
+    assert (writer is None or name == "cohere") == (name in UNWRITTEN)
+    if not writer or not syntax or name in UNWRITTEN:
+        return
+    calls = (Call("get.it", {"a": [1, "x y"], "b": {"c": 2.5}}), Call("f", {"d": "æ"}))[: writer.most]
+    text = writer.write_calls(calls)
+    # A server takes the token away, and the official reader sees the list behind it.
+    text = text.removeprefix("[TOOL_CALLS] ") if name == "mistral" else text
+    assert syntax.official[Language.PYTHON](text) == calls
+
+
+def test_official_readers_of_two_families_lose_some_of_what_is_written() -> None:
+    for name, value in (("hermes", "it's"), ("llama_3_1", True)):
+        writer, syntax = find_writer(name), SYNTAXES[name]
+        assert writer
+        assert syntax
+        text = writer.write_calls([Call("f", {"a": value})])
+        calls: tuple[Call, ...] = ()
+        with suppress(Undecodable):
+            calls = syntax.official[Language.PYTHON](text)
+        assert calls != (Call("f", {"a": value}),)
+
+
+@each_case("name", NATIVE_SYNTAXES)
+def test_a_broken_call_of_any_model_is_no_abstention(name: str) -> None:
+    syntax = NATIVE_SYNTAXES[name]
+    assert isinstance(decode_corrected("I cannot help.", "tool_calls"), Prose)
+    if syntax.marks:
+        broken_text = f"Sure. {syntax.marks[0]} and so on"
+        assert isinstance(decode_corrected(broken_text, "tool_calls"), Unreadable)
+
+
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
@@ -103,6 +163,9 @@ HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
         (['f\n{"x": 1}'], "glm"),
         (["[f(x=1)]", HERMES], "qwen"),
         (["[f(x=1)]", "[f()]", HERMES], "python"),
+        *(([write_native(name)], name) for name in NATIVE_SYNTAXES if name not in LOOKS_LIKE),
+        *(([write_native(name)], guess) for name, guess in LOOKS_LIKE.items()),
+        (["<|tool_calls_section_begin|>"], None),
     ],
 )
 def test_the_syntax_of_most_texts_is_guessed_and_of_as_many_the_models_own(
