@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import FrameType
 from typing import NoReturn
 
-from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.text import read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.parsers.engine import ParsedAnswer
 
@@ -56,7 +56,7 @@ def judge_answer(truth: Sequence[Call], answer: ParsedAnswer) -> AnswerFinding:
             return AnswerFinding(Outcome.WRONG, f"name: {right.name!r} → {call.name!r}")
         try:
             # No arguments at all are sent as an empty text by some servers.
-            arguments = json.loads(call.arguments or "{}")
+            arguments = read_json_text(call.arguments or "{}")
         except (ValueError, TypeError):
             return AnswerFinding(Outcome.WRONG, f"no JSON: {shorten_text(str(call.arguments), 120)}")
         if difference := find_difference(right.arguments, arguments, right.name):

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.presenting import build_first_request, select_tool_ca
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.suites.suite import Suite
@@ -80,7 +80,7 @@ def collect_truths(suite: Suite) -> Iterator[Truth]:
             # With JSON values in the place of source text, and names as the tools have them.
             completion = render_completion(next(steps, ()), entry, prompting, tools)
             calls = [
-                Call(each.name, json.loads(str(each.arguments))) for each in select_tool_calls(completion)
+                Call(each.name, read_json_text(str(each.arguments))) for each in select_tool_calls(completion)
             ]
             truth = Truth(entry.key, tuple(calls), tools)
             text = json.dumps([(each.name, each.arguments) for each in truth.calls])

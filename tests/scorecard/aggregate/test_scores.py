@@ -518,6 +518,7 @@ def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
         "server_must",
         "server_should",
         "server_info",
+        "server_forced",
     }
     assert scored - weighted == {"live_relevance"}
     assert CATEGORIES.keys() - scored == alone | apart
