@@ -22,6 +22,7 @@ from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import conforming, faults, parsing
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
+from pytest_fcbench.server.wrong_answers import ModelFault
 from pytest_fcbench.suites import bfcl, core, wire
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
 from pytest_fcbench.suites.registry import open_suite
@@ -32,22 +33,28 @@ _HOST = "127.0.0.1"
 
 
 def run_serve(arguments: argparse.Namespace) -> int:
-    is_conforming = arguments.model.partition(":")[0] == conforming.NAME
-    models = OracleModel if is_conforming else _find_models(arguments.model)
+    kind, _, syntax = arguments.model.partition(":")
+    is_conforming = kind == conforming.NAME
+    # A server with a template and a parser of its own, which answers any request.
+    has_parser = is_conforming or (kind == "oracle" and bool(syntax))
+    models = OracleModel if has_parser else _find_models(arguments.model)
     wire_faults = {
         text
         for text in arguments.fault or ()
         if text.partition(":")[0] in {*conforming.WireFault, *parsing.ParserFault}
     }
-    if wire_faults and not is_conforming:
+    if wire_faults and not has_parser:
         raise UsageError(
-            f"--fault={min(wire_faults)}: only --model={conforming.NAME} has this fault; serve that"
+            f"--fault={min(wire_faults)}: only --model={conforming.NAME} and --model=oracle:SYNTAX have this "
+            "fault; serve one of them"
         )
-    own_faults = (*conforming.WireFault, *parsing.ParserFault) if is_conforming else ()
-    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *own_faults)
-    draws = faults.draw_faults(
-        faults.read_shares(arguments.fault, kinds), faults.read_latency(arguments.latency), arguments.seed
-    )
+    own_faults = (*conforming.WireFault, *parsing.ParserFault) if has_parser else ()
+    of_model = () if is_conforming else tuple(ModelFault)
+    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *of_model, *own_faults)
+    shares = dict(faults.read_shares(arguments.fault, kinds))
+    # A share of entries, not of requests.
+    wrong = shares.pop(ModelFault.WRONG, 0.0), arguments.seed
+    draws = faults.draw_faults(shares, faults.read_latency(arguments.latency), arguments.seed)
     if not 0 <= arguments.retry_after < math.inf:
         raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
     judge_reply = arguments.judge_reply
@@ -79,7 +86,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
             f"--port={arguments.port}: {error}; give another port, or 0 for any free one"
         ) from None
     with listening:
-        model = arguments.name or arguments.model.partition(":")[0]
+        model = arguments.name or kind
         api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
         ready = (
             f"serving {model} ({', '.join(names)}) on {api_base}\n"
@@ -88,12 +95,12 @@ def run_serve(arguments: argparse.Namespace) -> int:
             f"{f'--fcbench-as={arguments.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        syntax = arguments.model.partition(":")[2] or "hermes"
-        if is_conforming and syntax not in NATIVE_SYNTAXES:
+        syntax = syntax or "hermes"
+        if has_parser and syntax not in NATIVE_SYNTAXES:
             rule = describe_unknown_name("syntax", syntax, NATIVE_SYNTAXES)
             raise UsageError(f"--model={arguments.model}: {rule}")
-        any_answer = conforming.ConformingModel(model, syntax) if is_conforming else None
-        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families, any_answer)
+        any_answer = conforming.ConformingModel(model, syntax) if has_parser else None
+        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families, any_answer, wrong)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 

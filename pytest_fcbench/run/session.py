@@ -57,6 +57,8 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome, RunFacts
 
+STREAMED = "answers were asked for as streams (--fcbench-stream=on)"
+"""The note of a run that streamed."""
 _FIRST = 200
 """Records among which the progress looks for answers that nothing can be done with."""
 
@@ -378,7 +380,7 @@ class Session:
             count = len(all_records) - len(leave_out_trained(all_records))
             notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")
         if self.context.waits and self.context.settings.parameters.get("stream"):
-            notes.append("answers were asked for as streams (--fcbench-stream=on)")
+            notes.append(STREAMED)
         notes += describe_serving(all_records)
         notes += describe_endings(all_records)
         notes += describe_protocol_notes(all_records)

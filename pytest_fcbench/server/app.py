@@ -21,6 +21,7 @@ from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
@@ -40,8 +41,14 @@ from pytest_fcbench.server.conforming import (
     takes_long,
 )
 from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind, break_stream
-from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup
-from pytest_fcbench.server.parsing import NATIVE_PATHS, NativeAnswer, NativeServer, ParserFault
+from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, FoundRequest
+from pytest_fcbench.server.parsing import (
+    NATIVE_PATHS,
+    NativeAnswer,
+    NativeServer,
+    ParserFault,
+    find_forced_text,
+)
 from pytest_fcbench.server.replies import (
     Judge,
     ServedReply,
@@ -52,6 +59,12 @@ from pytest_fcbench.server.replies import (
     stream_response,
     write_reply,
     write_stream,
+)
+from pytest_fcbench.server.wrong_answers import (
+    ModelFault,
+    is_wrong_entry,
+    lose_from_prompt,
+    write_wrong_answer,
 )
 
 FAMILY_PATHS: Mapping[Api, str] = {
@@ -74,7 +87,7 @@ MOST_BYTES = 16 * 2**20
 _LONGEST_HANG_S = 3600
 LONG_REPLY_S = 2.0
 """Seconds that a long reply takes, which a fault writes for nobody."""
-_SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *WireFault, *ParserFault))
+_SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *ModelFault, *WireFault, *ParserFault))
 # SO_LINGER with a time of 0: to close resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -158,12 +171,15 @@ class ChatServer:
         judge: Judge,
         families: FamilyLookup | None = None,
         conforming: ConformingModel | None = None,
+        wrong: tuple[float, int] = (0.0, 0),
     ):
         """Serve the model under a name; ``judge`` replies to questions that are about no entry.
 
         With ``families`` requests in the form of that family are answered at its API's path; with
-        ``conforming`` that model answers all requests.
+        ``conforming`` that model answers all requests that are about no entry. ``wrong`` is the share of
+        entries that are always answered wrongly, and the seed by which they are drawn.
         """
+        self._wrong = wrong
         self._conforming = conforming
         self._busy_until = 0.0
         self._families = families
@@ -205,6 +221,8 @@ class ChatServer:
                 FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self._conforming, api)
                 for api in (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
             }
+            if self._lookup.has_entries:
+                paths[FAMILY_PATHS[Api.CHAT]] = partial(self._prepare_chat_or_any, self._conforming)
             paths |= {
                 path: partial(self._prepare_native_answer, self._conforming, answer)
                 for path, answer in NATIVE_PATHS.items()
@@ -261,6 +279,27 @@ class ChatServer:
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
         return _write_chat_answer(body, self._make_reply(body, call), call)
+
+    async def _prepare_chat_or_any(self, model: ConformingModel, content: bytes, call: _Call) -> _Answer:
+        """Answer a request about an entry as its model and the parser of the other one do, or any other."""
+        request = as_mapping(parse_json(content))
+        if find_forced_text(request) is None:
+            try:
+                answer = await self._prepare_chat_answer(content, call)
+            except RefusedRequestError as error:
+                if error.code != "unknown_request":
+                    raise
+            else:
+                if not isinstance(call.fault, ParserFault):
+                    return answer
+                body = read_body(content)
+                forced = model.force_answer(request, self._make_reply(body, call).reply.calls or ())
+                if forced is None:
+                    return answer
+                content = json.dumps(forced).encode()
+                made = await self._prepare_conforming_answer(model, Api.CHAT, content, call)
+                return replace(made, key=answer.key)
+        return await self._prepare_conforming_answer(model, Api.CHAT, content, call)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         body = read_response_request(content)
@@ -341,9 +380,22 @@ class ChatServer:
             raise RefusedRequestError(404, completion.cause, completion.reason)
         if fault is FaultKind.ONE_CALL and completion.tool_calls:
             completion = replace(completion, tool_calls=completion.tool_calls[:1])
-        reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
+        changed = self._change_answer(hit, body, call.fault)
+        reply = build_reply(self._name, changed or completion, hit.entry.key, hit.prompt_tokens)
         reply = reply.cut_in_half() if fault is FaultKind.JSON else reply
-        return _MadeReply(call.name or hit.entry.key, reply, fault is not None)
+        is_broken = fault is not None or (changed is not None and call.fault is not None)
+        return _MadeReply(call.name or hit.entry.key, reply, is_broken)
+
+    def _change_answer(self, hit: FoundRequest, body: Body, fault: Fault | None) -> Completion | None:
+        """Answer as a wrong model, or one that its template lets know too little; None as the right one."""
+        tools = body.tools if isinstance(body.tools, list) else []
+        messages = tuple(map(as_mapping, body.messages))
+        request = AskModel(messages, tuple(map(as_mapping, tools)), hit.turn, hit.step)
+        if isinstance(fault, WireFault) and (lost := lose_from_prompt(request, fault)):
+            return lost
+        if fault is ModelFault.FLIP or is_wrong_entry(hit.entry, *self._wrong):
+            return write_wrong_answer(hit.entry, request, hit.prompting)
+        return None
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
         is_broken = call.fault is FaultKind.JSON

@@ -15,7 +15,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
 from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest
 from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, make_refusal, parse_json
 from pytest_fcbench.server.parsing import NativeServer, ParserFault, find_forced_text, send_calls
 from pytest_fcbench.server.replies import SentCall, ServedReply
@@ -172,6 +175,17 @@ class ConformingModel:
         request = as_mapping(body)
         refuse_by_fault(request, fault)
         return self._make_reply(request, fault, parser_fault)
+
+    def force_answer(
+        self, request: Mapping[str, object], calls: Sequence[SentCall]
+    ) -> Mapping[str, object] | None:
+        """Return a request that leaves the model only these calls; None where they cannot be written."""
+        right = [Call(call.name, as_mapping(call.read_arguments())) for call in calls]
+        try:
+            text = NATIVE_SYNTAXES[self.syntax].write_calls(right, RawRequest(CHAT, request).schemas)
+        except Unwritable:
+            return None
+        return {**request, "structured_outputs": {"choice": [text]}} if right else None
 
     def _make_reply(
         self, request: Mapping[str, object], fault: WireFault | None, parser_fault: ParserFault | None

@@ -21,6 +21,7 @@ from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.server.conforming import WireFault
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
+from pytest_fcbench.server.wrong_answers import ModelFault
 
 Latency: TypeAlias = Callable[[float], float]
 """Seconds before an answer, from a number in [0, 1)."""
@@ -102,8 +103,8 @@ CHANGES_ANSWER = frozenset([FaultKind.JSON, FaultKind.ONE_CALL])
 """The kinds that send an answer with other contents, in place of an error or none."""
 
 
-Fault: TypeAlias = FaultKind | WireFault | ParserFault
-"""A fault of any request, or one that only the conforming model has."""
+Fault: TypeAlias = FaultKind | ModelFault | WireFault | ParserFault
+"""A fault of any request, or one of a model, a template and a parser that have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,11 @@ class EntryIndex:
         self._tool_texts = IdentityCache[Mapping[str, object], tuple[str, str]](4096)
         """Conversations offer the same tools in each request: as they are sent, and as they are hashed."""
 
+    @property
+    def has_entries(self) -> bool:
+        """True where there is an entry to ask about."""
+        return bool(self._entries)
+
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
 

@@ -33,6 +33,8 @@ class ParserFault(StrEnum):
 
     LOSE_BRACE = "parser_lose_brace"
     """In a stream the last brace of the arguments is missing."""
+    DROP_BRACE = "parser_drop_brace"
+    """The same in whole replies too."""
     MERGE_CALLS = "parser_merge_calls"
     """In a stream all calls have the same index."""
     LEAK_TAG = "parser_leak_tag"
@@ -165,7 +167,7 @@ def send_calls(
     ]
     if fault is ParserFault.ROUND_NUMBERS:
         sent = [replace(call, arguments=re.sub(r"(\d)\.\d+", r"\1.0", call.arguments)) for call in sent]
-    if fault is ParserFault.LOSE_BRACE and streams:
+    if fault is ParserFault.DROP_BRACE or (fault is ParserFault.LOSE_BRACE and streams):
         sent = [replace(call, arguments=call.arguments[:-1]) for call in sent]
     if fault is ParserFault.MERGE_CALLS and streams:
         # What a client joins of parts with one index.

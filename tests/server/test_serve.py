@@ -104,7 +104,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
     [
         (
             ["--model=oracle", "--fault=markup:1"],
-            "--fault=markup:1: only --model=conforming has this fault; serve that",
+            "--fault=markup:1: only --model=conforming and --model=oracle:SYNTAX have this fault; serve one",
         ),
         (
             ["--model", "orcale"],

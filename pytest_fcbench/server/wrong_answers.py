@@ -1,0 +1,73 @@
+"""Faults of a served model and of its chat template, where the right answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from hashlib import sha256
+
+from pytest_fcbench.codecs.rendering import render_completion
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Prompting
+from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion
+from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.server.conforming import WireFault
+
+WITHOUT_TOOLS = "I have no function for that."
+WITHOUT_RESULTS = "I am still waiting for the results of my calls."
+
+
+class ModelFault(StrEnum):
+    """A way in which a model is wrong."""
+
+    WRONG = "wrong"
+    """The share is one of entries, which are answered wrongly each time."""
+    FLIP = "flip"
+    """An answer is wrong now and then, as from a model that guesses."""
+
+
+def is_wrong_entry(entry: Entry, share: float, seed: int) -> bool:
+    """Tell whether an entry is one of the share that a model always gets wrong."""
+    place = int.from_bytes(sha256(f"{seed} {entry.key}".encode()).digest()[:4])
+    return place < share * 2**32
+
+
+def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) -> Completion:
+    """Write an answer that can be read and is wrong, the same to the same request in every mode."""
+    calls = list(find_kind(entry).answer_rightly(entry, request).calls)
+    if not calls:
+        # Where nothing is to be called, a call is wrong.
+        calls = [Call(function.name, {}) for function in entry.functions[:1]]
+    elif calls[0].arguments:
+        name, value = next(iter(calls[0].arguments.items()))
+        calls[0] = replace(calls[0], arguments={**calls[0].arguments, name: _change_value(value)})
+    else:
+        calls.append(calls[0])
+    return render_completion(calls, entry, prompting, request.tools)
+
+
+def _change_value(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return f"{value} other"
+        case list() | tuple():
+            return [*value, *value] if value else ["other"]
+        case Mapping():
+            return {}
+    return "other"
+
+
+def lose_from_prompt(request: AskModel, fault: WireFault) -> Completion | None:
+    """Answer as a model whose template lost tools or results; None where the request has none."""
+    if fault is WireFault.LOSE_TOOLS and request.tools:
+        return Completion(text=WITHOUT_TOOLS)
+    has_results = any(as_mapping(message).get("role") == "tool" for message in request.messages)
+    if fault is WireFault.LOSE_RESULTS and has_results:
+        return Completion(text=WITHOUT_RESULTS)
+    return None

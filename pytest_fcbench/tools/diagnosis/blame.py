@@ -1,0 +1,308 @@
+"""Attribute a lost point to who lost it: the model, its server, or chance.
+
+An entry that failed is asked again in other ways. Each rule needs answers that agree: where the answers of
+one way differ, chance decides, and where ways contradict each other or could not be asked, nobody is blamed.
+The model is blamed only where its answers can be read and are wrong in every way, also where no parser of a
+server stands in between, and where the server is known to keep the right calls.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
+from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Prompting
+from pytest_fcbench.domain.protocol_notes import FAILURES
+from pytest_fcbench.domain.text import cut_counting, put_on_one_line
+from pytest_fcbench.domain.transcript import Completion, Fault
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
+
+_SHOWN = 160
+"""Characters of an answer that a line of evidence shows."""
+NO_REPLY = frozenset(
+    {
+        *("bad_request", "connection", "endpoint", "entry_timeout", "garbled", "inference_error"),
+        *("rate_limit", "request_too_large", "timeout", "web_page"),
+    }
+)
+"""Causes of missing verdicts that are the endpoint's."""
+
+
+class Culprit(StrEnum):
+    """Who lost a point."""
+
+    MODEL = "model"
+    TEMPLATE = "template"
+    PARSER = "parser"
+    STREAM = "stream"
+    ENDPOINT = "endpoint"
+    CHANCE = "chance"
+    UNCLEAR = "unclear"
+
+    @property
+    def meaning(self) -> str:
+        """The meaning that readers are shown."""
+        return _MEANINGS[self]
+
+
+_MEANINGS: Mapping[Culprit, str] = {
+    Culprit.MODEL: "its answers can be read and are wrong in every way of asking",
+    Culprit.TEMPLATE: "tools or results of calls do not reach the prompt",
+    Culprit.PARSER: "the server loses or changes right calls",
+    Culprit.STREAM: "the server loses in a stream what it keeps in a whole reply",
+    Culprit.ENDPOINT: "the endpoint gave no answer",
+    Culprit.CHANCE: "the same request is answered rightly at other times",
+    Culprit.UNCLEAR: "other ways could not be asked, or contradict each other",
+}
+
+
+class TrialState(StrEnum):
+    """What became of an entry that was asked once."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    """A readable answer is wrong."""
+    DAMAGED = "unreadable"
+    """The answer tries to call and cannot be read."""
+    NO_ANSWER = "no answer"
+    """The endpoint failed, or broke off."""
+    NOT_ASKED = "not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class TriedAnswer:
+    """An answer to an entry."""
+
+    state: TrialState
+    shown: str = ""
+    """What came, or why nothing came."""
+    calls: tuple[str, ...] = ()
+    """Its calls, written alike in every mode."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """True where an answer came and is not right."""
+        return self.state in (TrialState.WRONG, TrialState.DAMAGED)
+
+
+@dataclass(frozen=True, slots=True)
+class LossEvidence:
+    """What is known of an entry that failed; each way has a trial for each time that it was asked."""
+
+    first: TriedAnswer
+    """The answer of the run."""
+    again: tuple[TriedAnswer, ...] = ()
+    """Asked in the same way."""
+    turned: tuple[TriedAnswer, ...] = ()
+    """Asked whole where the run streamed, streamed where it did not."""
+    prompted: tuple[TriedAnswer, ...] = ()
+    """Asked with the functions in the prompt, so that no parser of the server reads the answer."""
+    streams: bool = False
+    """True where the run streamed."""
+    is_prompted: bool = False
+    """True where the run itself had the functions in the prompt."""
+    needs_calls: bool = True
+    """True where a right answer calls."""
+    has_results: bool = False
+    """True where results of calls were sent back."""
+    whole_truth: Verdict | None = None
+    """Whether the server keeps the right calls in a whole reply; None where it was not asked."""
+    streamed_truth: Verdict | None = None
+    tools_reach: Verdict | None = None
+    """Whether tools reach the prompt."""
+    results_reach: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who lost a point, why, and the answers that show it."""
+
+    culprit: Culprit
+    reason: str
+    evidence: tuple[str, ...] = ()
+
+
+def read_trial(
+    entry: Entry, completions: Sequence[Completion], prompting: Prompting, verdict: Verdict
+) -> TriedAnswer:
+    """Read the answers of a conversation, and tell with its verdict what became of it."""
+    if isinstance(verdict, NotScored):
+        state = TrialState.NO_ANSWER if verdict.cause in NO_REPLY else TrialState.NOT_ASKED
+        return TriedAnswer(state, f"{verdict.cause}: {verdict.reason}")
+    offer = OfferedFunctions(entry.functions, prompting.names)
+    calls: list[str] = []
+    texts: list[str] = []
+    state = TrialState.PASSED if isinstance(verdict, Passed) else TrialState.WRONG
+    for completion in completions:
+        reading = read_corrected(completion, prompting.syntax, entry.category.language, offer)
+        if isinstance(reading, Calls):
+            written = [_write_call(call.name, call.arguments) for call in reading.calls]
+            calls += written
+            texts += written
+        else:
+            texts.append(repr(completion.text or ""))
+        if state is TrialState.PASSED:
+            continue
+        if completion.fault is Fault.INFERENCE_ERROR or FAILURES & set(completion.protocol):
+            state = TrialState.NO_ANSWER
+        elif isinstance(reading, Unreadable) or completion.fault is Fault.UNREADABLE_CALL:
+            state = TrialState.DAMAGED
+            texts.extend(f"{part}" for part in completion.tool_calls or ())
+    came = "; ".join(texts) or "nothing"
+    reason = f" ({verdict.reason})" if isinstance(verdict, Failed) else ""
+    return TriedAnswer(state, put_on_one_line(f"{cut_counting(came, _SHOWN)}{reason}"), tuple(calls))
+
+
+def _write_call(name: str, arguments: object) -> str:
+    # Modes differ in how they show dots.
+    written = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+    return f"{name.replace('.', '_')}({written})"
+
+
+def attribute_loss(evidence: LossEvidence) -> Attribution:
+    """Attribute a lost point by the first rule that holds."""
+    culprit, reason = next(_list_findings(evidence))
+    return Attribution(culprit, reason, tuple(_list_evidence(evidence)))
+
+
+def _list_findings(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
+    """Yield who lost a point by each rule that holds, the most certain first, and ``UNCLEAR`` in the end."""
+    again, turned, prompted = (_drop_unanswered(way) for way in (e.again, e.turned, e.prompted))
+    if e.first.state is TrialState.NO_ANSWER:
+        yield Culprit.ENDPOINT, "the run got no answer from the endpoint"
+    if _has_passed(again):
+        yield Culprit.CHANCE, "the same request is answered rightly at other times"
+    if not again:
+        yield Culprit.UNCLEAR, "it could not be asked again in the same way"
+    if not e.is_prompted:
+        yield from _judge_server(e)
+    yield from _compare_streams(e, turned, prompted)
+    called = (e.first, *again)
+    if e.is_prompted:
+        yield from _judge_model(e, called, again, turned)
+    elif _has_passed(prompted):
+        yield from _judge_parser(e, called, prompted)
+    elif prompted:
+        yield from _judge_model(e, called, prompted, turned)
+    yield Culprit.UNCLEAR, "it could not be asked with the functions in the prompt"
+
+
+def _judge_server(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
+    """Judge by what the server does with tools, results and right calls, whatever the model says."""
+    if e.needs_calls and isinstance(e.tools_reach, Failed):
+        yield Culprit.TEMPLATE, f"tools do not reach the prompt: {e.tools_reach.reason}"
+    if e.has_results and isinstance(e.results_reach, Failed):
+        yield Culprit.TEMPLATE, f"results of calls do not reach the prompt: {e.results_reach.reason}"
+    # In a run of streams, what only whole replies break has lost nothing.
+    if isinstance(e.whole_truth, Failed) and not (e.streams and isinstance(e.streamed_truth, Passed)):
+        yield Culprit.PARSER, f"the server breaks the right calls: {e.whole_truth.reason}"
+    if e.streams and isinstance(e.streamed_truth, Failed):
+        yield Culprit.STREAM, f"the server breaks the right calls in a stream: {e.streamed_truth.reason}"
+
+
+def _compare_streams(
+    e: LossEvidence, turned: Sequence[TriedAnswer], prompted: Sequence[TriedAnswer]
+) -> Iterator[tuple[Culprit, str]]:
+    """Judge an entry that is wrong each time by what whole replies and streams of it say."""
+    if any(_has_passed(way) and _has_failed(way) for way in (turned, prompted)):
+        yield Culprit.CHANCE, "answers to equal requests differ in another way of asking"
+    if not _has_passed(turned):
+        return
+    # A server that keeps right calls in both ways makes no difference between them.
+    if isinstance(e.whole_truth, Passed) and isinstance(e.streamed_truth, Passed):
+        yield Culprit.CHANCE, "the server keeps right calls, and the same request is answered rightly"
+    # Where prompting fails too, the right answers may be chance.
+    is_firm = len(turned) > 1 and not _has_failed(prompted)
+    if is_firm and e.streams:
+        yield Culprit.STREAM, "whole replies are right, each time, where streams are wrong, each time"
+    # In a prompting run no parser reads the answer.
+    if is_firm and not e.is_prompted:
+        yield Culprit.PARSER, "streams are right, each time, where whole replies are wrong, each time"
+    yield Culprit.UNCLEAR, "whole replies and streams differ, and no other way confirms it"
+
+
+def _drop_unanswered(trials: Sequence[TriedAnswer]) -> tuple[TriedAnswer, ...]:
+    return tuple(each for each in trials if each.state is TrialState.PASSED or each.is_wrong)
+
+
+def _has_passed(trials: Sequence[TriedAnswer]) -> bool:
+    return any(each.state is TrialState.PASSED for each in trials)
+
+
+def _has_failed(trials: Sequence[TriedAnswer]) -> bool:
+    return any(each.is_wrong for each in trials)
+
+
+def _judge_parser(
+    e: LossEvidence, called: Sequence[TriedAnswer], prompted: Sequence[TriedAnswer]
+) -> Iterator[tuple[Culprit, str]]:
+    """Judge an entry that is wrong each time by function calling, and right each time by prompting."""
+    is_kept = isinstance(e.streamed_truth if e.streams else e.whole_truth, Passed)
+    # An answer that cannot be read shows the loss itself; one that can be may be the model's own.
+    if len(prompted) > 1 and all(each.state is TrialState.DAMAGED for each in called) and not is_kept:
+        yield Culprit.PARSER, "the model writes the right calls, and the server returns none that can be read"
+    if len(prompted) > 1 and not is_kept and all(_is_part(each, prompted[0]) for each in called):
+        yield Culprit.PARSER, "of the calls that the model writes when prompted the server returns a part"
+    rest = "the server keeps the right calls" if is_kept else "whether the server keeps calls is not known"
+    yield Culprit.UNCLEAR, f"right by prompting, wrong by function calling, and {rest}"
+
+
+def _is_part(trial: TriedAnswer, whole: TriedAnswer) -> bool:
+    """Tell whether an answer has some of the calls of another one, and no other calls."""
+    calls, all_calls = Counter(trial.calls), Counter(whole.calls)
+    return trial.state is TrialState.WRONG and bool(calls) and calls < all_calls
+
+
+def _judge_model(
+    e: LossEvidence,
+    called: Sequence[TriedAnswer],
+    prompted: Sequence[TriedAnswer],
+    turned: Sequence[TriedAnswer],
+) -> Iterator[tuple[Culprit, str]]:
+    """Judge an entry that is wrong each time, by function calling and by prompting."""
+    if any(each.state is TrialState.DAMAGED for each in (*called, *prompted, *turned)):
+        yield Culprit.UNCLEAR, "wrong in every way, but some answers cannot be read"
+    if len(prompted) < 2 or not turned:
+        yield Culprit.UNCLEAR, "wrong as far as it could be asked"
+    if e.is_prompted:
+        yield Culprit.MODEL, "a readable wrong answer each time, which no parser of the server has read"
+    if isinstance(e.streamed_truth if e.streams else e.whole_truth, Passed):
+        yield Culprit.MODEL, "a readable wrong answer in every way, and the server keeps the right calls"
+    # What a parser made of something else would not come from our reader too.
+    if {each.calls for each in called} & {each.calls for each in prompted if each.calls}:
+        yield Culprit.MODEL, "the same wrong calls by function calling and by prompting"
+    yield Culprit.UNCLEAR, "wrong in every way, and whether the server keeps the right calls is not known"
+
+
+def _list_evidence(e: LossEvidence) -> Iterator[str]:
+    manner = "in the prompt" if e.is_prompted else "function calling"
+    how, other = ("streamed", "whole") if e.streams else ("whole", "streamed")
+    yield f"{manner}, {how}, in the run: {_describe_trial(e.first)}"
+    ways = {f"{manner}, {how}, again": e.again, f"{manner}, {other}": e.turned, "in the prompt": e.prompted}
+    for name, trials in ways.items():
+        counts = Counter(map(_describe_trial, trials))
+        for text, count in counts.items():
+            yield f"{name}{f', {count} times' if count > 1 else ''}: {text}"
+    whole, streamed = e.whole_truth, e.streamed_truth
+    checks = {
+        "right calls put through": whole if whole == streamed else None,
+        "right calls put through, whole": None if whole == streamed else whole,
+        "right calls put through, streamed": None if whole == streamed else streamed,
+        "tools in the prompt": e.tools_reach,
+        "results in the prompt": e.results_reach,
+    }
+    for name, verdict in checks.items():
+        if verdict:
+            words = "kept" if isinstance(verdict, Passed) else "broken" if isinstance(verdict, Failed) else ""
+            reason = f": {cut_counting(verdict.reason, _SHOWN)}" if verdict.reason else ""
+            yield f"{name}: {words or 'undecided'}{reason}"
+
+
+def _describe_trial(trial: TriedAnswer) -> str:
+    return f"{trial.state}: {trial.shown}" if trial.shown else trial.state

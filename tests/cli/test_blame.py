@@ -1,0 +1,96 @@
+"""``fcbench blame``: what it prints, what it asks, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.main import main
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.domain.verdict import Failed, Passed
+from pytest_fcbench.run.asking_again import hold_conversations
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.scorecard.record import Record, build_record
+from tests.cli.conftest import Refusal
+from tests.factories import FACTS, make_record, write_scorecard
+from tests.served import served, stats
+
+MODEL = "hosted_vllm/my-ft"
+CARD = "scorecard.json"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "cache"))
+
+
+def write_card(records: Sequence[Record], model: str = MODEL) -> None:
+    write_scorecard(Path(CARD), records, replace(FACTS, model=model))
+
+
+def ask_parallel(api_base: str, count: int = 3) -> list[Record]:
+    """The Records of entries with several calls, as a run of them writes."""
+    options = {"model": MODEL, "api_base": api_base, "store": "none"}
+    settings = build_settings(options, None, Path())
+    context = RunContext(settings)
+    entries = context.selection.entries("parallel")[:count]
+    held = hold_conversations(settings, entries)
+    return [
+        build_record(entry, context.manner, held[entry.item_id].judgement, held[entry.item_id].transcript)
+        for entry in entries
+    ]
+
+
+def test_the_cause_is_told_from_a_scorecard_and_no_answer_is_bought_twice(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with served("--model", "oracle", "--name", "my-ft", "--fault", "one_call:1") as api_base:
+        write_card(ask_parallel(api_base))
+        words = ["blame", CARD, f"--api-base={api_base}"]
+        assert main([*words, "--limit=2", "--failures=1"]) == 0
+        said = capfd.readouterr().out
+        assert f"{CARD}: {MODEL} (fc) lost 3 points; 2 of them are asked again\nabout " in said
+        assert "\nparser        2   100%  core:parallel_" in said
+        assert "a sample of 2 of 3 lost points" in said
+        assert "and 1 more; --failures=N shows N" in said
+        sent = stats(api_base)["answered"]
+        assert main([*words, "--limit=2", "--json"]) == 0
+        assert stats(api_base)["answered"] == sent
+    document = json.loads(capfd.readouterr().out)
+    assert document["points"]["parser"] == document["asked"] == 2
+    assert main([*words, "--limit=2", "--json", "--offline"]) == 0
+    offline = json.loads(capfd.readouterr().out)
+    assert [each["lost_by"] for each in offline["entries"]] == ["parser", "parser"]
+
+
+def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[str]) -> None:
+    with served("--model", "oracle:hermes", "--name", "my-ft", "--fault", "wrong:1") as api_base:
+        write_card(ask_parallel(api_base, 1))
+        assert main(["blame", CARD, f"--api-base={api_base}", "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert (document["lost"], document["points"]["model"]) == (1, 1)
+    assert "right calls put through: kept" in document["entries"][0]["evidence"]
+
+
+def test_a_scorecard_without_lost_points_has_nothing_to_blame(run_refused: Refusal) -> None:
+    write_card([make_record(Passed(), category="parallel")])
+    told = run_refused("blame", CARD)
+    assert told == f"{CARD}: nothing to blame: no entry failed in the official profile"
+
+
+def test_a_model_without_a_server_is_refused(run_refused: Refusal) -> None:
+    write_card([make_record(Failed("wrong_count", "1 call came"), category="parallel")], "lexical")
+    told = run_refused("blame", CARD)
+    assert told.startswith("lexical answers without a server")
+    assert "'fcbench run diagnose' says what is wrong" in told
+
+
+def test_an_endpoint_that_is_gone_ends_it_at_the_first_call(run_refused: Refusal) -> None:
+    write_card([make_record(Failed("wrong_count", "1 call came"), category="parallel")])
+    told = run_refused("blame", CARD, "--api-base=http://127.0.0.1:1/v1", "--retries=0")
+    assert "the first call failed, so no other call was made: connection" in told
