@@ -20,7 +20,7 @@ from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.verdict import Failed, NotScored, Profile, Verdict
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.run.asking_again import (
     PROMPT_CHECKS,
@@ -59,12 +59,12 @@ def run_blame(arguments: argparse.Namespace) -> int:
     losses = list_losses(card.records, card.facts.profile)
     if not losses:
         raise UsageError(
-            f"{card.path}: nothing to blame: no entry failed in the {card.facts.profile} profile"
+            f"{card.path}: no entry failed in the {card.facts.profile} profile; give one with failures"
         )
     if not card.nodeids:
         raise UsageError(f"{card.path}: a baseline has no answers; give the scorecard from which it was made")
     find_suites(card, losses, find_openers(arguments))
-    asked = _draw_losses(losses, arguments.limit, arguments.seed or 0)
+    asked = draw_losses(losses, arguments.limit, arguments.seed or 0)
     if not arguments.json:
         print_lines(_announce_requests(card, len(losses), asked, settings), flush=True)
     blamed = blame_losses(settings, asked, card.facts.profile)
@@ -77,11 +77,12 @@ def run_blame(arguments: argparse.Namespace) -> int:
 
 def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
     """List the Records of lost points: entries that failed, or that the endpoint did not answer."""
-    return [each for each in records if each.group != Group.SERVER and _is_lost(each.verdict(profile))]
-
-
-def _is_lost(verdict: Verdict) -> bool:
-    return isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause in NO_REPLY)
+    verdicts = [(each, each.verdict(profile)) for each in records if each.group != Group.SERVER]
+    return [
+        each
+        for each, verdict in verdicts
+        if isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause in NO_REPLY)
+    ]
 
 
 def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> Settings:
@@ -94,13 +95,13 @@ def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> Settings:
     settings = build_project_settings(options, arguments.config)
     if RunContext(settings).model.immediate:
         raise UsageError(
-            f"{settings.label} answers without a server, so there is none to tell from the model; "
-            "'fcbench run diagnose' says what is wrong with its answers"
+            f"{settings.label} answers without a server that could lose its points; "
+            "use 'fcbench run diagnose' to see what is wrong with its answers"
         )
     return settings
 
 
-def _draw_losses(losses: Sequence[Record], limit: int | None, seed: int) -> Sequence[Record]:
+def draw_losses(losses: Sequence[Record], limit: int | None, seed: int) -> Sequence[Record]:
     """Draw at most so many lost points at random, the same for the same seed."""
     if limit is None or limit >= len(losses):
         return losses
@@ -139,7 +140,7 @@ def blame_losses(settings: Settings, records: Sequence[Record], profile: Profile
         settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False, trials=1
     )
     own = replace(own, syntax=first.syntax if is_prompted else settings.syntax, entries=(), shard=None)
-    entries = _find_entries(RunContext(own), records)
+    entries = find_entries(RunContext(own), records)
     again = _ask_trials(own, entries, profile, start=2)
     # Only the first way finds out whether the endpoint is there.
     later = replace(own, no_preflight=True, wait_s=None)
@@ -171,7 +172,7 @@ def blame_losses(settings: Settings, records: Sequence[Record], profile: Profile
     return blamed
 
 
-def _find_entries(context: RunContext, records: Sequence[Record]) -> Mapping[str, Entry]:
+def find_entries(context: RunContext, records: Sequence[Record]) -> Mapping[str, Entry]:
     """Return the entries of Records by key. Raises ``UsageError`` where a suite has one no more."""
     known = load_entries_of(context, records)
     for record in records:

@@ -42,13 +42,13 @@ def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) ->
         calls = [Call(function.name, {}) for function in entry.functions[:1]]
     elif calls[0].arguments:
         name, value = next(iter(calls[0].arguments.items()))
-        calls[0] = replace(calls[0], arguments={**calls[0].arguments, name: _change_value(value)})
+        calls[0] = replace(calls[0], arguments={**calls[0].arguments, name: change_value(value)})
     else:
         calls.append(calls[0])
     return render_completion(calls, entry, prompting, request.tools)
 
 
-def _change_value(value: object) -> object:
+def change_value(value: object) -> object:
     match value:
         case bool():
             return not value

@@ -80,14 +80,14 @@ def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[s
 def test_a_scorecard_without_lost_points_has_nothing_to_blame(run_refused: Refusal) -> None:
     write_card([make_record(Passed(), category="parallel")])
     told = run_refused("blame", CARD)
-    assert told == f"{CARD}: nothing to blame: no entry failed in the official profile"
+    assert told == f"{CARD}: no entry failed in the official profile; give one with failures"
 
 
 def test_a_model_without_a_server_is_refused(run_refused: Refusal) -> None:
     write_card([make_record(Failed("wrong_count", "1 call came"), category="parallel")], "lexical")
     told = run_refused("blame", CARD)
     assert told.startswith("lexical answers without a server")
-    assert "'fcbench run diagnose' says what is wrong" in told
+    assert "'fcbench run diagnose' to see what is wrong" in told
 
 
 def test_an_endpoint_that_is_gone_ends_it_at_the_first_call(run_refused: Refusal) -> None:

@@ -213,26 +213,28 @@ class _CallsReader:
     def read_calls(self) -> Iterable[Call]:
         """Read groups of calls until no more begins. Raises ``Undecodable`` where there is none at all."""
         begins = self.syntax.begins
-        while beginning := begins.search(self.text, self.at) if begins else self._match_start():
+        while beginning := begins.search(self.text, self.at) if begins else self.match_start():
             self.gaps += self.text[self.at : beginning.start()] if self.at else ""
             opening = self.opening.match(self.text, beginning.start())
             self.at = opening.end() if opening else beginning.start()
-            yield from self._read_group()
+            yield from self.read_group()
             if begins is None and self.text[self.at :].strip():
-                raise self._refuse("more text follows the calls")
+                raise self.refuse("more text follows the calls")
         if self.at == 0:
             raise Undecodable(f"there are no calls of the syntax {self.syntax.name}")
 
-    def _match_start(self) -> re.Match[str] | None:
+    def match_start(self) -> re.Match[str] | None:
+        """Find the beginning of calls that are all of the answer; only once."""
         return None if self.at else _WHITE_SPACE.match(self.text)
 
-    def _read_group(self) -> Iterable[Call]:
+    def read_group(self) -> Iterable[Call]:
+        """Read calls up to the end of their group. Raises ``Undecodable``."""
         between, closing = _compile(f" {self.syntax.between} "), _compile(f" {self.syntax.closing} ")
         if self.syntax.closing and (end := closing.match(self.text, self.at)):
             self.at = end.end()
             return
         while True:
-            yield self._read_call()
+            yield self.read_call()
             # A server may have taken the end away with which the model stopped.
             if self.syntax.closing and (end := closing.match(self.text, self.at)):
                 self.at = end.end()
@@ -246,36 +248,37 @@ class _CallsReader:
                 self.at = at
                 return
             if separator is None:
-                raise self._refuse("neither another call nor the end of the calls follows")
+                raise self.refuse("neither another call nor the end of the calls follows")
             self.at = at
 
-    def _read_call(self) -> Call:
+    def read_call(self) -> Call:
+        """Read one call by the template. Raises ``Undecodable`` and ``WrongFormat``."""
         name = ""
         arguments: object = {}
         for part, following in zip(self.parts, [*self.parts[1:], None], strict=True):
             match part:
                 case re.Pattern():
-                    if following or not self._is_cut_end():
-                        self._pass(part)
+                    if following or not self.is_cut_end():
+                        self.skip(part)
                 case "name":
-                    name = self._read_until(self._find_end_of_name(following)).strip()
+                    name = self.read_until(self.find_end_of_name(following)).strip()
                 case "index":
-                    self._pass(_DIGITS)
+                    self.skip(_DIGITS)
                 case "arguments":
-                    arguments = self._read_json()
+                    arguments = self.read_json()
                 case "object":
-                    name, arguments = self._split_object(self._read_json())
+                    name, arguments = self.split_object(self.read_json())
                 case "member":
-                    name, arguments = self._split_member(self._read_json())
+                    name, arguments = self.split_member(self.read_json())
                 case "pairs":
-                    arguments = self._read_pairs(as_mapping(self.schemas.get(name, {}).get("properties")))
+                    arguments = self.read_pairs(as_mapping(self.schemas.get(name, {}).get("properties")))
                 case "notation":
                     arguments, self.at = _read_notation(self.text, self.at, self.syntax.quotes)
         if not name or (_NOT_IN_NAMES.search(name) and "name" in self.parts):
-            raise self._refuse("a call has no name")
+            raise self.refuse("a call has no name")
         return as_call(name, arguments)
 
-    def _is_cut_end(self) -> bool:
+    def is_cut_end(self) -> bool:
         """Pass the last tags of a text that lacks the very last ones of its call; tell whether it does."""
         end = "".join(_PLACE.split(self.syntax.call)[-1].split())
         # A longer rest is not looked at, so that time does not grow with its length for each call.
@@ -285,7 +288,8 @@ class _CallsReader:
         self.at = len(self.text) if is_cut else self.at
         return is_cut
 
-    def _find_end_of_name(self, following: re.Pattern[str] | str | None) -> re.Pattern[str]:
+    def find_end_of_name(self, following: re.Pattern[str] | str | None) -> re.Pattern[str]:
+        """Return what ends a name before a part of the template."""
         if following in ("pairs", _WHITE_SPACE):
             ends = (part for part in (*self.pair_parts[:1], self.parts[-1]) if isinstance(part, re.Pattern))
             return re.compile("|".join((r"\s", *(part.pattern for part in ends))))
@@ -293,22 +297,25 @@ class _CallsReader:
             return _OPENING_BRACE
         return re.compile(_seek(following.pattern))
 
-    def _split_object(self, value: object) -> tuple[str, object]:
+    def split_object(self, value: object) -> tuple[str, object]:
+        """Return name and arguments of an object with keys for them. Raises ``Undecodable``."""
         name_key, arguments_key = self.syntax.keys
         if not isinstance(value, dict) or not isinstance(value.get(name_key), str):
-            raise self._refuse(f'expected an object with "{name_key}" and "{arguments_key}"')
+            raise self.refuse(f'expected an object with "{name_key}" and "{arguments_key}"')
         # Models mix up these two.
         for key in (arguments_key, "arguments", "parameters"):
             if key in value:
                 return value[name_key], value[key]
-        raise self._refuse(f'the call of {value[name_key]!r} has no "{arguments_key}"')
+        raise self.refuse(f'the call of {value[name_key]!r} has no "{arguments_key}"')
 
-    def _split_member(self, value: object) -> tuple[str, object]:
+    def split_member(self, value: object) -> tuple[str, object]:
+        """Return name and arguments of an object ``{name: arguments}``. Raises ``Undecodable``."""
         if not isinstance(value, dict) or len(value) != 1:
-            raise self._refuse("expected an object with the name of one function")
+            raise self.refuse("expected an object with the name of one function")
         return next(iter(value.items()))
 
-    def _read_pairs(self, schemas: Mapping[str, object]) -> dict[str, object]:
+    def read_pairs(self, schemas: Mapping[str, object]) -> dict[str, object]:
+        """Read arguments by the template of one. Raises ``Undecodable``."""
         first, *parts = self.pair_parts
         assert isinstance(first, re.Pattern)
         arguments: dict[str, object] = {}
@@ -317,44 +324,49 @@ class _CallsReader:
             texts: dict[str, str] = {}
             for part, following in zip(parts, [*parts[1:], None], strict=True):
                 if isinstance(part, re.Pattern):
-                    self._pass(part)
+                    self.skip(part)
                 else:
                     assert isinstance(following, re.Pattern)
-                    texts[part] = self._read_until(following)
+                    texts[part] = self.read_until(following)
             key, text = texts["key"].strip(), texts["value"]
             if "is_text" in texts:
-                arguments[key] = text if texts["is_text"] == "true" else self._read_typed(text)
+                arguments[key] = text if texts["is_text"] == "true" else self.read_typed(text)
             else:
                 arguments[key] = read_untyped(text, as_mapping(schemas.get(key)))
         return arguments
 
-    def _read_typed(self, text: str) -> object:
+    def read_typed(self, text: str) -> object:
+        """Read an argument that is said to be no text. Raises ``Undecodable``."""
         try:
             return _read_json(text)
         except ValueError as error:
-            raise self._refuse(f"an argument is no JSON: {error}") from None
+            raise self.refuse(f"an argument is no JSON: {error}") from None
 
-    def _read_json(self) -> object:
-        self._pass(_WHITE_SPACE)
+    def read_json(self) -> object:
+        """Read the JSON value that begins here. Raises ``Undecodable``."""
+        self.skip(_WHITE_SPACE)
         try:
             value, self.at = read_json_at(self.text, self.at)
         except ValueError as error:
-            raise self._refuse(f"not JSON: {error}") from None
+            raise self.refuse(f"not JSON: {error}") from None
         return value
 
-    def _read_until(self, end: re.Pattern[str]) -> str:
+    def read_until(self, end: re.Pattern[str]) -> str:
+        """Return the text up to a fixed part. Raises ``Undecodable`` where there is none."""
         if not (match := end.search(self.text, self.at)):
-            raise self._refuse("a call is not ended")
+            raise self.refuse("a call is not ended")
         text, self.at = self.text[self.at : match.start()], match.start()
         return text
 
-    def _pass(self, pattern: re.Pattern[str]) -> None:
+    def skip(self, pattern: re.Pattern[str]) -> None:
+        """Go behind a fixed part. Raises ``Undecodable`` where another text stands."""
         if not (match := pattern.match(self.text, self.at)):
             expected = pattern.pattern.replace(r"\s*", " ").replace("\\", "")
-            raise self._refuse(f"expected {expected!r}")
+            raise self.refuse(f"expected {expected!r}")
         self.at = match.end()
 
-    def _refuse(self, reason: str) -> Undecodable:
+    def refuse(self, reason: str) -> Undecodable:
+        """Return the error for the place where reading ends."""
         return Undecodable(f"{reason}, at {shorten_text(self.text[self.at : self.at + 80], 40)!r}")
 
 

@@ -274,7 +274,7 @@ def find_spelt_mark(
         try:
             tokens = yield from server.tokenize_text(mark, once=True)
         except NotTestableError:
-            return f"nobody says whether {mark!r} was written as one token, as the model would"
+            return f"the server does not say whether {mark!r} was written as one token, as the model would"
         # Where the template has no such token, its model has none either.
         if opened.syntax and len(tokens) > 1:
             return f"the tokenizer of this model spells {mark!r} with {len(tokens)} ordinary tokens"

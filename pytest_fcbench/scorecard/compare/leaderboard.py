@@ -83,7 +83,7 @@ def rank_boards(
     for card in cards:
         if card.records and all(map(is_check, card.records)):
             raise UsageError(
-                f"{card.path}: checks of a server are no score that could be ranked; "
+                f"{card.path}: checks of a server cannot be ranked; "
                 "use 'fcbench run compare' for two or more of such runs"
             )
     kinds: dict[object, list[Scorecard]] = {}

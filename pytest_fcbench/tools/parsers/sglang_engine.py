@@ -52,12 +52,12 @@ class SglangParser:
             streamed.text += text or ""
             for call in calls:
                 streamed.add_call(call.tool_index, call.name, call.parameters)
-        if rest := _find_unsent_arguments(parser.detector):
+        if rest := find_unsent_arguments(parser.detector):
             streamed.add_call(*rest)
         return streamed.finish()
 
 
-def _find_unsent_arguments(detector: Any) -> tuple[int, None, str] | None:
+def find_unsent_arguments(detector: Any) -> tuple[int, None, str] | None:
     """Return the end of the last call's arguments, which the server itself sends when the stream ends.
 
     As ``_check_for_unstreamed_tool_args`` of ``serving_chat.py``.

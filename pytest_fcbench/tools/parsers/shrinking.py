@@ -40,13 +40,13 @@ def shrink_calls(truth: Truth, fails: Callable[[Truth], bool], seconds: float = 
 
     try:
         # The same calls shrink to the same, whenever they are tried.
-        return find(_draw_smaller_truth(truth), check_calls, settings=_SETTINGS, random=Random(0))  # noqa: S311
+        return find(draw_smaller_truth(truth), check_calls, settings=_SETTINGS, random=Random(0))  # noqa: S311
     except NoSuchExample:
         return truth
 
 
 @st.composite
-def _draw_smaller_truth(draw: st.DrawFn, truth: Truth) -> Truth:
+def draw_smaller_truth(draw: st.DrawFn, truth: Truth) -> Truth:
     kept_calls = [each for each in truth.calls if draw(_KEEP)] or truth.calls[:1]
     values = [as_mapping(draw(_draw_smaller_value(each.arguments))) for each in kept_calls]
     calls = (Call(each.name, value) for each, value in zip(kept_calls, values, strict=True))

@@ -25,7 +25,7 @@ def tabulate_examinations(
     yield Table(
         f"{engine}: right answers that come back exact",
         ("parser", "syntax", "answers", *Way, "CPU", "growth"),
-        tuple(map(_write_row, examinations)),
+        tuple(map(write_row, examinations)),
         tuple(f"not examined: {', '.join(names)} ({reason})" for reason, names in by_reason.items()),
         left=frozenset({"syntax"}),
         legend=_LEGEND,
@@ -61,7 +61,7 @@ def tabulate_examinations(
         yield Table("the smallest failures", columns, failure_rows, left=frozenset(columns), whole=True)
 
 
-def _write_row(examination: Examination) -> tuple[str, ...]:
+def write_row(examination: Examination) -> tuple[str, ...]:
     counts = (examination.outcomes.get(way) for way in Way)
     return (
         examination.parser,

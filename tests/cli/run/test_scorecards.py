@@ -149,7 +149,7 @@ def test_checked_servers_beside_one_are_told_by_what_they_break(
 def test_checks_of_servers_have_no_score(
     checked_servers: list[str], capsys: pytest.CaptureFixture[str], command: list[str], words: str
 ) -> None:
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="4"):
         main.main(["run", *command, *checked_servers])
     assert words in " ".join(capsys.readouterr().err.split())
 
