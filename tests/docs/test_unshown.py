@@ -18,8 +18,8 @@ from tests.docs.pages import PAGES, run
 
 ELSEWHERE = re.compile(
     r"=\.\.\.|bfcl|complexfuncbench|minilm|--judge |--audit |--model my-ft"
-    r"|^fcbench (pull|serve|suite contamination|run (view|export (official|inspect|mlflow|wandb)))"
-    r"|^pytest tests |shop_suite"
+    r"|^fcbench (pull|serve|parsers|suite contamination|run (view|export (official|inspect|mlflow|wandb)))"
+    r"|^pytest tests |shop_suite|parsers\.pytest_items"
 )
 """What is not to be had here, or is run by tests of its own."""
 FILES = (
