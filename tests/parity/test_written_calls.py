@@ -72,9 +72,12 @@ def explain_refusal(syntax: NativeSyntax, answer: Answer) -> str | None:
     parts = chain.from_iterable(name.split(".") for name in names)
     if syntax.is_python and not all(part.isidentifier() and not iskeyword(part) for part in parts):
         return "a name that Python has no form for"
-    is_untyped = syntax.pair and "{is_text}" not in syntax.pair
-    if is_untyped and not all(has_schema(each.arguments, answer.schemas[each.name]) for each in answer.calls):
-        return "values of another type than declared"
+    if syntax.pair and "{is_text}" not in syntax.pair:
+        # Some right calls of bfcl are of functions that their entry does not offer.
+        if not all(each.name in answer.schemas for each in answer.calls):
+            return "values of a function that is not offered"
+        if not all(has_schema(each.arguments, answer.schemas[each.name]) for each in answer.calls):
+            return "values of another type than declared"
     return None
 
 

@@ -145,15 +145,16 @@ def read_trial(
             written = [_write_call(call.name, call.arguments) for call in reading.calls]
             calls += written
             texts += written
-        else:
-            texts.append(repr(completion.text or ""))
+        elif completion.text:
+            texts.append(repr(completion.text))
         if state is TrialState.PASSED:
             continue
         if completion.fault is Fault.INFERENCE_ERROR or FAILURES & set(completion.protocol):
             state = TrialState.NO_ANSWER
         elif isinstance(reading, Unreadable) or completion.fault is Fault.UNREADABLE_CALL:
             state = TrialState.DAMAGED
-            texts.extend(f"{part}" for part in completion.tool_calls or ())
+            for part in completion.tool_calls or ():
+                texts.append(part if isinstance(part, str) else f"{part.name}({part.arguments})")
     came = "; ".join(texts) or "nothing"
     reason = f" ({verdict.reason})" if isinstance(verdict, Failed) else ""
     return TriedAnswer(state, put_on_one_line(f"{cut_counting(came, _SHOWN)}{reason}"), tuple(calls))
