@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax, list_calls_to_make, read_official
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, read_answer
+from pytest_fcbench.codecs.decoders.registry import (
+    SYNTAXES,
+    find_native_syntax,
+    guess_syntax,
+    list_calls_to_make,
+    read_official,
+)
 from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry, Group
@@ -57,6 +64,8 @@ class ReplayModel:
     """Answers of other parties by item id and digest of the question."""
     from_results: bool = False
     """True where the answers come from official result files."""
+    native: NativeSyntax | None = None
+    """The syntax of calls in texts, which no server read."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the recorded completion. Raises ``NotScoredError`` where there is none."""
@@ -76,6 +85,10 @@ class ReplayModel:
         if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
             # The error of a whole conversation.
             return turns[0][0]
+        if self.native:
+            turns = tuple(
+                tuple(read_answer(step, self.native, request.tools) for step in turn) for turn in turns
+            )
         if self.from_results and entry.category.group is Group.MULTI_TURN:
             return self._end_turn_as_officially(turns, request, len(entry.turns))
         if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
@@ -95,7 +108,7 @@ class ReplayModel:
             return completion
         # Only the step that ends the turn says so, so that all steps are in the record.
         goes_on = request.step < len(steps) - 1 and list_calls_to_make(
-            completion, self.recorded.syntax or "python"
+            completion, (DEFAULT_SYNTAX[Mode.FC] if self.native else self.recorded.syntax) or "python"
         )
         return completion if goes_on else replace(completion, fault=Fault.OTHER_TURNS)
 
@@ -166,10 +179,13 @@ def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorde
     if any(step.tool_calls for step in steps):
         mode, syntax = Mode.FC, DEFAULT_SYNTAX[Mode.FC]
     elif guess := guess_syntax([step.text for step in steps if step.text and not step.in_parts]):
-        reader = SYNTAXES[guess]
+        native = find_native_syntax(guess)
+        reader = None if native else SYNTAXES[guess]
         mode, syntax = reader.mode if reader else Mode.FC, guess
+        steps = [read_answer(step, native, ()) for step in steps] if native else steps
     if mode is Mode.FC:
-        readings = (read_official(step, syntax, Language.PYTHON) for step in steps)
+        own_syntax = DEFAULT_SYNTAX[Mode.FC] if find_native_syntax(syntax) else syntax
+        readings = (read_official(step, own_syntax, Language.PYTHON) for step in steps)
         calls = [call for reading in readings if isinstance(reading, Calls) for call in reading.calls]
         dotted_count = sum("." in call.name for call in calls)
         names = Names.DOTTED if dotted_count > _DOTTED_SHARE * len(calls) else Names.UNDERSCORED
@@ -235,6 +251,8 @@ def _load_scorecard(path: Path) -> ReplayModel:
 
 def _open_model(argument: str, settings: Settings) -> Chosen:
     model = load(find_file(argument, settings))
+    if not (settings.mode or settings.syntax or settings.read_as):
+        model = replace(model, native=find_native_syntax(model.recorded.syntax))
     return Chosen(model, choose_manner(settings, model.recorded), model.recorded)
 
 

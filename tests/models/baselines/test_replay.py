@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
+from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
-from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript, Turns
+from pytest_fcbench.domain.transcript import Call, Completion, Fault, Step, ToolCall, Transcript, Turns
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
 from pytest_fcbench.models.baselines.replay import (
@@ -23,6 +25,7 @@ from pytest_fcbench.models.baselines.replay import (
     select_judged_text,
     write_row,
 )
+from pytest_fcbench.models.registry import choose_model
 from pytest_fcbench.scorecard.record import Record, build_record, to_json
 from tests.cases import each_case
 from tests.factories import (
@@ -241,6 +244,8 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
 
 # Mode and syntax
 
+KIMI_CALL = NATIVE_SYNTAXES["kimi_k2"].write_calls([Call("f", {"a": 1})])
+
 
 @each_case(
     ("results", "mode", "syntax"),
@@ -258,6 +263,7 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
         ),
         pytest.param([[["No."], ["No.", "[f()]"]]], Mode.PROMPT, "python", id="python in a later step"),
         pytest.param([[["No."], ["<tool_call>\n{}"]]], Mode.FC, "qwen", id="qwen in a later turn"),
+        pytest.param([KIMI_CALL, "Sorry."], Mode.FC, "kimi_k2", id="a native syntax"),
     ],
 )
 def test_mode_and_syntax_are_seen_from_all_results(
@@ -267,6 +273,15 @@ def test_mode_and_syntax_are_seen_from_all_results(
         _write_results(tmp_path, *[_make_row(result, number) for number, result in enumerate(results)])
     )
     assert (model.recorded.mode, model.recorded.syntax) == (mode, syntax)
+
+
+def test_calls_in_a_native_syntax_are_read_unless_another_syntax_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    _write_results(folder, _make_row(KIMI_CALL))
+    read_calls = (ToolCall("f", '{"a": 1}', "call_0"),)
+    for options, calls in (({}, read_calls), ({"mode": "prompt"}, None)):
+        settings = build_settings({"model": f"replay:{folder}", **options}, None)
+        assert ask_model(choose_model(settings).model, _make_bfcl_entry()).tool_calls == calls
 
 
 CALLS = [{"a.b": "{}"}, {"c_d": "{}"}]
