@@ -281,8 +281,9 @@ class RunContext:
         if self.settings.forced and (syntax := self.settings.syntax):
             # Imported late, because most runs write no native syntax.
             from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
+            from pytest_fcbench.codecs.decoders.registry import find_writer
 
-            if syntax not in NATIVE_SYNTAXES:
+            if find_writer(syntax) is None:
                 rule = describe_unknown_name("native syntax", syntax, NATIVE_SYNTAXES)
                 raise UsageError(f"--fcbench-syntax={syntax} with --fcbench-forced: {rule}")
         for category in self.settings.categories:

@@ -102,9 +102,9 @@ entries: [{id: one, query: Add 1., functions: [add], expect: [{add: {a: 1}}]}]
                 *MODEL,
                 "--fcbench-api-base=http://127.0.0.1:9/v1",
                 "--fcbench-forced=auto",
-                "--fcbench-syntax=python",
+                "--fcbench-syntax=gemini",
             ),
-            "*--fcbench-syntax=python with --fcbench-forced: unknown native syntax 'python'*",
+            "*--fcbench-syntax=gemini with --fcbench-forced: unknown native syntax 'gemini'*",
         ),
     ],
 )

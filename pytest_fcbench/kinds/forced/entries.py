@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pytest_fcbench.codecs.decoders.registry import find_writer
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation
 from pytest_fcbench.kinds.table import find_kind
 
@@ -19,18 +20,19 @@ class ForcedTruth(Expectation):
     way: str
     """A word of ``ForcedWay``."""
     syntax: str | None = None
-    """The native syntax that the user named."""
+    """The native syntax of the calls that the user named a syntax of."""
 
 
 def force_truth(entry: Entry, way: str, syntax: str | None = None) -> Entry | None:
     """Make the entry that puts the truth of another one through the server; None where that has no calls."""
     if not any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps):
         return None
+    writer = find_writer(syntax) if syntax else None
     # Its id stays; what else a model would be asked or judged by does not matter.
     return replace(
         entry,
         category=FORCED,
-        expectation=ForcedTruth(entry, way, syntax),
+        expectation=ForcedTruth(entry, way, writer.name if writer else None),
         scene=None,
         tables=(),
         set_aside=None,

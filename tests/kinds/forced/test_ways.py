@@ -25,7 +25,7 @@ from pytest_fcbench.domain.transcript import (
     drive_conversation_async,
 )
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.kinds.forced.entries import force_truth
+from pytest_fcbench.kinds.forced.entries import force_truth, get_truth
 from pytest_fcbench.kinds.forced.kind import FORCED_TRUTH, MOST_STEPS
 from pytest_fcbench.kinds.forced.ways import write_grammar
 from pytest_fcbench.kinds.kind import ConversationContext, Resources
@@ -262,3 +262,10 @@ def test_entries_without_calls_are_left_out() -> None:
 
 def test_a_grammar_allows_its_text_alone() -> None:
     assert write_grammar('a"b\n\u20ac') == 'root ::= "a\\"b\\n\u20ac"'
+
+
+def test_an_official_syntax_stands_for_the_native_one_that_it_reads() -> None:
+    for named, written in (("qwen", "hermes"), ("glm47", "glm47"), ("gemini", None), (None, None)):
+        forced_entry = force_truth(PARALLEL, "auto", named)
+        assert forced_entry is not None
+        assert get_truth(forced_entry).syntax == written
