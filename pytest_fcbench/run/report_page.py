@@ -19,6 +19,7 @@ from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, drive_conversation
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import ConversationContext
 from pytest_fcbench.kinds.table import converse, find_kind
 from pytest_fcbench.present.html.island import Done, Found, SuiteInfo
@@ -135,18 +136,26 @@ class _SuiteKnowledge:
         if name not in self._contexts:
             return {}
         suite = self._contexts[name].suites[name]
-        matching_categories = (each for each in suite.categories if each.name == category)
+        # Entries whose truth was put through the server are those of every other category.
+        is_forced = category == FORCED.name
+        matching_categories = (
+            each
+            for each in suite.categories
+            if (is_forced and not each.varies_others) or each.name == category
+        )
         try:
             # A shard is not kept by its suite, as all that is loaded otherwise.
             parts = (
                 suite.load_shard(each, _WHOLE) if suite.load_shard else suite.load(each)
                 for each in matching_categories
             )
-            return {entry.key: entry for part in parts for entry in part}
+            entries = {entry.key: entry for part in parts for entry in part}
         except (SuiteError, PackError) as error:
             self._add_missing(name, error)
             del self._contexts[name]
             return {}
+        forced = (force_truth(entry, "auto") for entry in entries.values()) if is_forced else ()
+        return {entry.key: entry for entry in forced if entry} or entries
 
 
 _WHOLE = Shard(1, 1)

@@ -63,6 +63,9 @@ def test_a_parser_for_another_model_breaks_every_entry_and_is_shown(project: Pro
     shown = project.fcbench("run", "show", "core:parallel_0").stdout
     assert "core:parallel_0 · server_forced" in shown
     assert "broken: round-trip by the server's template, whole" in shown
+    assert project.fcbench("run", "report").returncode == 0
+    page = (project.path / "report.html").read_text(encoding="utf-8")
+    assert '"said":[["user",' in page, "the page has the questions of the entries"
     again = project.run_apart("--fcbench-model=replay:scorecard.json", *PARALLEL[2:], "--fcbench-forced=auto")
     again.assert_outcomes(failed=4)
 
