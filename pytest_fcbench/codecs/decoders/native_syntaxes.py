@@ -165,6 +165,8 @@ class NativeSyntax:
             with refuse_faults():
                 if self.is_python:
                     words, calls, rest = self._split_python(text)
+                    if not all(call.name for call in calls):
+                        raise Undecodable("a call has no name")
                     return words, tuple(_name_arguments(call, schemas or {}) for call in calls), rest
                 reader = _CallsReader(self, text, schemas or {})
                 calls = tuple(reader.read_calls())
@@ -179,14 +181,20 @@ class NativeSyntax:
             if not strip_fence(text).startswith("["):
                 raise Undecodable("calls of this syntax are a list")
             return "", parse_corrected(text), ""
-        if not (opening := self.begins.search(text)):
+        pieces: list[str] = []
+        calls: list[Call] = []
+        at = 0
+        while opening := self.begins.search(text, at):
+            pieces.append(text[at : opening.start()])
+            body = _inside_texts(self.closing).match(text, opening.end())
+            inside, at = (body[0], body.end()) if body else ("", opening.end())
+            by_line = "\n" in self.between
+            calls += parse_corrected_statements(inside.strip()) if by_line else parse_corrected(f"[{inside}]")
+            closing = _compile(f" {self.closing} ").match(text, at)
+            at = closing.end() if closing else at
+        if not pieces:
             raise Undecodable(f"there is no {self.opening.strip()!r}")
-        body = _inside_texts(self.closing).match(text, opening.end())
-        inside, end = (body[0], body.end()) if body else ("", opening.end())
-        by_line = "\n" in self.between
-        calls = parse_corrected_statements(inside.strip()) if by_line else parse_corrected(f"[{inside}]")
-        rest = _compile(f" {self.closing} ").match(text, end)
-        return text[: opening.start()], calls, text[rest.end() if rest else end :]
+        return pieces[0], tuple(calls), "".join(pieces[1:]) + text[at:]
 
 
 def _name_arguments(call: Call, schemas: Mapping[str, Schema]) -> Call:
@@ -525,11 +533,18 @@ def read_answer(
     functions = (as_mapping(tool.get("function")) for tool in tools)
     schemas = {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
     try:
-        words, calls, _ = syntax.split_text(text, schemas)
+        with refuse_faults():
+            words, calls, _ = syntax.split_text(text, schemas)
+            # Python has values that JSON has not.
+            arguments = [_write_json(call.arguments) for call in calls]
     except Undecodable:
-        return replace(completion, ending=Ending.MALFORMED) if begins else completion
-    tool_calls = [
-        ToolCall(call.name, _write_json(call.arguments), f"call_{index}") for index, call in enumerate(calls)
-    ]
+        return replace(completion, ending=completion.ending or Ending.MALFORMED) if begins else completion
+    tool_calls = tuple(
+        ToolCall(call.name, written, f"call_{index}")
+        for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
+    )
+    reasoning = completion.reasoning or (marked_text.reasoning if marked_text else None)
     # Later requests have the calls where the interface has a place for them.
-    return replace(completion, text=words.strip() or None, tool_calls=tuple(tool_calls), message=None)
+    return replace(
+        completion, text=words.strip() or None, reasoning=reasoning, tool_calls=tool_calls, message=None
+    )

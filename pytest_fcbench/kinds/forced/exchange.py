@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
+from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
 from pytest_fcbench.kinds.kind import ask_once
@@ -51,6 +52,12 @@ class ForcedStep:
     def right_calls(self) -> tuple[Call, ...]:
         """The calls with their arguments as JSON values."""
         return tuple(Call(call.name, read_json_text(str(call.arguments))) for call in self.calls)
+
+    @cached_property
+    def keeps_schemas(self) -> bool:
+        """Tell whether the arguments have the types that their tools declare; parsers convert others."""
+        schemas = RawRequest("", self.chat_request).schemas
+        return all(has_schema(call.arguments, schemas.get(call.name, {})) for call in self.right_calls)
 
     @property
     def chat_request(self) -> dict[str, object]:
@@ -228,17 +235,16 @@ DERENDER = f"{CHAT}/derender"
 
 def join_deltas(chunks: Sequence[Mapping[str, object]], manner: str) -> ReturnedCalls:
     """Join the chunks of a stream to calls and words, as clients do: by the index of a call."""
-    calls: dict[object, list[str]] = {}
+    calls: dict[str, list[str]] = {}
     content = ""
     for chunk in chunks:
         for choice in list_objects(chunk.get("choices")):
             delta = as_mapping(choice.get("delta"))
             content += str(delta.get("content") or "")
             for part in list_objects(delta.get("tool_calls")):
-                function, call = (
-                    as_mapping(part.get("function")),
-                    calls.setdefault(part.get("index"), ["", ""]),
-                )
+                function = as_mapping(part.get("function"))
+                # A server may send anything as an index.
+                call = calls.setdefault(str(part.get("index")), ["", ""])
                 call[0] += str(function.get("name") or "")
                 call[1] += str(function.get("arguments") or "")
     joined = tuple(ServerCall("", name, arguments) for name, arguments in calls.values())

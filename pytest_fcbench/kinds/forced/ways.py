@@ -83,6 +83,8 @@ _SMALL = ForcedStep(
 """A step by which it is found out what a server offers."""
 _MOST_SINGLE = 150
 """Tokens of a text that are streamed one by one; vLLM's time for it grows with the cube."""
+_MOST_TOKENS = 4_000
+"""Tokens of a text at most: each piece of a stream is a request."""
 _LARGEST_PIECE = 6
 """Tokens of a piece."""
 
@@ -258,7 +260,11 @@ def put_through(
     """Put the right calls of a step through a server. Raises ``NotTestableError``."""
     text = yield from _write_text(server, opened, step)
     returned = yield from _PUT[opened.way](server, opened, step, text, False)
-    if opened.way is ForcedWay.PARSE or not any(find_difference(step, each) for each in returned):
+    if not any(find_difference(step, each) for each in returned):
+        return text, returned
+    if not step.keeps_schemas:
+        raise NotTestableError("the right arguments have other types than their tools declare")
+    if opened.way is ForcedWay.PARSE:
         return text, returned
     reason = yield from find_spelt_mark(server, opened, text, returned[0].ids)
     return text, [replace(each, undecided=each.undecided or reason) for each in returned]
@@ -296,6 +302,8 @@ def derender_text(
     if not ids:
         ids = yield from server.tokenize_text(text.text, once=is_probe)
         prompt = yield from server.tokenize_messages(step, opened=True, once=is_probe)
+    if len(ids) > _MOST_TOKENS:
+        raise NotTestableError(f"its tokenizer makes {len(ids):,} tokens of the calls")
     shared: dict[str, object] = {"prompt_token_ids": list(prompt), "chat_request": step.chat_request}
     body = {"generate_response": {**_NAMED, "choices": [_make_piece(ids, is_last=True)]}, **shared}
     whole = read_returned((yield from server.send(DERENDER, body, once=is_probe)), "whole")

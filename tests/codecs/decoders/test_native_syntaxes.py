@@ -226,3 +226,41 @@ def test_hostile_texts_are_read_at_once(name: str) -> None:
                 syntax.read_calls(text)
 
         must_end(read)
+
+
+@each_case(
+    "name, text",
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {"a": 1e400}}\n</tool_call>'),
+        ("lfm2", "<|tool_call_start|>[f(a=1j)]<|tool_call_end|>"),
+        ("lfm2", "<|tool_call_start|>['f'(a=1)]<|tool_call_end|>"),
+        ("lfm2", "<|tool_call_start|>[f(a={(1, 2): 3})]<|tool_call_end|>"),
+    ],
+)
+def test_values_without_json_and_calls_without_a_name_are_malformed(name: str, text: str) -> None:
+    answer = read_answer(Completion(text=text), NATIVE_SYNTAXES[name], TOOLS)
+    assert (answer.text, answer.tool_calls, answer.ending) == (text, None, Ending.MALFORMED)
+    cut = read_answer(Completion(text=text, ending=Ending.CUT), NATIVE_SYNTAXES[name], TOOLS)
+    assert cut.ending is Ending.CUT, "what was cut is not called anything else"
+
+
+def test_reasoning_before_calls_is_kept() -> None:
+    text = f"<think>why</think>{NATIVE_SYNTAXES['hermes'].write_calls([Call('f', {})])}"
+    assert read_answer(Completion(text=text), NATIVE_SYNTAXES["hermes"], TOOLS).reasoning == "why"
+
+
+GROUPED = [
+    name
+    for name, syntax in NATIVE_SYNTAXES.items()
+    # Without an end of its own a group reaches to that of the text.
+    if syntax.begins and not syntax.most and (syntax.closing or not syntax.opening)
+]
+
+
+@each_case("name", GROUPED)
+def test_a_second_group_of_calls_is_read_too(name: str) -> None:
+    syntax = NATIVE_SYNTAXES[name]
+    written = [syntax.write_calls([call]) for call in TWO_CALLS]
+    words, calls, rest = syntax.split_text(f"First.\n{written[0]}\nThen\n{written[1]}")
+    compare(calls, TWO_CALLS)
+    assert (words.strip(), rest.strip()) == ("First.", "Then")

@@ -21,11 +21,13 @@ from pytest_fcbench.domain.transcript import (
     Completion,
     Party,
     PathSettings,
+    ToolCall,
     Transcript,
     drive_conversation_async,
 )
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.kinds.forced.entries import force_truth, get_truth
+from pytest_fcbench.kinds.forced.exchange import ForcedStep, join_deltas
 from pytest_fcbench.kinds.forced.kind import FORCED_TRUTH, MOST_STEPS
 from pytest_fcbench.kinds.forced.ways import write_grammar
 from pytest_fcbench.kinds.kind import ConversationContext, Resources
@@ -269,3 +271,16 @@ def test_an_official_syntax_stands_for_the_native_one_that_it_reads() -> None:
         forced_entry = force_truth(PARALLEL, "auto", named)
         assert forced_entry is not None
         assert get_truth(forced_entry).syntax == written
+
+
+def test_any_index_of_a_call_is_joined() -> None:
+    part = {"index": [0], "function": {"name": "f", "arguments": "{}"}}
+    joined = join_deltas([{"choices": [{"delta": {"tool_calls": [part]}}]}], "streamed")
+    assert [(call.name, call.arguments) for call in joined.calls] == [("f", "{}")]
+
+
+def test_calls_of_other_types_than_declared_do_not_keep_the_schemas() -> None:
+    tool = {"function": {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}}
+    for value, keeps in (("900", True), (900, False)):
+        step = ForcedStep((), (tool,), (ToolCall("f", json.dumps({"a": value})),))
+        assert step.keeps_schemas is keeps
