@@ -1,4 +1,4 @@
-"""What may be a path."""
+"""Tell the paths of files from other texts."""
 
 from __future__ import annotations
 

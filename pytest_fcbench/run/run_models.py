@@ -51,7 +51,8 @@ class RunModels:
         self._pipelines: dict[Party, Pipeline] = {}
         with ExitStack() as self._opened:
             model: Responder = context.model if context.model.immediate else self._open_model_under_test()
-            if syntax := find_native_syntax(settings.syntax):
+            # Forced calls are read by the server.
+            if not settings.forced and (syntax := find_native_syntax(settings.syntax)):
                 model = NativeCallsModel(model, syntax)
             others = self._open_other_parties()
             if settings.compares_streams and not context.chosen.recorded:

@@ -49,6 +49,7 @@ def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) ->
 
 
 def change_value(value: object) -> object:
+    """Return another value of the same type."""
     match value:
         case bool():
             return not value

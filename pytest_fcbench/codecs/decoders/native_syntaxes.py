@@ -49,7 +49,7 @@ _WHITE_SPACE = re.compile(r"\s*")
 _DIGITS = re.compile(r"\d+")
 _OPENING_BRACE = re.compile(r"\{")
 _NOT_IN_NAMES = re.compile(r"[\n\[\]{}\"'<>]")
-"""What no name has that stands in a text by itself."""
+"""Characters that a name outside of JSON never has: they belong to the text around it."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _MARK = re.compile(
     r"<(?!/?(?:｜DSML｜|function(?!_call>)|parameter|invoke|steptml))[^<>\s=\"{}]+>|\[[A-Z_]+\]|｜DSML｜"
@@ -89,16 +89,16 @@ class NativeSyntax:
         return "{python}" in self.call
 
     @cached_property
-    def begins(self) -> re.Pattern[str] | None:
+    def beginning(self) -> re.Pattern[str] | None:
         """The mark with which calls begin; None where they have none and are all of the answer."""
         # Some models leave out what stands before all calls.
         firsts = [text for text in (self.opening, _PLACE.split(self.call)[0]) if re.search(r"\w", text)]
-        return re.compile("|".join(_compile(text).pattern for text in firsts)) if firsts else None
+        return re.compile("|".join(_compile_literal(text).pattern for text in firsts)) if firsts else None
 
     def is_read_in(self, text: str) -> bool:
         """Tell whether a text has calls of this syntax behind their mark, whatever their functions are."""
         with suppress(Undecodable):
-            return bool(self.begins and self.begins.search(text) and self.read_calls(text))
+            return bool(self.beginning and self.beginning.search(text) and self.read_calls(text))
         return False
 
     def write_calls(self, calls: Sequence[Call], schemas: Mapping[str, Schema] | None = None) -> str:
@@ -117,7 +117,7 @@ class NativeSyntax:
             raise Unwritable(f"{self.name} has no form for these calls: {error}") from error
         for call, read in zip(calls, read_back, strict=False):
             if call.name != read.name or _write_json(call.arguments) != _write_json(read.arguments):
-                raise Unwritable(f"{self.name} reads {_describe(call)} as {_describe(read)}")
+                raise Unwritable(f"{self.name} reads {_describe_call(call)} as {_describe_call(read)}")
         if len(read_back) != len(calls):
             raise Unwritable(f"{self.name} reads {len(read_back)} calls of {len(calls)}")
         return text
@@ -172,11 +172,11 @@ class NativeSyntax:
                 calls = tuple(reader.read_calls())
         except WrongFormat as error:
             raise Undecodable(str(error)) from None
-        beginning = self.begins.search(text) if self.begins else None
+        beginning = self.beginning.search(text) if self.beginning else None
         return text[: beginning.start() if beginning else 0], calls, reader.gaps + text[reader.at :]
 
     def _split_python(self, text: str) -> tuple[str, tuple[Call, ...], str]:
-        if not self.begins:
+        if not self.beginning:
             # Words such as ``Hello (world)`` read as a call only by chance.
             if not strip_fence(text).startswith("["):
                 raise Undecodable("calls of this syntax are a list")
@@ -184,13 +184,13 @@ class NativeSyntax:
         pieces: list[str] = []
         calls: list[Call] = []
         at = 0
-        while opening := self.begins.search(text, at):
+        while opening := self.beginning.search(text, at):
             pieces.append(text[at : opening.start()])
             body = _inside_texts(self.closing).match(text, opening.end())
             inside, at = (body[0], body.end()) if body else ("", opening.end())
             by_line = "\n" in self.between
             calls += parse_corrected_statements(inside.strip()) if by_line else parse_corrected(f"[{inside}]")
-            closing = _compile(f" {self.closing} ").match(text, at)
+            closing = _compile_literal(f" {self.closing} ").match(text, at)
             at = closing.end() if closing else at
         if not pieces:
             raise Undecodable(f"there is no {self.opening.strip()!r}")
@@ -216,18 +216,18 @@ class _CallsReader:
         """The words between calls."""
         self.parts = _split_template(syntax.call)
         self.pair_parts = _split_template(syntax.pair)
-        self.opening = _compile(f"{syntax.opening} ")
+        self.opening = _compile_literal(f"{syntax.opening} ")
 
     def read_calls(self) -> Iterable[Call]:
         """Read groups of calls until no more begins. Raises ``Undecodable`` where there is none at all."""
-        begins = self.syntax.begins
-        while beginning := begins.search(self.text, self.at) if begins else self.match_start():
+        mark = self.syntax.beginning
+        while beginning := mark.search(self.text, self.at) if mark else self.match_start():
             self.gaps += self.text[self.at : beginning.start()] if self.at else ""
             opening = self.opening.match(self.text, beginning.start())
             self.at = opening.end() if opening else beginning.start()
             yield from self.read_group()
-            if begins is None and self.text[self.at :].strip():
-                raise self.refuse("more text follows the calls")
+            if mark is None and self.text[self.at :].strip():
+                raise self.make_refusal("more text follows the calls")
         if self.at == 0:
             raise Undecodable(f"there are no calls of the syntax {self.syntax.name}")
 
@@ -237,7 +237,10 @@ class _CallsReader:
 
     def read_group(self) -> Iterable[Call]:
         """Read calls up to the end of their group. Raises ``Undecodable``."""
-        between, closing = _compile(f" {self.syntax.between} "), _compile(f" {self.syntax.closing} ")
+        between, closing = (
+            _compile_literal(f" {self.syntax.between} "),
+            _compile_literal(f" {self.syntax.closing} "),
+        )
         if self.syntax.closing and (end := closing.match(self.text, self.at)):
             self.at = end.end()
             return
@@ -249,14 +252,14 @@ class _CallsReader:
                 return
             separator = between.match(self.text, self.at)
             at = separator.end() if separator else self.at
-            if _skip(self.text, at) == len(self.text):
+            if _skip_space(self.text, at) == len(self.text):
                 self.at = at
                 return
-            if not self.syntax.opening and self.syntax.begins:
+            if not self.syntax.opening and self.syntax.beginning:
                 self.at = at
                 return
             if separator is None:
-                raise self.refuse("neither another call nor the end of the calls follows")
+                raise self.make_refusal("neither another call nor the end of the calls follows")
             self.at = at
 
     def read_call(self) -> Call:
@@ -267,11 +270,11 @@ class _CallsReader:
             match part:
                 case re.Pattern():
                     if following or not self.is_cut_end():
-                        self.skip(part)
+                        self.skip_part(part)
                 case "name":
                     name = self.read_until(self.find_end_of_name(following)).strip()
                 case "index":
-                    self.skip(_DIGITS)
+                    self.skip_part(_DIGITS)
                 case "arguments":
                     arguments = self.read_json()
                 case "object":
@@ -283,7 +286,7 @@ class _CallsReader:
                 case "notation":
                     arguments, self.at = _read_notation(self.text, self.at, self.syntax.quotes)
         if not name or (_NOT_IN_NAMES.search(name) and "name" in self.parts):
-            raise self.refuse("a call has no name")
+            raise self.make_refusal("a call has no name")
         return as_call(name, arguments)
 
     def is_cut_end(self) -> bool:
@@ -303,23 +306,23 @@ class _CallsReader:
             return re.compile("|".join((r"\s", *(part.pattern for part in ends))))
         if not isinstance(following, re.Pattern):
             return _OPENING_BRACE
-        return re.compile(_seek(following.pattern))
+        return re.compile(_seek_once(following.pattern))
 
     def split_object(self, value: object) -> tuple[str, object]:
         """Return name and arguments of an object with keys for them. Raises ``Undecodable``."""
         name_key, arguments_key = self.syntax.keys
         if not isinstance(value, dict) or not isinstance(value.get(name_key), str):
-            raise self.refuse(f'expected an object with "{name_key}" and "{arguments_key}"')
+            raise self.make_refusal(f'expected an object with "{name_key}" and "{arguments_key}"')
         # Models mix up these two.
         for key in (arguments_key, "arguments", "parameters"):
             if key in value:
                 return value[name_key], value[key]
-        raise self.refuse(f'the call of {value[name_key]!r} has no "{arguments_key}"')
+        raise self.make_refusal(f'the call of {value[name_key]!r} has no "{arguments_key}"')
 
     def split_member(self, value: object) -> tuple[str, object]:
         """Return name and arguments of an object ``{name: arguments}``. Raises ``Undecodable``."""
         if not isinstance(value, dict) or len(value) != 1:
-            raise self.refuse("expected an object with the name of one function")
+            raise self.make_refusal("expected an object with the name of one function")
         return next(iter(value.items()))
 
     def read_pairs(self, schemas: Mapping[str, object]) -> dict[str, object]:
@@ -332,7 +335,7 @@ class _CallsReader:
             texts: dict[str, str] = {}
             for part, following in zip(parts, [*parts[1:], None], strict=True):
                 if isinstance(part, re.Pattern):
-                    self.skip(part)
+                    self.skip_part(part)
                 else:
                     assert isinstance(following, re.Pattern)
                     texts[part] = self.read_until(following)
@@ -348,32 +351,32 @@ class _CallsReader:
         try:
             return _read_json(text)
         except ValueError as error:
-            raise self.refuse(f"an argument is no JSON: {error}") from None
+            raise self.make_refusal(f"an argument is no JSON: {error}") from None
 
     def read_json(self) -> object:
         """Read the JSON value that begins here. Raises ``Undecodable``."""
-        self.skip(_WHITE_SPACE)
+        self.skip_part(_WHITE_SPACE)
         try:
             value, self.at = read_json_at(self.text, self.at)
         except ValueError as error:
-            raise self.refuse(f"not JSON: {error}") from None
+            raise self.make_refusal(f"not JSON: {error}") from None
         return value
 
     def read_until(self, end: re.Pattern[str]) -> str:
         """Return the text up to a fixed part. Raises ``Undecodable`` where there is none."""
         if not (match := end.search(self.text, self.at)):
-            raise self.refuse("a call is not ended")
+            raise self.make_refusal("a call is not ended")
         text, self.at = self.text[self.at : match.start()], match.start()
         return text
 
-    def skip(self, pattern: re.Pattern[str]) -> None:
+    def skip_part(self, pattern: re.Pattern[str]) -> None:
         """Go behind a fixed part. Raises ``Undecodable`` where another text stands."""
         if not (match := pattern.match(self.text, self.at)):
             expected = pattern.pattern.replace(r"\s*", " ").replace("\\", "")
-            raise self.refuse(f"expected {expected!r}")
+            raise self.make_refusal(f"expected {expected!r}")
         self.at = match.end()
 
-    def refuse(self, reason: str) -> Undecodable:
+    def make_refusal(self, reason: str) -> Undecodable:
         """Return the error for the place where reading ends."""
         return Undecodable(f"{reason}, at {shorten_text(self.text[self.at : self.at + 80], 40)!r}")
 
@@ -409,16 +412,16 @@ def _write_json(value: object) -> str:
     return escape_surrogates(text)
 
 
-def _describe(call: Call) -> str:
+def _describe_call(call: Call) -> str:
     return shorten_text(f"{call.name}({_write_json(call.arguments)})", 120)
 
 
-def _compile(literal: str) -> re.Pattern[str]:
+def _compile_literal(literal: str) -> re.Pattern[str]:
     """Compile a fixed part of a template; any white space may stand where it has some."""
     return re.compile(r"\s*".join(map(re.escape, re.split(r"\s+", literal))))
 
 
-def _seek(pattern: str) -> str:
+def _seek_once(pattern: str) -> str:
     """Return a pattern that is sought from the first of several spaces only, which takes linear time."""
     return rf"(?<!\s){pattern}" if pattern.startswith(r"\s*") else pattern
 
@@ -442,14 +445,16 @@ def _compile_part(literal: str, before: list[str], after: list[str]) -> re.Patte
         start, literal = "\n?", literal[1:]
     if after == ["value"] and literal.endswith("\n"):
         end, literal = "\n?", literal[:-1]
-    return re.compile(start + _compile(literal).pattern + end)
+    return re.compile(start + _compile_literal(literal).pattern + end)
 
 
 def _inside_texts(closing: str) -> re.Pattern[str]:
     """Compile what stands before a closing mark that is in no text of Python."""
     # A text without an end reaches to that of its line, so that none is looked through twice.
     texts = r"'(?:[^'\\\n]|\\.?)*+(?:'|$)|\"(?:[^\"\\\n]|\\.?)*+(?:\"|$)"
-    return re.compile(rf"(?:{texts}|(?!{_seek(_compile(closing).pattern)}).)*+", re.DOTALL | re.MULTILINE)
+    return re.compile(
+        rf"(?:{texts}|(?!{_seek_once(_compile_literal(closing).pattern)}).)*+", re.DOTALL | re.MULTILINE
+    )
 
 
 def _write_notation(value: object, quotes: str) -> str:
@@ -470,7 +475,7 @@ def _read_notation(text: str, at: int, quotes: str, depth: int = 0) -> tuple[obj
     """Read a value of Gemma's notation; return it and the place behind it. Raises ``Undecodable``."""
     if depth > DEEPEST // 2:
         raise Undecodable(f"nested more than {DEEPEST // 2} deep")
-    at = _skip(text, at)
+    at = _skip_space(text, at)
     if text.startswith(quotes, at):
         end = text.find(quotes, at + len(quotes))
         if end < 0:
@@ -483,7 +488,7 @@ def _read_notation(text: str, at: int, quotes: str, depth: int = 0) -> tuple[obj
     closing = "}" if text[at] == "{" else "]"
     members: dict[str, object] = {}
     elements: list[object] = []
-    at = _skip(text, at + 1)
+    at = _skip_space(text, at + 1)
     while not text.startswith(closing, at):
         key = ""
         if closing == "}":
@@ -493,15 +498,15 @@ def _read_notation(text: str, at: int, quotes: str, depth: int = 0) -> tuple[obj
         value, at = _read_notation(text, at, quotes, depth + 1)
         members[key] = value
         elements.append(value)
-        at = _skip(text, at)
+        at = _skip_space(text, at)
         if text.startswith(",", at):
-            at = _skip(text, at + 1)
+            at = _skip_space(text, at + 1)
         elif not text.startswith(closing, at):
             raise Undecodable(f"not ended: {shorten_text(text[at : at + 80], 40)!r}")
     return (members if closing == "}" else elements), at + 1
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     space = _WHITE_SPACE.match(text, at)
     return space.end() if space else at
 
@@ -527,8 +532,8 @@ def read_answer(
     """
     marked_text = find_reasoning(completion.text or "")
     text = marked_text.answer if marked_text else completion.text or ""
-    begins = syntax.begins
-    if completion.tool_calls or (begins and not begins.search(text)):
+    mark = syntax.beginning
+    if completion.tool_calls or (mark and not mark.search(text)):
         return completion
     functions = (as_mapping(tool.get("function")) for tool in tools)
     schemas = {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
@@ -538,7 +543,7 @@ def read_answer(
             # Python has values that JSON has not.
             arguments = [_write_json(call.arguments) for call in calls]
     except Undecodable:
-        return replace(completion, ending=completion.ending or Ending.MALFORMED) if begins else completion
+        return replace(completion, ending=completion.ending or Ending.MALFORMED) if mark else completion
     tool_calls = tuple(
         ToolCall(call.name, written, f"call_{index}")
         for index, (call, written) in enumerate(zip(calls, arguments, strict=True))

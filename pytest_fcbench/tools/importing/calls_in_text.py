@@ -157,7 +157,7 @@ class _TextReader:
     def read_native(self, text: str) -> tuple[str, tuple[LoggedCall, ...]] | None:
         """Read the words of a text and the calls behind them, in the native syntax that all of it has."""
         for syntax in NATIVE_SYNTAXES.values():
-            if syntax.begins and syntax.begins.search(text):
+            if syntax.beginning and syntax.beginning.search(text):
                 with suppress(Undecodable, WrongFormat, _NoCalls), refuse_faults():
                     words, calls, rest = syntax.split_text(text, self._native_schemas)
                     read = tuple(map(self._place_arguments, calls))

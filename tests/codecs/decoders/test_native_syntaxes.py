@@ -71,7 +71,7 @@ def test_usual_calls_have_a_form_in_every_syntax(name: str) -> None:
     calls = TWO_CALLS[: syntax.most]
     compare(
         syntax.read_calls(
-            f"<think>so</think>{syntax.write_calls(calls)}" if syntax.begins else syntax.write_calls(calls)
+            f"<think>so</think>{syntax.write_calls(calls)}" if syntax.beginning else syntax.write_calls(calls)
         ),
         calls,
     )
@@ -253,7 +253,7 @@ GROUPED = [
     name
     for name, syntax in NATIVE_SYNTAXES.items()
     # Without an end of its own a group reaches to that of the text.
-    if syntax.begins and not syntax.most and (syntax.closing or not syntax.opening)
+    if syntax.beginning and not syntax.most and (syntax.closing or not syntax.opening)
 ]
 
 
