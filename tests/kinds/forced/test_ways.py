@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -284,3 +285,14 @@ def test_calls_of_other_types_than_declared_do_not_keep_the_schemas() -> None:
     for value, keeps in (("900", True), (900, False)):
         step = ForcedStep((), (tool,), (ToolCall("f", json.dumps({"a": value})),))
         assert step.keeps_schemas is keeps
+
+
+def test_a_truth_that_breaks_its_schema_is_not_held_against_the_server() -> None:
+    """A parser may convert such arguments; the same fault breaks the truth where the types agree."""
+    assert describe(put(PARALLEL, "round-trip", ParserFault.LOSE_BRACE)[0]).startswith("broken")
+    nothing = {"type": "dict", "properties": {}, "required": []}
+    untyped = replace(
+        PARALLEL, functions=tuple(replace(doc, parameters=nothing) for doc in PARALLEL.functions)
+    )
+    verdict, _ = put(untyped, "round-trip", ParserFault.LOSE_BRACE)
+    assert "other types than their tools declare" in describe(verdict)
