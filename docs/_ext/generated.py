@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
@@ -20,6 +21,8 @@ from pytest_fcbench.codecs.dialogues.api_dialogue import read_api_families
 from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
+from pytest_fcbench.domain import explanation
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models import official_models
@@ -133,6 +136,28 @@ def failure_codes() -> Iterator[str]:
         yield ""
 
 
+def failure_classes() -> Iterator[str]:
+    """Write the classes of failed conversations and of failed single-turn answers as Markdown tables."""
+    notes = ModuleAnalyzer.for_module(explanation.__name__).find_attr_docs()
+    for of, classes in {
+        "conversation": explanation.FailureClass,
+        "single-turn answer": explanation.AnswerClass,
+    }.items():
+        yield from (f"| class of a {of} | when |", "|:--|:--|")
+        for each in classes:
+            yield f"| `{each}` | {_line(' '.join(notes[classes.__name__, each.name]).strip())} |"
+        yield ""
+
+
+def categories() -> Iterator[str]:
+    """Write the categories as a Markdown table: the group, the kind that judges, and whether it counts."""
+    yield from ("| category | group | judged by | counts |", "|---|---|---|---|")
+    for each in CATEGORIES.values():
+        counts = "yes" if each.scored else "if selected"
+        yield f"| `{each.name}` | `{each.group}` | {each.kind} | {counts} |"
+    yield ""
+
+
 def protocol_notes() -> Iterator[str]:
     """Write the codes of protocol notes as a Markdown table."""
     yield from ("| code | meaning |", "|---|---|")
@@ -188,6 +213,8 @@ def _first_line(described: object) -> str:
 
 
 _MAKERS = {
+    "fcbench-categories": categories,
+    "fcbench-failure-classes": failure_classes,
     "fcbench-families": families,
     "fcbench-failure-codes": failure_codes,
     "fcbench-protocol-notes": protocol_notes,

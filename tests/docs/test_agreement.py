@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
-from docs._ext.generated import EXAMPLES, commands, configuration, options, schema
+from docs._ext.generated import (
+    EXAMPLES,
+    categories,
+    commands,
+    configuration,
+    failure_classes,
+    options,
+    schema,
+)
 from pytest_fcbench.cli.init import WORKFLOWS
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.cli.tree import is_group
@@ -98,14 +106,22 @@ def _read_page(name: str) -> str:
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
-def test_the_table_of_categories_is_that_of_the_program() -> None:
-    rows = re.findall(
-        r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _read_page("categories.md"), re.MULTILINE
+@each_case(
+    ("table", "first", "last"),
+    [
+        (categories, "| `simple_python` | `non_live` | simple | yes |", "| `mcp` | `mcp` |"),
+        (failure_classes, "| `context_overflow` | A request did not fit", "| `wrong_result` | The right"),
+    ],
+)
+def test_tables_of_the_pages_are_made_of_the_program(
+    table: Callable[[], Iterator[str]], first: str, last: str
+) -> None:
+    text = "\n".join(table())
+    assert first in text
+    assert last in text
+    assert f"```{{fcbench-{table.__name__.replace('_', '-')}}}" in "".join(
+        _read_page(name) for name in ("categories.md", "after-a-run.md")
     )
-    assert rows == [
-        (each.name, str(each.group), each.kind, "yes" if each.scored else "if selected")
-        for each in CATEGORIES.values()
-    ]
 
 
 def test_each_rule_has_its_section_and_each_selection_is_named() -> None:

@@ -1,4 +1,4 @@
-"""A new kind of entry is what docs/how-to-extend.md says it is: its files, two rows, and nothing else."""
+"""A new kind of entry is what docs/project/how-to-extend.md says it is: its files, two rows, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.docs.pages import matches
 from tests.plugin.conftest import Project
 
-_PAGE = (ROOT / "docs" / "how-to-extend.md").read_text(encoding="utf-8")
+_PAGE = (ROOT / "docs" / "project" / "how-to-extend.md").read_text(encoding="utf-8")
 SECTION = _PAGE.partition("## A kind of entry\n")[2].partition("\n## ")[0]
 FILES = re.findall(r"^`([^`\s]+)` .*?\n\n```\w+\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 SCREEN = SECTION.partition("```text\n")[2].partition("\n```")[0].splitlines()
