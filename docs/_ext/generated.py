@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
@@ -21,13 +22,17 @@ from pytest_fcbench.codecs.dialogues.api_dialogue import read_api_families
 from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
-from pytest_fcbench.domain import explanation
 from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.explanation import AnswerClass, FailureClass
 from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models import official_models
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.present.failure_codes import read_failure_code_groups
+from pytest_fcbench.server.conforming import WireFault
+from pytest_fcbench.server.faults import FaultKind
+from pytest_fcbench.server.parsing import ParserFault
+from pytest_fcbench.server.wrong_answers import ModelFault
 
 EXAMPLES: Mapping[str, str] = {
     "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",
@@ -138,15 +143,25 @@ def failure_codes() -> Iterator[str]:
 
 def failure_classes() -> Iterator[str]:
     """Write the classes of failed conversations and of failed single-turn answers as Markdown tables."""
-    notes = ModuleAnalyzer.for_module(explanation.__name__).find_attr_docs()
-    for of, classes in {
-        "conversation": explanation.FailureClass,
-        "single-turn answer": explanation.AnswerClass,
-    }.items():
-        yield from (f"| class of a {of} | when |", "|:--|:--|")
-        for each in classes:
-            yield f"| `{each}` | {_line(' '.join(notes[classes.__name__, each.name]).strip())} |"
-        yield ""
+    yield from _list_members("class of a conversation | when", FailureClass)
+    yield from _list_members("class of a single-turn answer | when", AnswerClass)
+
+
+def faults() -> Iterator[str]:
+    """Write the faults of ``fcbench serve`` as Markdown tables."""
+    yield from _list_members("fault of any request | what the server does", FaultKind)
+    yield from _list_members("fault of a model that knows entries | what it does", ModelFault)
+    for kind in (WireFault, ParserFault):
+        yield from _list_members("fault of `conforming` and `oracle:SYNTAX` | what it does", kind)
+
+
+def _list_members(head: str, members: type[StrEnum]) -> Iterator[str]:
+    """Write the members of an enumeration with their docstrings as a Markdown table."""
+    docs = ModuleAnalyzer.for_module(members.__module__).find_attr_docs()
+    yield from (f"| {head} |", "|:--|:--|")
+    for each in members:
+        yield f"| `{each}` | {_line(' '.join(docs.get((members.__name__, each.name), ())).strip())} |"
+    yield ""
 
 
 def categories() -> Iterator[str]:
@@ -216,6 +231,7 @@ _MAKERS = {
     "fcbench-categories": categories,
     "fcbench-failure-classes": failure_classes,
     "fcbench-families": families,
+    "fcbench-faults": faults,
     "fcbench-failure-codes": failure_codes,
     "fcbench-protocol-notes": protocol_notes,
     "fcbench-options": options,

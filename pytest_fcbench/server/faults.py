@@ -33,7 +33,9 @@ class FaultKind(StrEnum):
     """A kind of simulated fault."""
 
     RATE_LIMIT = "429"
+    """This status, with ``Retry-After``."""
     SERVER_ERROR = "500"
+    """This status."""
     HANG = "hang"
     """No answer until the client gives up."""
     CUT = "cut"

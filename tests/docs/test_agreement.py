@@ -16,6 +16,7 @@ from docs._ext.generated import (
     commands,
     configuration,
     failure_classes,
+    faults,
     options,
     schema,
 )
@@ -110,6 +111,7 @@ def _read_page(name: str) -> str:
     ("table", "first", "last"),
     [
         (categories, "| `simple_python` | `non_live` | simple | yes |", "| `mcp` | `mcp` |"),
+        (faults, "| `hang` | No answer until", "| `parser_drop_brace` |"),
         (failure_classes, "| `context_overflow` | A request did not fit", "| `wrong_result` | The right"),
     ],
 )
@@ -120,7 +122,7 @@ def test_tables_of_the_pages_are_made_of_the_program(
     assert first in text
     assert last in text
     assert f"```{{fcbench-{table.__name__.replace('_', '-')}}}" in "".join(
-        _read_page(name) for name in ("categories.md", "after-a-run.md")
+        _read_page(name) for name in ("categories.md", "after-a-run.md", "own-models.md")
     )
 
 
