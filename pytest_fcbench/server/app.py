@@ -182,6 +182,8 @@ class ChatServer:
         self._wrong = wrong
         self._conforming = conforming
         self._busy_until = 0.0
+        self._fails_next = False
+        """True where a fault makes the next request fail."""
         self._families = families
         self._name = name
         self._lookup = lookup
@@ -331,6 +333,8 @@ class ChatServer:
     ) -> _Answer:
         fault = call.fault if isinstance(call.fault, WireFault) else None
         try:
+            if self._fails_next:
+                raise RefusedRequestError(500, "server_error", "the request before was refused")
             request: bytes | Mapping[str, object] = content
             if api is Api.RESPONSES:
                 body = read_response_request(content)
@@ -343,6 +347,7 @@ class ChatServer:
             reply = model.answer_request(request, fault, parser_fault)
             answer = _write_conforming_answer(api, reply, call, fault)
         except RefusedRequestError as error:
+            self._fails_next = fault is WireFault.FAIL_AFTER and not self._fails_next
             if fault is not WireFault.PLAIN_ERRORS:
                 raise
             parts = (f"Error: {error}".encode(),)

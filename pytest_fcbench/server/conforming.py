@@ -130,6 +130,8 @@ class WireFault(StrEnum):
     """Errors are plain text."""
     SERVER_ERRORS = "server_errors"
     """Bad requests make the server fail with 500."""
+    FAIL_AFTER = "fail_after"
+    """The request after one that is refused makes the server fail with 500."""
     HOLD_PLACE = "hold_place"
     """A long reply that nobody waits for any more is written to its end before the next one."""
 

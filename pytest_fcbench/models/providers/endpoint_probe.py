@@ -40,6 +40,10 @@ _WRONG_METHOD = 405
 """The status of a page that takes no requests."""
 _BUSY = frozenset({429, 502, 503, 504, *range(520, 525), 529})
 """Statuses of a server, or of a gateway before it, that cannot answer now."""
+_FAILURE = 500
+"""The least status of a server that fails."""
+_PLAIN_REQUEST = RawRequest(CHAT, {"messages": [{"role": "user", "content": "Hello."}], "max_tokens": 16})
+"""A question that any server answers, whatever its checks break."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """The ends of lines of a stream; JSON may hold what Python takes for others."""
 
@@ -64,37 +68,53 @@ class EndpointProbe:
         """Send a request and return the exchange as a completion, whatever the server says.
 
         Raises ``CallError`` where no reply comes, or one that is about the account, the load, the name of the
-        model or the address.
+        model or the address, and where the server fails at plain questions too.
         """
         raw = RawRequest.read_question(request)
-        body = raw.body if isinstance(raw.body, str) else json.dumps({"model": self.model.name, **raw.body})
         start_time = time.perf_counter()
         try:
             if raw.drop:
                 status = await self.model.connections.drop_reply(
-                    self._find_address(raw), self._write_headers(raw, entry), body, self.model.timeout_s
+                    self._find_address(raw),
+                    self._write_headers(raw, entry),
+                    self._write_body(raw),
+                    self.model.timeout_s,
                 )
                 return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
-            reply = await self.model.connections.send_request(
-                raw.method,
-                self._find_address(raw),
-                headers=self._write_headers(raw, entry),
-                body=body if raw.method == "POST" else None,
-                timeout_s=self.model.timeout_s,
-            )
+            reply = await self._send_request(raw, entry)
             latency_s = time.perf_counter() - start_time
             exchange, status = read_exchange(raw, reply, self.model.secrets)
+            # What a server that answers nothing does with a request says nothing about the request.
+            is_failing = status not in _BUSY and status >= _FAILURE and await self._fails_always(entry)
         except CallError as error:
             raise error.with_reason(self.model.build_reason(error.reason)) from None
-        words = f"{exchange.beginning} {json.dumps(exchange.reply)[:2000]}"
+        words = json.dumps(exchange.reply)[:2000] if exchange.reply else exchange.beginning.strip()
         if status != 200:
             failure = diagnose_failure(status, words)
             is_lost = failure.cause == "not_found" and self._is_lost(raw, exchange, words)
             is_lost |= raw.path == CHAT and status == _WRONG_METHOD
-            if failure.cause in _ABOUT_THE_ACCOUNT or status in _BUSY or is_lost:
-                reason = self.model.build_reason(f"HTTP {reply.status}: {words.strip()[:300]}")
+            if failure.cause in _ABOUT_THE_ACCOUNT or status in _BUSY or is_lost or is_failing:
+                reason = self.model.build_reason(f"HTTP {reply.status}: {words[:300] or 'no words'}")
+                if is_failing and not self.model.api_key:
+                    reason += "; no key was sent, which the server may need"
                 raise failure.make_error(reason, reply.retry_after_s)
         return exchange.write_completion(latency_s)
+
+    async def _fails_always(self, entry: Entry) -> bool:
+        return (await self._send_request(_PLAIN_REQUEST, entry)).status >= _FAILURE
+
+    async def _send_request(self, raw: RawRequest, entry: Entry) -> HttpReply:
+        """Send a request and wait for its whole reply. Raises ``CallError``."""
+        return await self.model.connections.send_request(
+            raw.method,
+            self._find_address(raw),
+            headers=self._write_headers(raw, entry),
+            body=self._write_body(raw) if raw.method == "POST" else None,
+            timeout_s=self.model.timeout_s,
+        )
+
+    def _write_body(self, raw: RawRequest) -> str:
+        return raw.body if isinstance(raw.body, str) else json.dumps({"model": self.model.name, **raw.body})
 
     def _is_lost(self, raw: RawRequest, exchange: ServerExchange, words: str) -> bool:
         """Tell whether a request found no model or no address, rather than a feature that is missing."""

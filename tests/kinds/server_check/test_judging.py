@@ -77,9 +77,11 @@ def test_a_reply_in_place_of_a_refusal_is_told_in_words() -> None:
 @each_case("status, found", [(200, Passed), (400, Failed), (500, Failed)])
 def test_the_request_after_a_refused_one_has_to_be_answered(status: int, found: type[Verdict]) -> None:
     check = get_check(next(entry for entry in list_checks() if entry.id == "error_after"))
-    bad, good = reply({"error": {"message": "no"}}, 400), chat({"content": "Hello."}, "stop")
+    good = chat({"content": "Hello."}, "stop")
     after = good if status == 200 else reply({"error": {"message": "no"}}, status)
-    assert isinstance(judge_rounds(check, [{"bad": bad, "good": after}]), found)
+    # A server that fails at a bad request breaks the checks for that.
+    for bad in (reply({"error": {"message": "no"}}, 400), reply({}, 500)):
+        assert isinstance(judge_rounds(check, [{"bad": bad, "good": after}]), found)
 
 
 def test_a_stream_that_was_refused_shows_nothing_about_those_who_go_away() -> None:

@@ -92,6 +92,34 @@ def test_what_is_about_no_check_is_an_error(text: str, status: int, cause: str) 
     assert caught.value.cause == cause
 
 
+@each_case("plain_status", [200, 400, 500])
+def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status: int) -> None:
+    sent: list[object] = []
+
+    async def answer(received: web.Request) -> web.Response:
+        body = await received.json()
+        sent.append(body)
+        is_plain = "tools" not in body
+        return web.Response(text="Internal Server Error", status=plain_status if is_plain else 500)
+
+    async def ask_once() -> Completion:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", answer)
+        async with TestServer(app) as served:
+            base = f"http://{served.host}:{served.port}/v1"
+            question = RawRequest(CHAT, {"tools": []}).write_question(0)
+            probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="m"))
+            return await probe.complete(list_checks()[0], question)
+
+    if plain_status == 500:
+        with pytest.raises(CallError, match="HTTP 500: Internal Server Error; no key was sent") as caught:
+            asyncio.run(ask_once())
+        assert (caught.value.cause, caught.value.transient) == ("endpoint", True)
+    else:
+        assert ServerExchange.read_completion(asyncio.run(ask_once())).status == 500
+    assert len(sent) == 2
+
+
 def test_a_client_that_goes_away_follows_no_redirect() -> None:
     completion, sent = ask(RawRequest(CHAT, {}, drop=True), "", 307)
     assert ServerExchange.read_completion(completion).status == 307
