@@ -290,9 +290,12 @@ class Estimate:
     freedom: float
     """The degrees of freedom of the variance; infinite for independent entries put once."""
 
-    def find_interval(self, change: float, most: float = 1.0) -> Interval:
-        """Return the interval of the change that was observed; none is larger than ``most``."""
-        reach = find_quantile((1 + CONFIDENCE) / 2, self.freedom) * sqrt(self.variance)
+    def find_interval(self, change: float, most: float = 1.0, tail: float = (1 - CONFIDENCE) / 2) -> Interval:
+        """Return the interval of the change that was observed; none is larger than ``most``.
+
+        ``tail`` is the probability of a value beyond either limit.
+        """
+        reach = find_quantile(1 - tail, self.freedom) * sqrt(self.variance)
         method = CHANGE_METHOD if self.freedom == inf else CHANGE_CLUSTERED
         return enclose_value(change, self.centre - reach, self.centre + reach, method, -most, most)
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb, fsum, isclose, sqrt
+from math import comb, fsum, inf, isclose, sqrt
 from random import Random
 from statistics import NormalDist, fmean
 
@@ -47,6 +47,7 @@ from pytest_fcbench.scorecard.record import Record
 _DRAWS = 20_000
 _ROUNDING = 1e-8
 """More than the rounding of shares below adds up to, less than any change of one entry."""
+_UNKNOWN = Estimate(0.0, 0.0, inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,10 @@ class Chance:
     """The number of clusters, each with one sign; None where every entry is one of its own."""
     smallest_p: float = 0.0
     """The smallest ``p`` that so many entries or clusters can have: that of all changes in one direction."""
+    estimate: Estimate = _UNKNOWN
+    """The estimate that the interval is from."""
+    most: float = 1.0
+    """The largest change that there can be: the weight of the categories that were run."""
 
     @property
     def can_be_shown(self) -> bool:
@@ -225,6 +230,8 @@ def _estimate_chance(parts: Sequence[tuple[float, Sequence[EntryPair]]], change:
         method=method,
         clusters=number if number < len(pairs) else None,
         smallest_p=2.0 ** (1 - number),
+        estimate=estimate,
+        most=most,
     )
 
 

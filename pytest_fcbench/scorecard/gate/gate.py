@@ -41,6 +41,8 @@ class Evidence:
     """Conversations that entries continue, which are paid for in no Record."""
     family: tuple[str, ...] = ()
     """The metrics of all rules that ask for a loss; their p values are corrected for each other."""
+    share: float | None = None
+    """The share of the entries that were asked when a run that was looked at ended; None without looks."""
 
     @cached_property
     def scores(self) -> Mapping[Profile, ProfileScores]:

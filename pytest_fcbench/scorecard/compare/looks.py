@@ -1,0 +1,202 @@
+"""Decide while a run goes on whether one model is worse than another, at an error that holds under looking.
+
+Whoever tests ten times at 5 % and stops at the first loss calls an equal model worse in one of six runs. So
+each look has a level of its own, and what all looks spend adds up to the error of the whole run. They spend
+as O'Brien & Fleming's boundaries do, by the function of Lan & DeMets (1983): next to nothing early, most of
+it at the end, whose level is hardly below that of a single test. The levels follow by recursive numerical
+integration (Armitage, McPherson & Rowe 1969): after each look the density of the sum so far, of those runs
+that have not stopped, is carried on to the next.
+
+A loss or a gain is tested with the p values of ``paired``, so that clusters, weights and trials count. That a
+loss is at most a margin is read off the repeated confidence interval (Jennison & Turnbull 1989): the estimate
+and so many of its standard errors as the level of the look says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from math import exp, inf, pi, sqrt
+from statistics import NormalDist
+
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_quantile, find_tail
+from pytest_fcbench.scorecard.compare.paired import POWER, MetricDifference, Paired, format_p
+
+LOOKS = 10
+"""The number of looks at a run, after equal shares of its entries."""
+MARGIN = 0.02
+"""The change that is too small to matter: 2 points."""
+_HOPELESS = 0.1
+"""The probability of an answer below which going on is not worth its calls."""
+_TINY = 1e-12
+"""A level below this decides nothing: a tail so thin is no longer that of the normal distribution."""
+_STEPS = 160
+"""Intervals of the integration, an even number; with five times as many no level changes by 0.001 %."""
+_FAR = 8.0
+"""Standard deviations beyond which nothing is integrated."""
+
+
+@lru_cache
+def _find_levels(alpha: float) -> tuple[float, ...]:
+    """Find the nominal one-sided level of each look, of which all together err with probability ``alpha``."""
+    normal, step = NormalDist(), 1 / LOOKS
+    reach = -normal.inv_cdf(alpha / 2)
+    points, weights = [0.0], [1.0]
+    levels, spent = [], 0.0
+    for look in range(1, LOOKS + 1):
+        share = look * step
+        spends = 2 * find_tail(reach / sqrt(share), inf)
+
+        def cross(limit: float, points: list[float] = points, weights: list[float] = weights) -> float:
+            """Return the probability that the sum goes beyond the limit at this look, and not before."""
+            return sum(
+                weight * normal.cdf((point - limit) / sqrt(step))
+                for point, weight in zip(points, weights, strict=True)
+            )
+
+        low, high = 0.0, _FAR * sqrt(share)
+        for _ in range(50):
+            limit = (low + high) / 2
+            low, high = (limit, high) if cross(limit) > spends - spent else (low, limit)
+        levels.append(find_tail(limit / sqrt(share), inf))
+        spent = spends
+        # Simpson's rule over the sums that go on, each with its density times its weight.
+        bottom = -_FAR * sqrt(share)
+        width = (limit - bottom) / _STEPS
+        ahead = [bottom + width * n for n in range(_STEPS + 1)]
+        simpson = [width / 3 * (1 if n in (0, _STEPS) else 4 if n % 2 else 2) for n in range(_STEPS + 1)]
+        weights = [
+            factor
+            * sum(
+                weight * exp(-((new - point) ** 2) / (2 * step))
+                for point, weight in zip(points, weights, strict=True)
+            )
+            / sqrt(2 * pi * step)
+            for new, factor in zip(ahead, simpson, strict=True)
+        ]
+        points = ahead
+    return tuple(levels)
+
+
+def nominal_level(alpha: float, share: float) -> float:
+    """Return the one-sided level of a look at this share of the entries, of looks that err with ``alpha``.
+
+    That of the last tenth that is complete; 0 before the first, and at the end a little below ``alpha``.
+    """
+    look = min(LOOKS, int(share * LOOKS + 1e-9))
+    return _find_levels(alpha)[look - 1] if look > 0 else 0.0
+
+
+class LookDecision(StrEnum):
+    """The answer of a look at a run that compares two models."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    ALIKE = "alike"
+    """Neither worse nor better by more than the margin."""
+    NOT_WORSE = "not worse"
+    """Not worse by more than the margin."""
+    HOPELESS = "hopeless"
+    """Open, and what is left to ask would hardly change that."""
+    OPEN = "open"
+
+    @property
+    def stops(self) -> bool:
+        """Tell whether a run need not go on."""
+        return self is not LookDecision.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class LookFinding:
+    """What a look at a run shows."""
+
+    decision: LookDecision
+    share: float
+    """The share of entries that both models were asked."""
+    level: float
+    """The one-sided level of this look."""
+    difference: MetricDifference | None
+    """The change from the reference to the model under test; None where nothing was scored in both."""
+    low: float
+    high: float
+    """The repeated confidence interval: at all looks together it errs as often as one of a whole run."""
+    sentence: str
+
+
+def decide(
+    paired: Paired,
+    asked: int,
+    total: int,
+    metric: str,
+    size_of: Callable[[str], int] = lambda name: 0,
+    confidence: float = CONFIDENCE,
+    margin: float = MARGIN,
+) -> LookFinding:
+    """Decide after so many of all entries; ``paired`` has the reference before and the model after.
+
+    To be called once after each complete tenth of the entries, which have to be a fair sample of all.
+    """
+    share = asked / total if total else 1.0
+    alpha = 1 - confidence
+    level = nominal_level(alpha, share)
+    difference = paired.measure_difference(metric, size_of)
+    if difference is None or level < _TINY:
+        most = difference.chance.most if difference else 1.0
+        sentence = f"open: too little was asked yet ({asked:,} of {total:,} entries)"
+        return LookFinding(LookDecision.OPEN, share, level, difference, -most, most, sentence)
+    chance = difference.chance
+    interval = chance.estimate.find_interval(difference.change, chance.most, level)
+    low, high = interval.low, interval.high
+    # Signs given by lot are as often up as down, so half of both directions is the one that was seen.
+    p_better = chance.p / 2 if difference.change > 0 else 1.0
+    if chance.p_worse <= level:
+        decision = LookDecision.WORSE
+    elif p_better <= level:
+        decision = LookDecision.BETTER
+    elif low > -margin:
+        decision = LookDecision.ALIKE if high < margin else LookDecision.NOT_WORSE
+    elif share < 1 and _find_hope(difference, share, alpha, margin) < _HOPELESS:
+        decision = LookDecision.HOPELESS
+    else:
+        decision = LookDecision.OPEN
+    sentence = _describe_look(decision, difference, (low, high), margin)
+    return LookFinding(decision, share, level, difference, low, high, sentence)
+
+
+def _find_hope(difference: MetricDifference, share: float, alpha: float, margin: float) -> float:
+    """Find the larger probability that the whole run shows a loss, or that it is at most the margin.
+
+    For the one the rest of the run loses the margin, or what a whole run would show with probability
+    ``POWER`` if that is more; for the other it loses nothing.
+    """
+    normal, estimate = NormalDist(), difference.chance.estimate
+    error = sqrt(estimate.variance * share)
+    needs = find_quantile(1 - nominal_level(alpha, 1.0), estimate.freedom) * error
+    loss = max(margin, needs + normal.inv_cdf(POWER) * error)
+    now, spread = share * difference.change, error * sqrt(1 - share)
+    shows_loss = normal.cdf((-needs - now + (1 - share) * loss) / spread)
+    shows_none = normal.cdf((now + margin - needs) / spread)
+    return max(shows_loss, shows_none)
+
+
+def _describe_look(
+    decision: LookDecision, difference: MetricDifference, interval: tuple[float, float], margin: float
+) -> str:
+    meanings = {
+        LookDecision.WORSE: "worse",
+        LookDecision.BETTER: "better",
+        LookDecision.ALIKE: f"alike: not worse and not better by more than {100 * margin:g} points",
+        LookDecision.NOT_WORSE: f"not worse by more than {100 * margin:g} points",
+        LookDecision.HOPELESS: "open: the rest would hardly show a loss, or that there is none",
+        LookDecision.OPEN: "open",
+    }
+    low, high = (100 * limit for limit in interval)
+    is_loss = decision is not LookDecision.BETTER
+    p = difference.chance.p_worse if is_loss else difference.chance.p / 2
+    return (
+        f"{meanings[decision]}; {difference.metric} changed by {100 * difference.change:+.2f} points "
+        f"({low:+.2f} to {high:+.2f}) on {difference.entries:,} entries, {difference.better:,} better, "
+        f"{difference.worse:,} worse; test for a {'loss' if is_loss else 'gain'}: p {format_p(p)}"
+    )
