@@ -33,7 +33,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     find_cluster_interval,
     within,
 )
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, assume_verdict
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
 
@@ -67,11 +67,14 @@ def count_trials(records: Iterable[Record]) -> int:
     return max((record.trial or 1 for record in records), default=1)
 
 
-def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialScores:
+def score_trials(
+    records: Iterable[Record], profile: Profile, k: int, assumed_verdict: Passed | Failed | None = None
+) -> TrialScores:
     """Score a run that puts each entry to the model ``k`` times.
 
     With c of k trials passed, the unbiased estimators of an entry are pass@j = 1 - C(k-c, j) / C(k, j) and
-    pass^j = C(c, j) / C(k, j); a score is their mean over the entries.
+    pass^j = C(c, j) / C(k, j); a score is their mean over the entries. ``assumed_verdict`` stands for
+    verdicts that are missing.
     """
     by_entry: dict[str, list[Record]] = {}
     for record in records:
@@ -80,7 +83,7 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
     left_out: list[str] = []
     # The estimators need k trials of each: an error in one of them says nothing about the model.
     for entry, trials in by_entry.items():
-        verdicts = [record.verdict(profile) for record in trials]
+        verdicts = [assume_verdict(record.verdict(profile), assumed_verdict) for record in trials]
         if len(verdicts) == k and not any(isinstance(verdict, NotScored) for verdict in verdicts):
             by_cluster[trials[0].unit].append(sum(isinstance(verdict, Passed) for verdict in verdicts))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -109,6 +110,40 @@ class RuleFinding:
 
     code: int
     sentence: str
+
+
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A comparison operator and its limit, such as ``>= 0.8``."""
+
+    operator: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value keeps the bound."""
+        # A mean of fractions may miss a limit it equals by a rounding error.
+        return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
+
+    def decide(self, value: float, sentence: str) -> RuleFinding:
+        """Decide by a value whether the rule holds; ``sentence`` states the value."""
+        return RuleFinding(HELD if self.holds(value) else BROKEN, sentence)
+
+    def decide_between(self, worst: float, best: float, sentence: str, unscored_entries: str) -> RuleFinding:
+        """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
+        if self.holds(worst) == self.holds(best):
+            return self.decide(worst, sentence)
+        return RuleFinding(
+            UNDECIDED,
+            f"{sentence}, but with {unscored_entries} it can be anywhere from {worst:.2%} to {best:.2%}",
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ They are written so::
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
     schema>=98%                 calls whose arguments are valid by the schema that was shown, of all calls
-    each>=2of3                  each entry passes in 2 of its 3 trials
+    each>=2of3                  each entry passes in 2 of its 3 trials, also each>=2/3
+    pass^3>=70%                 all of 3 trials of an entry pass; live.pass@3: of a score, one of 3 passes
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
     server_must.broken<=0       checks of the server that are broken, by severity: server_should.broken
     not_scored<=1%              entries without a verdict, those that are set aside left out
@@ -21,15 +22,14 @@ They are written so::
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Verdict
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_beside_records,
@@ -47,6 +47,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_records,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
+from pytest_fcbench.scorecard.compare.looks import nominal_level
 from pytest_fcbench.scorecard.compare.paired import (
     CHANGING,
     MANY,
@@ -62,10 +63,12 @@ from pytest_fcbench.scorecard.compare.paired import (
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
+    Bound,
     Evidence,
     GateRule,
     RuleFinding,
 )
+from pytest_fcbench.scorecard.gate.trial_rules import TrialRule, TrialScoreRule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
@@ -81,38 +84,6 @@ METRICS = (
 
 _NAMED = 5
 """The most entries that a sentence names."""
-_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A comparison operator and its limit, such as ``>= 0.8``."""
-
-    operator: str
-    limit: float
-
-    def holds(self, value: float) -> bool:
-        """Tell whether a value keeps the bound."""
-        # A mean of fractions may miss a limit it equals by a rounding error.
-        return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
-
-    def decide(self, value: float, sentence: str) -> RuleFinding:
-        """Decide by a value whether the rule holds; ``sentence`` states the value."""
-        return RuleFinding(HELD if self.holds(value) else BROKEN, sentence)
-
-    def decide_between(self, worst: float, best: float, sentence: str, unscored_entries: str) -> RuleFinding:
-        """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
-        if self.holds(worst) == self.holds(best):
-            return self.decide(worst, sentence)
-        return RuleFinding(
-            UNDECIDED,
-            f"{sentence}, but with {unscored_entries} it can be anywhere from {worst:.2%} to {best:.2%}",
-        )
 
 
 @dataclass(frozen=True)
@@ -217,6 +188,10 @@ class NotWorse(GateRule):
         p_found, p_worst, p_best, p_largest = (p for _, p in measurements)
         if (delta := measurements[0][0]) is None:
             return RuleFinding(UNDECIDED, f"nothing of {metric} was scored in both runs")
+        # Of so many losses asked about together the first spends that part of the error (Holm).
+        limit, tests = 1 - self.confidence, 1 if self.alone else max(1, len(evidence.family))
+        if evidence.share is not None:
+            limit = tests * nominal_level(limit / tests, evidence.share)
         name = _name_metric(metric, before)
         of = "" if delta.metric == ALL else f" of {name}"
         sentence = f"none of {delta.entries:,} entries{of} changed"
@@ -230,8 +205,9 @@ class NotWorse(GateRule):
             if p_found > delta.chance.p_worse:
                 rules = f"{len(evidence.family)} rules of this kind"
                 sentence += f", with Holm's correction for {rules} p {format_p(p_found)}"
+            if evidence.share is not None:
+                sentence += f", below {limit:.2g} called a loss at {evidence.share:.0%} of the entries"
         sentence += _describe_unpaired(evidence, metric)
-        limit = 1 - self.confidence
         if (p_worst < limit) != (p_best < limit):
             return RuleFinding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
@@ -417,6 +393,8 @@ class BrokenChecksRule(_BoundRule):
 
 # Parsing
 
+_TRIALS = re.compile(r"\s*each\s*>=\s*([1-9]\d*)\s*(?:of|/)\s*([1-9]\d*)\s*")
+_PASS = re.compile(r"\s*(?:([\w.:-]+)\.)?pass([\^@])([1-9]\d*)\s*(>=|<=|>|<)\s*(.*?)\s*")
 _BROKEN = tuple(f"{name}.broken" for name in CATEGORIES if name in SERVER_CHECKS)
 
 _NOT_WORSE = re.compile(
@@ -442,7 +420,7 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
             )
         metric = _require_metric(text, metric, suites)
         return NotWorse(text, metric, percent / 100, alone=alone, named=bool(match[1]))
-    if trial_rule := parse_trial_rule(text):
+    if trial_rule := _parse_trial_rule(text, suites):
         return trial_rule
     match = _PLAIN.fullmatch(text)
     if not match:
@@ -459,6 +437,18 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> GateRule:
         margin = _parse_share(text, f"{beside[2]}{beside[3]}") if beside[1] else 0.0
         return BaselineRule(text, metric, sign, -margin if beside[1] == "-" else margin)
     return ScoreRule(text, metric, Bound(sign, _parse_share(text, value)))
+
+
+def _parse_trial_rule(text: str, suites: Collection[str]) -> GateRule | None:
+    """Parse a rule about trials; None where it is another one. Raises ``UsageError``."""
+    if match := _PASS.fullmatch(text):
+        metric = _require_metric(text, match[1] or ALL, suites)
+        bound = Bound(match[4], _parse_share(text, match[5]))
+        return TrialScoreRule(text, metric, match[2], int(match[3]), bound)
+    match = _TRIALS.fullmatch(text)
+    if match and int(match[1]) > int(match[2]):
+        raise _make_error(text, f"{match[1]} is more than {match[2]}; use e.g. each>=2of3")
+    return TrialRule(text, "each", int(match[1]), int(match[2])) if match else None
 
 
 def _parse_own_unit(text: str, metric: str, sign: str, value: str) -> GateRule | None:
@@ -508,51 +498,3 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
 
 def _make_error(text: str, rule: str) -> UsageError:
     return UsageError(f"invalid gate rule {text!r}: {rule}")
-
-
-_TRIALS = re.compile(r"\s*each\s*>=\s*([1-9]\d*)\s*of\s*([1-9]\d*)\s*")
-
-
-@dataclass(frozen=True)
-class TrialRule(GateRule):
-    """A number of trials in which each entry must pass, of how many."""
-
-    passes: int
-    trials: int
-
-    def check(self, evidence: Evidence) -> RuleFinding:
-        """Check each entry; undecided where its trials are others, or unscored ones could matter."""
-        by_entry: dict[str, list[Verdict]] = {}
-        for record in evidence.records:
-            verdict = record.verdict(evidence.profile)
-            if not (isinstance(verdict, NotScored) and verdict.cause in (*SKIPPED, OTHER_RULES)):
-                by_entry.setdefault(record.entry, []).append(verdict)
-        requirement = f"{self.passes} of {self.trials} trials"
-        for entry, verdicts in by_entry.items():
-            if len(verdicts) != self.trials:
-                summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
-                return RuleFinding(UNDECIDED, f"{entry} has {summary}")
-        failing = [each for each in by_entry if _count(by_entry[each], Passed, NotScored) < self.passes]
-        passing = [each for each in by_entry if _count(by_entry[each], Passed) >= self.passes]
-        if not by_entry:
-            return RuleFinding(UNDECIDED, "nothing was scored")
-        if failing:
-            more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
-            summary = f"{len(failing):,} of {len(by_entry):,} entries passed in fewer than {requirement}"
-            return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
-        summary = f"{len(passing):,} of {len(by_entry):,} entries passed in at least {requirement}"
-        return RuleFinding(HELD if len(passing) == len(by_entry) else UNDECIDED, summary)
-
-
-def parse_trial_rule(text: str) -> TrialRule | None:
-    """Parse a rule about trials; None where it is another one. Raises ``UsageError``."""
-    match = _TRIALS.fullmatch(text)
-    if match and int(match[1]) > int(match[2]):
-        raise UsageError(
-            f"invalid gate rule {text!r}: {match[1]} is more than {match[2]}; use e.g. each>=2of3"
-        )
-    return TrialRule(text, "each", int(match[1]), int(match[2])) if match else None
-
-
-def _count(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:
-    return sum(isinstance(verdict, kinds) for verdict in verdicts)

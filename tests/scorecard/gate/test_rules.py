@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,8 @@ from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained, weigh_categories
 from pytest_fcbench.scorecard.compare.paired import pair_runs
-from pytest_fcbench.scorecard.gate.gate import Evidence, RuleFinding
-from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
+from pytest_fcbench.scorecard.gate.gate import Bound, Evidence, RuleFinding
+from pytest_fcbench.scorecard.gate.rules import BaselineRule, NotWorse, ScoreRule, parse_rule
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -880,20 +881,76 @@ _VERDICTS: dict[str, Verdict] = {
     ],
 )
 def test_each_entry_passes_in_two_of_three_trials(tried: Sequence[str], code: int, told: str) -> None:
+    for text in ("each >= 2 of 3", "each>=2/3"):
+        finding = parse_rule(text).check(_try_entries(*tried))
+        assert finding.code == code
+        assert re.sub(r" \(95% CI .*?\)", "", finding.sentence).endswith(told)
+
+
+def _try_entries(*tried: str, category: str = "simple_python") -> Evidence:
+    """Make a run whose entries have the verdicts of these signs, one for each trial."""
     records = [
-        replace(make_record(_VERDICTS[sign], number=n), trial=trial)
+        replace(make_record(_VERDICTS[sign], number=n, category=category), trial=trial)
         for n, signs in enumerate(tried)
         for trial, sign in enumerate(signs, 1)
     ]
-    evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites)
-    finding = parse_rule("each >= 2 of 3").check(evidence)
+    return Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites)
+
+
+def test_a_rule_on_trials_states_its_interval() -> None:
+    """Wilson's for independent entries (Newcombe 1998), a wider one where all are of one cluster."""
+    evidence = _try_entries("+++", "+--")
+    sentence = (
+        "1 of 2 entries passed in fewer than 2 of 3 trials (95% CI 9.45% to 90.55%): core:simple_python_1"
+    )
+    assert parse_rule("each>=2of3").check(evidence).sentence == sentence
+    alike = replace(evidence, records=[replace(record, cluster="one") for record in evidence.records])
+    assert "(95% CI 0.15% to 99.85%)" in parse_rule("each>=2of3").check(alike).sentence
+
+
+@each_case(
+    ("rule", "tried", "code", "told"),
+    [
+        ("pass^3>=50%", ["+++", "+-+"], HELD, "all.pass^3 is 50.00% (95% CI 0.15% to 99.85%) of 2 entries"),
+        ("pass^3>50%", ["+++", "+-+"], BROKEN, "all.pass^3 is 50.00%"),
+        ("pass^2>=60%", ["+++", "+-+"], HELD, "all.pass^2 is 66.67%"),
+        ("pass@2>=1", ["+++", "+-+"], HELD, "all.pass@2 is 100.00%"),
+        ("pass^3>50%", ["+++", "++?"], UNDECIDED, "1 entries of which a trial was not scored"),
+        ("pass^3>=50%", ["+++", "+-?"], HELD, "all.pass^3 is 100.00%"),
+        ("pass@3>=50%", ["---", "-??"], UNDECIDED, "anywhere from 0.00% to 50.00%"),
+        ("pass@3>=50%", ["aaa", "+--"], HELD, "of 1 entries"),
+        ("pass^3>=50%", ["++", "+-"], UNDECIDED, "each entry has 2 of 3 trials; use --fcbench-trials=3"),
+        ("pass^3>=50%", ["+++", "+-"], UNDECIDED, "core:simple_python_1 has fewer than 3 trials"),
+        ("live.pass^3>=50%", ["+++"], UNDECIDED, "nothing of live was run"),
+        ("pass^3>=50%", ["???"], UNDECIDED, "no entry of all has 3 scored trials"),
+    ],
+)
+def test_pass_hat_and_pass_at_are_rules(rule: str, tried: Sequence[str], code: int, told: str) -> None:
+    finding = parse_rule(rule).check(_try_entries(*tried))
     assert finding.code == code
-    assert finding.sentence.endswith(told)
+    assert told in finding.sentence
+
+
+def test_pass_hat_of_a_group_weighs_its_categories() -> None:
+    """A category of two entries, of which one passes all trials, counts as much as one of four."""
+    run = _try_entries("+++", "++-", category="irrelevance")
+    others = _try_entries(*["+++"] * 4, category="live_irrelevance").records
+    rule = parse_rule("irrelevance_all.pass^3>=75%")
+    assert rule.check(run).sentence == "not run, but needed for irrelevance_all: live_irrelevance"
+    finding = rule.check(replace(run, records=[*run.records, *others]))
+    assert finding.code == HELD
+    assert finding.sentence.startswith("irrelevance_all.pass^3 is 75.00% (95% CI ")
+    assert finding.sentence.endswith(" of 6 entries")
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("each>=3of2", "3 is more than 2; use e.g. each>=2of3"), ("each>=80%", "unknown metric 'each'")],
+    [
+        ("each>=3of2", "3 is more than 2; use e.g. each>=2of3"),
+        ("each>=80%", "unknown metric 'each'"),
+        ("life.pass^3>=80%", "unknown metric 'life'"),
+        ("pass^3>=80", "80 is more than 1"),
+    ],
 )
 def test_other_numbers_are_refused(text: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):

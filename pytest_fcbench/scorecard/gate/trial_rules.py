@@ -1,0 +1,164 @@
+"""Rules about the trials of entries: how many of them each entry passes, and pass^k and pass@k of a score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Verdict
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    Interval,
+    Part,
+    correlate_parts,
+    find_cluster_interval,
+    find_mean_interval,
+    find_share_interval,
+)
+from pytest_fcbench.scorecard.aggregate.scores import (
+    UNTRAINED,
+    has_formula,
+    leave_out_trained,
+    name_main_score,
+    select_records,
+    weigh_categories,
+)
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials, score_trials
+from pytest_fcbench.scorecard.gate.gate import FAILING, PASSING, Bound, Evidence, GateRule, RuleFinding
+from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
+
+_NAMED = 5
+"""The most entries that a sentence names."""
+ALL_PASS, SOME_PASSES = "^", "@"
+"""The signs of pass^k, where all of k trials pass, and pass@k, where one of them does."""
+
+
+@dataclass(frozen=True)
+class TrialRule(GateRule):
+    """A number of trials in which each entry must pass, of how many."""
+
+    passes: int
+    trials: int
+
+    def check(self, evidence: Evidence) -> RuleFinding:
+        """Check each entry; undecided where its trials are others, or unscored ones could matter."""
+        by_entry: dict[str, list[Verdict]] = {}
+        units: dict[str, str] = {}
+        for record in evidence.records:
+            verdict = record.verdict(evidence.profile)
+            if not (isinstance(verdict, NotScored) and verdict.cause in (*SKIPPED, OTHER_RULES)):
+                by_entry.setdefault(record.entry, []).append(verdict)
+                units[record.entry] = record.unit
+        requirement = f"{self.passes} of {self.trials} trials"
+        for entry, verdicts in by_entry.items():
+            if len(verdicts) != self.trials:
+                summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
+                return RuleFinding(UNDECIDED, f"{entry} has {summary}")
+        failing = [each for each in by_entry if _count(by_entry[each], Passed, NotScored) < self.passes]
+        passing = [each for each in by_entry if _count(by_entry[each], Passed) >= self.passes]
+        if not by_entry:
+            return RuleFinding(UNDECIDED, "nothing was scored")
+        what, entries = ("in fewer than", failing) if failing else ("in at least", passing)
+        clusters: dict[str, list[bool]] = {}
+        for entry, unit in units.items():
+            clusters.setdefault(unit, []).append(entry in entries)
+        interval = (
+            find_share_interval(len(entries), len(by_entry))
+            if len(clusters) == len(by_entry)
+            else find_cluster_interval(sorted((sum(each), len(each)) for each in clusters.values()))
+        )
+        summary = f"{len(entries):,} of {len(by_entry):,} entries passed {what} {requirement}"
+        summary += _write_interval(interval)
+        if failing:
+            more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
+            return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
+        return RuleFinding(HELD if len(passing) == len(by_entry) else UNDECIDED, summary)
+
+
+class _TrialShare(NamedTuple):
+    """The share of entries of which all of some trials pass, or one of them."""
+
+    value: float
+    interval: Interval | None
+    entries: int
+    left_out: Sequence[str]
+
+
+@dataclass(frozen=True)
+class TrialScoreRule(GateRule):
+    """A bound on pass^k or pass@k of a score: the probability that all of k trials pass, or one of them."""
+
+    sign: str
+    trials: int
+    bound: Bound
+
+    def check(self, evidence: Evidence) -> RuleFinding:
+        """Check the share; undecided with fewer trials, or where those not scored could matter."""
+        if problem := evidence.describe_missing_parts(self.metric):
+            return RuleFinding(UNDECIDED, problem)
+        metric, records = self.metric, evidence.records
+        if metric == UNTRAINED:
+            metric, records = name_main_score(records), leave_out_trained(records)
+        verdicts = ((record, record.verdict(evidence.profile)) for record in select_records(metric, records))
+        judged = [
+            record for record, each in verdicts if not (isinstance(each, NotScored) and each.cause in SKIPPED)
+        ]
+        if (most := count_trials(judged)) < self.trials:
+            summary = f"{most} of {self.trials} trials; use --fcbench-trials={self.trials}"
+            return RuleFinding(UNDECIDED, f"each entry has {summary}")
+        found, worst, best = (
+            self._measure(metric, judged, most, evidence, assumed) for assumed in (None, FAILING, PASSING)
+        )
+        if worst and worst.left_out:
+            return RuleFinding(UNDECIDED, f"{worst.left_out[0]} has fewer than {most} trials")
+        if found is None or worst is None or best is None:
+            return RuleFinding(UNDECIDED, f"no entry of {self.metric} has {self.trials} scored trials")
+        name = f"{self.metric}.pass{self.sign}{self.trials}"
+        sentence = (
+            f"{name} is {found.value:.2%}{_write_interval(found.interval)} of {found.entries:,} entries"
+        )
+        unscored_entries = f"{len(found.left_out):,} entries of which a trial was not scored"
+        return self.bound.decide_between(worst.value, best.value, sentence, unscored_entries)
+
+    def _measure(
+        self,
+        metric: str,
+        records: Sequence[Record],
+        most: int,
+        evidence: Evidence,
+        assumed: Passed | Failed | None,
+    ) -> _TrialShare | None:
+        """Measure the share over entries with ``most`` trials; None where a part of the metric has none."""
+        parts = group_by_category(records) if has_formula(metric, records) else {metric: records}
+        scores = {name: score_trials(part, evidence.profile, most, assumed) for name, part in parts.items()}
+        weights = weigh_categories(metric, lambda name: scores[name].entries if name in scores else 0)
+        shares, left_out = [], [entry for each in scores.values() for entry in each.left_out]
+        for name, each in scores.items():
+            all_pass = self.sign == ALL_PASS
+            intervals = each.pass_hat_intervals if all_pass else each.pass_at_intervals
+            if not each.entries:
+                return None
+            share = (each.pass_hat if all_pass else each.pass_at)[self.trials - 1]
+            shares.append(Part(weights[name], share, intervals[self.trials - 1]))
+        correlations = correlate_parts([_group_verdicts(part, evidence) for part in parts.values()])
+        interval = find_mean_interval(shares, correlations) if len(shares) > 1 else shares[0].interval
+        value = sum(part.weight * part.share for part in shares)
+        return _TrialShare(value, interval, sum(each.entries for each in scores.values()), left_out)
+
+
+def _group_verdicts(records: Iterable[Record], evidence: Evidence) -> dict[str, list[bool]]:
+    """Group the verdicts of scored trials by cluster; True if passed."""
+    by_unit: dict[str, list[bool]] = {}
+    for record in records:
+        if not isinstance(verdict := record.verdict(evidence.profile), NotScored):
+            by_unit.setdefault(record.unit, []).append(verdict.passed)
+    return by_unit
+
+
+def _write_interval(interval: Interval | None) -> str:
+    return f" (95% CI {interval.low:.2%} to {interval.high:.2%})" if interval else ""
+
+
+def _count(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:
+    return sum(isinstance(verdict, kinds) for verdict in verdicts)
