@@ -49,7 +49,7 @@ class Fault(StrEnum):
     OVERFLOW = "context_overflow"
     """The request did not fit into the model's context: the model's own failure."""
     TOO_LARGE = "too_large"
-    """The answer is too long, or its conversation has too many calls: the model's own failure."""
+    """The answer is too long or repeats itself, or its conversation has too many calls: the model's own."""
     UNREADABLE_CALL = "unreadable_call"
     """The server could not read a call that the model wrote: the model's own failure."""
     INFERENCE_ERROR = "inference_error"

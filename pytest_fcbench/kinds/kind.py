@@ -273,8 +273,8 @@ _OWN_FAULTS = {
     Fault.OVERFLOW: Failed(Fault.OVERFLOW, "the request did not fit into the model's context"),
     Fault.TOO_LARGE: Failed(
         Fault.TOO_LARGE,
-        "the answer is longer than --fcbench-max-answer allows, or its conversation has more than "
-        f"{MOST_CALLS:,} calls",
+        "the answer is longer than --fcbench-max-answer allows, a gateway ended it because it repeats "
+        f"itself, or its conversation has more than {MOST_CALLS:,} calls",
     ),
     Fault.UNREADABLE_CALL: Failed(
         Fault.UNREADABLE_CALL, "the server could not read a call that the model wrote"

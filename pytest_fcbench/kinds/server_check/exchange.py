@@ -89,7 +89,8 @@ class ServerExchange:
     beginning: str = ""
     """The beginning of a body that is no such object."""
     notes: tuple[str, ...] = ()
-    """Codes of the ways in which the server broke its interface (``ProtocolNote``)."""
+    """Codes of the ways in which the server broke its interface (``ProtocolNote``), and the cause of a
+    failure that is the model's own."""
 
     def write_completion(self, latency_s: float) -> Completion:
         """Write the exchange as the completion that is stored, with the tokens that it took."""

@@ -237,5 +237,8 @@ def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProp
             or status in _HAS_NO_PATH
             or (check.refusable and status in _LACKS)
             or (status in _LACKS and _LIMIT.search(words) is not None)
+            or "endless_answer" in reply.exchange.notes
+            # A server that lets a model write what is no call does not demand a call.
+            or ("unreadable_call" in reply.exchange.notes and "calls" not in check.expected)
         )
         yield UndecidedProperty(f"the server refuses it: {words}") if is_refusal else BrokenProperty(words)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -26,7 +27,7 @@ from pytest_fcbench.models.providers.event_stream import read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel, find_endpoint, make_model
-from pytest_fcbench.models.providers.reply_bodies import ReportedError, is_event_stream
+from pytest_fcbench.models.providers.reply_bodies import ReportedError, find_error, is_event_stream
 from pytest_fcbench.models.providers.vendors import add_to_path
 
 _BEGINNING = 500
@@ -98,6 +99,8 @@ class EndpointProbe:
                 if is_failing and not self.model.api_key:
                     reason += "; no key was sent, which the server may need"
                 raise failure.make_error(reason, reply.retry_after_s)
+            if failure.fault:
+                exchange = replace(exchange, notes=(*exchange.notes, failure.cause))
         return exchange.write_completion(latency_s)
 
     async def _fails_always(self, entry: Entry) -> bool:
@@ -167,8 +170,7 @@ def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) ->
         try:
             joined = read_value(text.encode(), content_type, wants_stream=wants_stream)
         except ReportedError as error:
-            words = mask_secrets(error.body.decode(), secrets)[:_BEGINNING]
-            return replace(unread, beginning=words, notes=(error.cause,)), error.status
+            return _read_reported_error(unread, error, secrets)
         except CallError as error:
             if error.cause == "web_page" and raw.path == CHAT:
                 raise
@@ -182,7 +184,16 @@ def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) ->
     # Gemini sends an error in a list.
     if status != 200 and isinstance(value, list) and len(value) == 1:
         value = value[0]
+    if status == 200 and isinstance(value, Mapping) and (words := find_error(value)):
+        return _read_reported_error(unread, ReportedError(ProtocolNote.ERROR_IN_REPLY, words), secrets)
     return (ServerExchange(status, content_type, value) if isinstance(value, Mapping) else unread), status
+
+
+def _read_reported_error(
+    unread: ServerExchange, error: ReportedError, secrets: Sequence[str]
+) -> tuple[ServerExchange, int]:
+    words = mask_secrets(error.body.decode(), secrets)[:_BEGINNING]
+    return replace(unread, beginning=words, notes=(error.cause,)), error.status
 
 
 def _find_response(text: str) -> object:

@@ -32,7 +32,11 @@ _NEVER = {
 _MOST_DIGITS = 15
 """Digits of a count of tokens that are read."""
 
-_OWN_FAULTS = {"context_overflow": Fault.OVERFLOW, "unreadable_call": Fault.UNREADABLE_CALL}
+_OWN_FAULTS = {
+    "context_overflow": Fault.OVERFLOW,
+    "endless_answer": Fault.TOO_LARGE,
+    "unreadable_call": Fault.UNREADABLE_CALL,
+}
 """Causes that are the model's own failure."""
 
 

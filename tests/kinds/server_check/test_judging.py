@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.server_check.exchange import (
@@ -66,6 +67,20 @@ REPEATED = {"type": "x", "loc": ["body", "tools"], "msg": "no", "input": {"max_t
 )
 def test_only_the_doing_of_the_server_decides(name: str, given: ServerReply, found: str) -> None:
     assert judge(name, given) == found
+
+
+@each_case(
+    "name, cause, found",
+    [
+        ("choice_auto", "unreadable_call", UNDECIDED),
+        ("choice_required", "unreadable_call", "broken"),
+        ("choice_required_streamed", "endless_answer", UNDECIDED),
+        ("choice_auto", "context_overflow", "broken"),
+    ],
+)
+def test_what_a_weak_model_writes_breaks_nothing(name: str, cause: str, found: str) -> None:
+    given = reply({"error": {"message": "no"}}, 500)
+    assert judge(name, replace(given, exchange=replace(given.exchange, notes=(cause,)))) == found
 
 
 def test_a_reply_in_place_of_a_refusal_is_told_in_words() -> None:

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.kinds.server_check.exchange import CHAT, RESPONSES, RawRequest, ServerExchange
+from pytest_fcbench.kinds.server_check.exchange import CHAT, MESSAGES, RESPONSES, RawRequest, ServerExchange
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from tests.cases import each_case
@@ -154,6 +154,27 @@ def test_the_headers_of_the_user_are_sent() -> None:
 def test_an_error_in_a_list_is_read() -> None:
     completion, _ = ask(RawRequest(CHAT, {}), '[{"error": {"code": 400, "message": "no"}}]', 400)
     assert ServerExchange.read_completion(completion).reply == {"error": {"code": 400, "message": "no"}}
+
+
+@each_case(
+    "path, text",
+    [
+        (MESSAGES, '{"type": "error", "error": {"type": "api_error", "message": "no"}}'),
+        (RESPONSES, 'data: {"response": {"status": "failed", "error": {"message": "no"}}}'),
+    ],
+)
+def test_an_error_with_status_200_is_no_reply(path: str, text: str) -> None:
+    exchange = ServerExchange.read_completion(ask(RawRequest(path, {}), text)[0])
+    assert (exchange.status, exchange.reply, exchange.notes) == (200, None, ("error_in_reply",))
+    assert '"message": "no"' in exchange.beginning
+
+
+def test_what_the_model_wrote_is_told_apart() -> None:
+    text = '{"error": {"code": 500, "message": "Failed to parse input at pos 5: x"}}'
+    assert ServerExchange.read_completion(ask(RawRequest(CHAT, {}), text)[0]).notes == (
+        "error_in_reply",
+        "unreadable_call",
+    )
 
 
 @each_case("beginning", ["data:", ": a comment\n\nevent: response.completed\ndata: "])

@@ -45,6 +45,9 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (500, "Failed to parse tool call: Unexpected end of content."),
         (200, f"Error during inference: m: HTTP 500; {TOLD}"),
     ],
+    "endless_answer": [
+        (500, "litellm.InternalServerError: The model is repeating the same chunk = rate limit reached."),
+    ],
     "rate_limit": [
         (400, "slow down (com.amazonaws#ThrottlingException)"),
         (
