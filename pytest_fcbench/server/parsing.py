@@ -37,6 +37,8 @@ class ParserFault(StrEnum):
     """The same in whole replies too."""
     MERGE_CALLS = "parser_merge_calls"
     """In a stream all calls have the same index."""
+    FIRST_CALL = "parser_first_call"
+    """The parser finds the first call only."""
     LEAK_TAG = "parser_leak_tag"
     """A tag of the syntax stays in the text."""
     ROUND_NUMBERS = "parser_round_numbers"
@@ -169,6 +171,8 @@ def send_calls(
         sent = [replace(call, arguments=re.sub(r"(\d)\.\d+", r"\1.0", call.arguments)) for call in sent]
     if fault is ParserFault.DROP_BRACE or (fault is ParserFault.LOSE_BRACE and streams):
         sent = [replace(call, arguments=call.arguments[:-1]) for call in sent]
+    if fault is ParserFault.FIRST_CALL:
+        sent = sent[:1]
     if fault is ParserFault.MERGE_CALLS and streams:
         # What a client joins of parts with one index.
         names, arguments = "".join(call.name for call in sent), "".join(call.arguments for call in sent)

@@ -68,3 +68,6 @@ def test_merged_calls_are_one_call_of_a_stream() -> None:
     _, sent = send_calls(calls, ParserFault.MERGE_CALLS, streams=True)
     assert [(call.name, call.arguments) for call in sent] == [("fg", '{"a": 1}{}')]
     assert len(send_calls(calls, ParserFault.MERGE_CALLS, streams=False)[1]) == 2
+    assert [call.name for call in send_calls(calls, ParserFault.FIRST_CALL, streams=False)[1]] == [
+        calls[0].name
+    ]

@@ -1,0 +1,38 @@
+"""``fcbench demo`` tells its story by real runs at a served model."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.main import main
+from tests.cli.conftest import Refusal
+
+
+def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # What the person has set for models of their own does not count.
+    monkeypatch.setenv("FCBENCH_MODEL", "nonsense")
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo"]) == 0
+    told = capfd.readouterr().out
+    before, after = told.split("It is not: ")
+    assert re.search(r"\nparallel +23 .* 0\.00% ", before)
+    assert re.search(r"\nmultiple +196 .* 100\.00% ", before)
+    assert "69.3% passed: 364 of 525" in before
+    assert "parser        6   100%" in before
+    assert "the server breaks the right calls" in before
+    assert "100.0% passed: 525 of 525" in after
+    assert "gate not-worse(95%): held: all changed by +30.67 points" in after
+    card = json.loads((tmp_path / "fcbench-demo" / "scorecard.json").read_text(encoding="utf-8"))
+    assert card["summary"]["passed"] == 525
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path, run_refused: Refusal) -> None:
+    (tmp_path / "note.txt").write_text("mine", encoding="utf-8")
+    assert f"{tmp_path}: exists; name a new folder" in run_refused("demo", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
