@@ -54,9 +54,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
             folder, api_base, "--fcbench-baseline=fcbench-baseline.json", "--fcbench-gate=not-worse(95%)"
         )
     _tell(
-        f"Look at every answer: cd {folder} && fcbench run report. Your own model: pytest "
-        "benchmarks --fcbench-model=NAME --fcbench-api-base=http://localhost:8000/v1, and where it loses points, fcbench "
-        "blame."
+        f"Look at every answer: cd {folder} && fcbench run report. Your own model: pytest benchmarks "
+        "--fcbench-model=NAME --fcbench-api-base=http://localhost:8000/v1, and where it loses points: "
+        "fcbench blame."
     )
     return 0
 
