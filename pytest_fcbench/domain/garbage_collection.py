@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ class CollectorSwitch:
             self._old_thresholds = gc.get_threshold()
             # No gc.freeze(): it hides objects from what asks who refers to them, as hypothesis does.
             gc.set_threshold(*_THRESHOLDS)
+            # Python looks through all objects several times before it exits: a tenth of a run.
+            atexit.register(gc.freeze)
 
     def skip_objects(self) -> None:
         """Leave the objects of a run that has ended out of all collections before ``restore``."""

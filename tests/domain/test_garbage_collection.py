@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 
 import pytest
@@ -21,6 +22,17 @@ def test_it_is_set_back_as_it_was() -> None:
     assert gc.get_threshold() == before
     collector.restore()
     assert gc.get_threshold() == before
+
+
+def test_a_process_that_has_run_entries_exits_without_looking_for_garbage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registered: list[object] = []
+    monkeypatch.setattr(atexit, "register", registered.append)
+    collector = CollectorSwitch()
+    collector.calm()
+    collector.restore()
+    assert registered == [gc.freeze]
 
 
 def test_without_calm_nothing_is_changed() -> None:
