@@ -20,7 +20,7 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unkn
 from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.suites import bfcl, complexfuncbench, core, wire
+from pytest_fcbench.suites import bfcl, complexfuncbench, core, frontier, wire
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
@@ -30,6 +30,7 @@ OURS: Mapping[str, Callable[[Path], Suite]] = {
     bfcl.SOURCE.name: bfcl.open_suite,
     complexfuncbench.NAME: complexfuncbench.open_suite,
     wire.NAME: wire.open_suite,
+    frontier.NAME: frontier.open_suite,
 }
 """Functions that open the suites of this package, given the cache folder, by name."""
 

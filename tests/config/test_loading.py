@@ -619,7 +619,11 @@ def test_an_unknown_way_is_answered_with_the_nearest(load: Load) -> None:
 # Wrong values, on the command line and in the file
 
 WRONG = [
-    ("suite", "bfc", "unknown suite 'bfc'. Did you mean 'bfcl'? Valid: core, bfcl, complexfuncbench, wire."),
+    (
+        "suite",
+        "bfc",
+        "unknown suite 'bfc'. Did you mean 'bfcl'? Valid: core, bfcl, complexfuncbench, wire, frontier.",
+    ),
     (
         "category",
         "paralel",

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.scorecard.aggregate import scores as formulas
-from pytest_fcbench.suites import core, registry, wire
+from pytest_fcbench.suites import core, frontier, registry, wire
 from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.installing import install_distribution
@@ -36,8 +36,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_formulas_are_for_our_suites() -> None:
-    # The checks of a server are no part of a score.
-    assert tuple(name for name in OURS if name != wire.NAME) == formulas.SUITES
+    # The checks of a server are no part of a score, and entries of ``frontier`` count alike.
+    assert tuple(name for name in OURS if name not in (wire.NAME, frontier.NAME)) == formulas.SUITES
 
 
 def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,8 @@ def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFi
 def test_an_unknown_suite_is_told_with_the_nearest_names(place: Path) -> None:
     install_distribution(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
     rule = (
-        r"unknown suite 'gardn'\. Did you mean 'garden'\? Valid: core, bfcl, complexfuncbench, wire, garden\."
+        r"unknown suite 'gardn'\. Did you mean 'garden'\? Valid: core, bfcl, complexfuncbench, wire, "
+        r"frontier, garden\."
     )
     with pytest.raises(UsageError, match=rule):
         open_suite("gardn", place)

@@ -95,6 +95,7 @@ _SUITES = {
     "bfcl": "the Berkeley Function-Calling Leaderboard",
     "complexfuncbench": "ComplexFuncBench",
     "core": "the entries that come with pytest-fcbench",
+    "frontier": "the hardest entries that come with pytest-fcbench",
 }
 """Readers of a report may not know the names of official suites."""
 
