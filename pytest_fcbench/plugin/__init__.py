@@ -51,6 +51,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark if a configuration file or an option asks for it."""
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
+    text = "fcbench_trials(passes, of): an entry of the test passes if so many of its trials pass"
+    config.addinivalue_line("markers", text)
     option_values = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     project = find_project_folder(config, config.args)
     if hasattr(config, "workerinput"):

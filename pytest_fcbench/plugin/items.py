@@ -491,7 +491,10 @@ def _make_mark(name: str) -> pytest.MarkDecorator:
 
 
 _KNOWN_MARKS = frozenset(
-    ("fcbench", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif", "xfail", "xdist_group")
+    (
+        *("fcbench", "fcbench_trials", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif"),
+        *("xfail", "xdist_group"),
+    )
 ) | {*OURS, *CATEGORIES, *SELECTIONS, *Stratum}
 
 

@@ -24,6 +24,7 @@ from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, Benchmark, parse_item_
 from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.stop_signals import StopSignals
+from pytest_fcbench.plugin.trial_marks import TrialMarks
 from pytest_fcbench.plugin.xdist_workers import Workers
 from pytest_fcbench.run import Answer, Ask, Judge, Score, read_answer
 from pytest_fcbench.suites.registry import OURS, remember_suites
@@ -70,6 +71,7 @@ def register_benchmark(config: pytest.Config, options: Mapping[str, object], pro
         "body-arguments": BodyArguments(benchmark),
         "entry-files": EntryFileCollector(files, is_alone=getattr(config.option, "fcbench_alone", False)),
         "workers": Workers(benchmark),
+        "trial-marks": TrialMarks(settings.trials, is_worker=benchmark.is_worker),
     }
     sources = [str(file)] if file else [f"no {FILE}"]
     sources += [option.variable for option in from_environment]
