@@ -121,7 +121,7 @@ class LookFinding:
     """The change from the reference to the model under test; None where nothing was scored in both."""
     low: float
     high: float
-    """The repeated confidence interval: at all looks together it errs as often as one of a whole run."""
+    """Limits of the change, each of which holds with the confidence over all looks together."""
     sentence: str
 
 
@@ -133,14 +133,17 @@ def decide(
     size_of: Callable[[str], int] = lambda name: 0,
     confidence: float = CONFIDENCE,
     margin: float = MARGIN,
+    *,
+    looks: bool = True,
 ) -> LookFinding:
     """Decide after so many of all entries; ``paired`` has the reference before and the model after.
 
-    To be called once after each complete tenth of the entries, which have to be a fair sample of all.
+    To be called once after each complete tenth of the entries, which have to be a fair sample of all, about
+    the same metric each time; or without ``looks`` once, when the run has ended.
     """
     share = asked / total if total else 1.0
     alpha = 1 - confidence
-    level = nominal_level(alpha, share)
+    level = nominal_level(alpha, share) if looks else alpha
     difference = paired.measure_difference(metric, size_of)
     if difference is None or level < _TINY:
         most = difference.chance.most if difference else 1.0
@@ -157,11 +160,11 @@ def decide(
         decision = LookDecision.BETTER
     elif low > -margin:
         decision = LookDecision.ALIKE if high < margin else LookDecision.NOT_WORSE
-    elif share < 1 and _find_hope(difference, share, alpha, margin) < _HOPELESS:
+    elif looks and share < 1 and _find_hope(difference, share, alpha, margin) < _HOPELESS:
         decision = LookDecision.HOPELESS
     else:
         decision = LookDecision.OPEN
-    sentence = _describe_look(decision, difference, (low, high), margin)
+    sentence = _describe_look(decision, difference, (low, high), confidence, margin)
     return LookFinding(decision, share, level, difference, low, high, sentence)
 
 
@@ -182,7 +185,11 @@ def _find_hope(difference: MetricDifference, share: float, alpha: float, margin:
 
 
 def _describe_look(
-    decision: LookDecision, difference: MetricDifference, interval: tuple[float, float], margin: float
+    decision: LookDecision,
+    difference: MetricDifference,
+    limits: tuple[float, float],
+    confidence: float,
+    margin: float,
 ) -> str:
     meanings = {
         LookDecision.WORSE: "worse",
@@ -192,11 +199,12 @@ def _describe_look(
         LookDecision.HOPELESS: "open: the rest would hardly show a loss, or that there is none",
         LookDecision.OPEN: "open",
     }
-    low, high = (100 * limit for limit in interval)
+    low, high = (100 * limit for limit in limits)
     is_loss = decision is not LookDecision.BETTER
     p = difference.chance.p_worse if is_loss else difference.chance.p / 2
     return (
         f"{meanings[decision]}; {difference.metric} changed by {100 * difference.change:+.2f} points "
-        f"({low:+.2f} to {high:+.2f}) on {difference.entries:,} entries, {difference.better:,} better, "
-        f"{difference.worse:,} worse; test for a {'loss' if is_loss else 'gain'}: p {format_p(p)}"
+        f"({low:+.2f} to {high:+.2f}, each limit with {confidence:.0%}) on {difference.entries:,} entries, "
+        f"{difference.better:,} better, {difference.worse:,} worse; "
+        f"test for a {'loss' if is_loss else 'gain'}: p {format_p(p)}"
     )

@@ -206,7 +206,7 @@ class NotWorse(GateRule):
                 rules = f"{len(evidence.family)} rules of this kind"
                 sentence += f", with Holm's correction for {rules} p {format_p(p_found)}"
             if evidence.share is not None:
-                sentence += f", below {limit:.2g} called a loss at {evidence.share:.0%} of the entries"
+                sentence += f"; after {evidence.share:.0%} of the entries a loss needs p < {limit:.2g}"
         sentence += _describe_unpaired(evidence, metric)
         if (p_worst < limit) != (p_best < limit):
             return RuleFinding(

@@ -858,6 +858,19 @@ def test_any_text_is_a_rule_or_a_clear_error(text: str) -> None:
         assert told.startswith(f"invalid gate rule {text!r}: ")
 
 
+def test_a_loss_at_a_look_needs_less_than_the_level_of_that_look() -> None:
+    """What is a loss in a whole run is none in the middle of one that is looked at ten times."""
+    before, after = ["+"] * 20, ["-"] * 6 + ["+"] * 14
+    run = _try_entries(*after)
+    card = _make_baseline(_try_entries(*before).records)
+    findings = [
+        parse_rule("not-worse(95%)").check(replace(run, baseline=card, share=share))
+        for share in (None, 0.5, 1.0)
+    ]
+    assert [each.code for each in findings] == [BROKEN, HELD, BROKEN]
+    assert "p = 0.016; after 50% of the entries a loss needs p < 0.005" in findings[1].sentence
+
+
 _VERDICTS: dict[str, Verdict] = {
     "+": Passed(),
     "-": Failed("wrong_count", "2 calls"),
