@@ -16,6 +16,8 @@ CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
 
 CUT = "length"
 """The ending of a reply that reached the limit of its tokens."""
+NO_REPLY = 0
+"""In place of a status, where the server breaks the connection."""
 _ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
 """Anthropic's words for the ways in which a reply ends, in OpenAI's."""
 _WITHHELD = ("content_filter", "refusal")
@@ -83,6 +85,7 @@ class ServerExchange:
     """The reply to a request, as far as it could be read."""
 
     status: int
+    """``NO_REPLY`` where none came."""
     content_type: str
     reply: Mapping[str, object] | None
     """The JSON object of the reply, of a stream what its events join to; None for any other body."""
@@ -228,7 +231,8 @@ class ServerReply:
     def __str__(self) -> str:
         """Describe the reply in one line."""
         if not self.is_good:
-            return f"HTTP {self.exchange.status}: {describe_error(self.exchange)}"
+            status = f"HTTP {self.exchange.status}" if self.exchange.status else "no reply"
+            return f"{status}: {describe_error(self.exchange)}"
         said = [*map(str, self.calls), *([f"{self.text!r:.200}"] if self.text else [])]
         return f"{', '.join(said) or 'nothing'}; finish_reason {self.ending}"
 
@@ -241,7 +245,7 @@ def describe_error(exchange: ServerExchange) -> str:
     if flaws := _list_objects(reply.get("detail")):
         # FastAPI repeats what it refuses, which may be the whole request.
         words = "; ".join(f"{flaw.get('loc')}: {flaw.get('msg')}" for flaw in flaws)
-    return " ".join(str(words).split())[:300] or "no words"
+    return " ".join(str(words).split())[:300] or ("no words" if exchange.reply else "an empty body")
 
 
 def _list_objects(value: object) -> list[Mapping[str, object]]:

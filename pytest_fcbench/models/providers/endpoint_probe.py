@@ -16,9 +16,11 @@ from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.kinds.server_check.entries import ServerCheck
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
     MESSAGES,
+    NO_REPLY,
     RESPONSES,
     RawRequest,
     ServerExchange,
@@ -45,6 +47,8 @@ _FAILURE = 500
 """The least status of a server that fails."""
 _PLAIN_REQUEST = RawRequest(CHAT, {"messages": [{"role": "user", "content": "Hello."}], "max_tokens": 16})
 """A question that any server answers, whatever its checks break."""
+_BREAKS = 3
+"""Connections in a row that a request breaks, after which that is no chance."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """The ends of lines of a stream; JSON may hold what Python takes for others."""
 
@@ -82,7 +86,9 @@ class EndpointProbe:
                     self.model.timeout_s,
                 )
                 return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
-            reply = await self._send_request(raw, entry)
+            reply = await self._send_in_spite_of_breaks(raw, entry)
+            if isinstance(reply, ServerExchange):
+                return reply.write_completion(time.perf_counter() - start_time)
             latency_s = time.perf_counter() - start_time
             exchange, status = read_exchange(raw, reply, self.model.secrets)
             # What a server that answers nothing does with a request says nothing about the request.
@@ -102,6 +108,21 @@ class EndpointProbe:
             if failure.fault:
                 exchange = replace(exchange, notes=(*exchange.notes, failure.cause))
         return exchange.write_completion(latency_s)
+
+    async def _send_in_spite_of_breaks(self, raw: RawRequest, entry: Entry) -> HttpReply | ServerExchange:
+        """Send a request, again where the connection breaks; without a reply where it always does.
+
+        Raises ``CallError`` where the server answers plain questions no more, or the entry checks no server.
+        """
+        for _ in range(_BREAKS):
+            try:
+                return await self._send_request(raw, entry)
+            except CallError as error:
+                if error.cause != "endpoint" or not isinstance(entry.expectation, ServerCheck):
+                    raise
+                reason = error.reason
+        await self._send_request(_PLAIN_REQUEST, entry)
+        return ServerExchange(NO_REPLY, "", None, mask_secrets(reason, self.model.secrets))
 
     async def _fails_always(self, entry: Entry) -> bool:
         return (await self._send_request(_PLAIN_REQUEST, entry)).status >= _FAILURE
@@ -176,6 +197,8 @@ def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) ->
                 raise
             return unread, status
         except RecursionError:
+            return unread, status
+        if not joined.reply:
             return unread, status
         return ServerExchange(status, content_type, joined.reply, notes=joined.notes), status
     else:

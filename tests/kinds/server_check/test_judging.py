@@ -8,6 +8,7 @@ from dataclasses import replace
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
+    NO_REPLY,
     RawRequest,
     ServerExchange,
     ServerReply,
@@ -81,6 +82,15 @@ def test_only_the_doing_of_the_server_decides(name: str, given: ServerReply, fou
 def test_what_a_weak_model_writes_breaks_nothing(name: str, cause: str, found: str) -> None:
     given = reply({"error": {"message": "no"}}, 500)
     assert judge(name, replace(given, exchange=replace(given.exchange, notes=(cause,)))) == found
+
+
+def test_a_broken_connection_is_told_in_words() -> None:
+    exchange = ServerExchange(NO_REPLY, "", None, "Server disconnected")
+    verdict = judge_rounds(
+        get_check(next(entry for entry in list_checks() if entry.id == "error_no_json")),
+        [{"reply": ServerReply(RawRequest(CHAT, "{"), exchange)}],
+    )
+    assert verdict.reason == "no reply: Server disconnected"
 
 
 def test_a_reply_in_place_of_a_refusal_is_told_in_words() -> None:

@@ -11,7 +11,14 @@ from aiohttp.test_utils import TestServer
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.kinds.server_check.exchange import CHAT, MESSAGES, RESPONSES, RawRequest, ServerExchange
+from pytest_fcbench.kinds.server_check.exchange import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
+    RawRequest,
+    ServerExchange,
+    ServerReply,
+)
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from tests.cases import each_case
@@ -118,6 +125,50 @@ def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status
     else:
         assert ServerExchange.read_completion(asyncio.run(ask_once())).status == 500
     assert len(sent) == 2
+
+
+@each_case("breaks, status, is_dead", [(1, 200, False), (9, 0, False), (9, None, True)])
+def test_a_request_that_always_breaks_its_connection_gets_no_reply(
+    breaks: int, status: int | None, is_dead: bool
+) -> None:
+    broken = 0
+
+    async def answer(received: web.Request) -> web.Response:
+        nonlocal broken
+        if is_dead or ("tools" in await received.json() and broken < breaks):
+            broken += 1
+            assert received.transport
+            received.transport.close()
+        return web.Response(text='{"choices": []}')
+
+    async def ask_once() -> Completion:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", answer)
+        async with TestServer(app) as served:
+            base = f"http://{served.host}:{served.port}/v1"
+            question = RawRequest(CHAT, {"tools": []}).write_question(0)
+            probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="m"))
+            return await probe.complete(list_checks()[0], question)
+
+    if status is None:
+        with pytest.raises(CallError):
+            asyncio.run(ask_once())
+    else:
+        assert ServerExchange.read_completion(asyncio.run(ask_once())).status == status
+
+
+@each_case(
+    "text, kind, words",
+    [
+        ("", EVENTS, "HTTP 200: an empty body"),
+        ("data: [DONE]\n\n", EVENTS, "HTTP 200: data: [DONE]"),
+        ("{}", "application/json", "HTTP 200: {}"),
+    ],
+)
+def test_a_reply_that_says_nothing_is_none(text: str, kind: str, words: str) -> None:
+    request = RawRequest(CHAT, {"stream": True})
+    exchange = ServerExchange.read_completion(ask(request, text, kind=kind)[0])
+    assert str(ServerReply(request, exchange)) == words
 
 
 def test_a_client_that_goes_away_follows_no_redirect() -> None:
