@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
 from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, find_cluster_interval
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, Share, find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.compare.looks import nominal_level
 from pytest_fcbench.scorecard.compare.paired import Paired, plan_comparison
@@ -24,15 +25,17 @@ _GREEDY = 0.001
 class ChanceFlips:
     """Entries that one model was asked twice or more."""
 
-    entries: int
+    __pydantic_config__ = DESCRIBED
+
+    entries: Count
     """Entries with two scored trials."""
-    share: float
+    share: Share
     """The share of pairs of trials of an entry with different verdicts."""
     interval: Interval | None
     """The interval of the share, over clusters of entries."""
-    compared: int
+    compared: Count
     """Entries with two answers to their first request."""
-    differing: int
+    differing: Count
     """Those of them whose answers are not the same, word for word."""
 
 
@@ -40,10 +43,12 @@ class ChanceFlips:
 class VerdictTable:
     """McNemar's table: entries by the runs in which they passed; an entry with trials counts in parts."""
 
-    both: float
-    only_before: float
-    only_after: float
-    neither: float
+    __pydantic_config__ = DESCRIBED
+
+    both: Number
+    only_before: Number
+    only_after: Number
+    neither: Number
 
 
 def tabulate_verdicts(paired: Paired) -> VerdictTable:
