@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.cli.options import (
@@ -15,17 +15,20 @@ from pytest_fcbench.cli.options import (
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_lines
 from pytest_fcbench.cli.sessions import find_suites, load_entries_of
-from pytest_fcbench.codecs.decoders.registry import find_native_syntax
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, find_syntax_of_model
+from pytest_fcbench.codecs.decoders.registry import find_native_syntax, find_writer
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.models.native_calls import READ_FROM_TEXT
 from pytest_fcbench.run.asking_again import (
     PROMPT_CHECKS,
     RESULTS,
     TOOLS,
+    KeptTruth,
     ask_by_prompting,
     ask_streamed,
     check_prompt,
@@ -55,7 +58,7 @@ _FORCED_REQUESTS = 4
 def run_blame(arguments: argparse.Namespace) -> int:
     require_at_least(1, arguments, "limit")
     card = load_scorecard(arguments.scorecard)
-    settings = _load_settings(arguments, card)
+    settings, syntax = _load_settings(arguments, card)
     losses = list_losses(card.records, card.facts.profile)
     if not losses:
         raise UsageError(
@@ -67,7 +70,7 @@ def run_blame(arguments: argparse.Namespace) -> int:
     asked = draw_losses(losses, arguments.limit, arguments.seed or 0)
     if not arguments.json:
         print_lines(_announce_requests(card, len(losses), asked, settings), flush=True)
-    blamed = blame_losses(settings, asked, card.facts.profile)
+    blamed = blame_losses(settings, asked, card.facts.profile, syntax)
     if arguments.json:
         print_json(build_document(card.facts.model, card.facts.profile, len(losses), blamed))
     else:
@@ -85,8 +88,11 @@ def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
     ]
 
 
-def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> Settings:
-    """Load the settings under which the model of a scorecard is asked again. Raises ``UsageError``."""
+def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> tuple[Settings, str | None]:
+    """Load the settings under which the model of a scorecard is asked again, and its native syntax if named.
+
+    Raises ``UsageError``.
+    """
     options = dict(add_environment(collect_run_options(arguments)))
     options["model"] = options.get("model") or card.facts.model
     options["suite"] = sorted(card.facts.suites)
@@ -98,7 +104,10 @@ def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> Settings:
             f"{settings.label} answers without a server that could lose its points; "
             "use 'fcbench run diagnose' to see what is wrong with its answers"
         )
-    return settings
+    # A syntax that is named beside a run whose calls a server read tells how its model writes them.
+    writer = find_writer(settings.syntax or "")
+    own = next((note.rpartition(" ")[2] for note in card.facts.notes if READ_FROM_TEXT in note), None)
+    return replace(settings, syntax=own), writer.name if writer else None
 
 
 def draw_losses(losses: Sequence[Record], limit: int | None, seed: int) -> Sequence[Record]:
@@ -130,8 +139,13 @@ def _announce_requests(
         )
 
 
-def blame_losses(settings: Settings, records: Sequence[Record], profile: Profile) -> list[BlamedLoss]:
-    """Ask entries again in every way, and say who lost each point. Raises ``UsageError``."""
+def blame_losses(
+    settings: Settings, records: Sequence[Record], profile: Profile, syntax: str | None = None
+) -> list[BlamedLoss]:
+    """Ask entries again in every way, and say who lost each point.
+
+    ``syntax`` is the native one of the model where it is known. Raises ``UsageError``.
+    """
     first = records[0]
     manner = Prompting(Mode(first.mode), Names(first.names), first.syntax)
     streams, is_prompted = settings.parameters.get("stream") is True, manner.mode is Mode.PROMPT
@@ -139,16 +153,22 @@ def blame_losses(settings: Settings, records: Sequence[Record], profile: Profile
     own = replace(
         settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False, trials=1
     )
-    own = replace(own, syntax=first.syntax if is_prompted else settings.syntax, entries=(), shard=None)
+    own = replace(own, syntax=settings.syntax or first.syntax, entries=(), shard=None)
     entries = find_entries(RunContext(own), records)
     again = _ask_trials(own, entries, profile, start=2)
     # Only the first way finds out whether the endpoint is there.
     later = replace(own, no_preflight=True, wait_s=None)
     turned = _ask_trials(ask_streamed(later, streams=not streams), entries, profile)
-    prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later), entries, profile)
     # Calls that are read from raw text meet no parser of the server.
     has_parser = not (is_prompted or find_native_syntax(own.syntax))
-    truths = put_truths_through(later, entries.values()) if has_parser else {}
+    known = next(
+        (writer.name for each in (own.syntax, syntax) if each and (writer := find_writer(each))), None
+    )
+    truths = put_truths_through(replace(later, syntax=known), entries.values()) if has_parser else {}
+    syntax = known or guess_native_syntax(settings.model, truths.values())
+    # An entry may need more calls than such a syntax has a form for.
+    syntax = syntax if syntax and NATIVE_SYNTAXES[syntax].most is None else None
+    prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later, syntax), entries, profile)
     checks = {} if is_prompted else check_prompt(later)
     blamed = []
     for record in records:
@@ -167,9 +187,20 @@ def blame_losses(settings: Settings, records: Sequence[Record], profile: Profile
             streamed_truth=truth.streamed if truth else None,
             tools_reach=checks.get(TOOLS),
             results_reach=checks.get(RESULTS),
+            prompted_syntax=syntax or "",
         )
         blamed.append(BlamedLoss(record.item_id, record.category, attribute_loss(evidence)))
     return blamed
+
+
+def guess_native_syntax(model: str, truths: Iterable[KeptTruth]) -> str | None:
+    """Guess the native syntax of a model: that of its server's template, that of its name, or None.
+
+    A parser may be another model's, so what it reads comes last.
+    """
+    written = {each.is_guessed: each.syntax for each in truths if each.syntax}
+    named = find_syntax_of_model(model)
+    return written.get(False) or (named.name if named else written.get(True))
 
 
 def find_entries(context: RunContext, records: Sequence[Record]) -> Mapping[str, Entry]:

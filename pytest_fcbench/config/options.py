@@ -438,6 +438,8 @@ class Settings:
     cache: Path
     forced_categories: tuple[Category, ...] = ()
     """The categories whose right calls are put through the server, where a run does that."""
+    prompt_syntax: str = ""
+    """The native syntax of calls where the functions stand in the prompt; usually empty."""
 
     @property
     def parameters(self) -> Mapping[str, object]:

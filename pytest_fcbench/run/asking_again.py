@@ -19,14 +19,13 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.forced.exchange import BROKEN, KEPT
+from pytest_fcbench.kinds.forced.ways import GUESSED
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import wire
 
 PROMPT_CHECKS = (TOOLS, RESULTS) = "prompt_tools", "prompt_result"
 """The checks of ``wire`` that tell by the tokens of prompts whether tools and results reach them."""
-_GUESSED = "which its parser reads"
-"""Ends the way of putting calls through whose syntax was found by the parser that is to be tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,10 @@ class KeptTruth:
 
     whole: Verdict
     streamed: Verdict
+    syntax: str = ""
+    """The native syntax of the calls that were put through; empty where it is not known."""
+    is_guessed: bool = False
+    """True where it is the first one that the server's parser reads."""
 
 
 def hold_conversations(settings: Settings, entries: Sequence[Entry]) -> Mapping[str, HeldConversation]:
@@ -72,9 +75,13 @@ def ask_streamed(settings: Settings, *, streams: bool) -> Settings:
     return replace(settings, stream=streams, chosen_parameters=chosen, compares_streams=False)
 
 
-def ask_by_prompting(settings: Settings) -> Settings:
-    """Return settings under which the functions stand in the prompt, and no server reads the answers."""
-    return replace(settings, mode=Mode.PROMPT, names=None, syntax=None, read_as=None)
+def ask_by_prompting(settings: Settings, syntax: str | None) -> Settings:
+    """Return settings under which the functions stand in the prompt, and no server reads the answers.
+
+    Calls are asked for in a native syntax, or as Python where it is None.
+    """
+    way = replace(settings, syntax=None, read_as=None)
+    return replace(way, prompt_syntax=syntax) if syntax else replace(way, mode=Mode.PROMPT, names=None)
 
 
 def put_truths_through(settings: Settings, entries: Iterable[Entry]) -> Mapping[str, KeptTruth]:
@@ -87,9 +94,13 @@ def put_truths_through(settings: Settings, entries: Iterable[Entry]) -> Mapping[
 
 def _read_truth(held: HeldConversation) -> KeptTruth:
     verdicts: dict[bool, Verdict] = {}
+    syntax, is_guessed = "", False
     if held.transcript is None or isinstance(held.judgement.official, NotScored):
         return KeptTruth(held.judgement.official, held.judgement.official)
     for completion in held.transcript.completions:
+        facts = dict(each.partition("=")[::2] for each in completion.served)
+        is_guessed = facts.get("forced", "").endswith(GUESSED)
+        syntax = facts.get("syntax", syntax)
         first, _, rest = (completion.text or "").partition("\n")
         outcome, _, where = first.partition(": ")
         streams = where.rpartition(", ")[2].startswith("streamed")
@@ -98,12 +109,12 @@ def _read_truth(held: HeldConversation) -> KeptTruth:
             verdicts[streams] = Failed("server:forced", reason)
         elif streams in verdicts and isinstance(verdicts[streams], Failed):
             continue
-        elif outcome == KEPT and not any(each.endswith(_GUESSED) for each in completion.served):
+        elif outcome == KEPT and not is_guessed:
             verdicts.setdefault(streams, Passed())
         else:
             verdicts[streams] = NotScored("undecided", reason)
     untested = NotScored("undecided", "not put through in this way")
-    return KeptTruth(verdicts.get(False, untested), verdicts.get(True, untested))
+    return KeptTruth(verdicts.get(False, untested), verdicts.get(True, untested), syntax, is_guessed)
 
 
 def check_prompt(settings: Settings) -> Mapping[str, Verdict]:

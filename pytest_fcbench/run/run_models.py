@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.registry import find_native_syntax
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import BY_KEY
@@ -54,6 +55,8 @@ class RunModels:
             # Forced calls are read by the server.
             if not settings.forced and (syntax := find_native_syntax(settings.syntax)):
                 model = NativeCallsModel(model, syntax)
+            if settings.prompt_syntax:
+                model = NativeCallsModel(model, NATIVE_SYNTAXES[settings.prompt_syntax], prompts=True)
             others = self._open_other_parties()
             if settings.compares_streams and not context.chosen.recorded:
                 others[Party.STREAM] = model

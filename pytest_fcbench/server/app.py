@@ -64,6 +64,7 @@ from pytest_fcbench.server.wrong_answers import (
     ModelFault,
     is_wrong_entry,
     lose_from_prompt,
+    write_as_text,
     write_wrong_answer,
 )
 
@@ -383,10 +384,14 @@ class ChatServer:
         completion = hit.answer
         if isinstance(completion, NotScoredError):
             raise RefusedRequestError(404, completion.cause, completion.reason)
-        if fault is FaultKind.ONE_CALL and completion.tool_calls:
-            completion = replace(completion, tool_calls=completion.tool_calls[:1])
         changed = self._change_answer(hit, body, call.fault)
-        reply = build_reply(self._name, changed or completion, hit.entry.key, hit.prompt_tokens)
+        completion = changed or completion
+        if hit.native:
+            completion = write_as_text(completion, hit.native, hit.tools)
+        reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
+        # Its usage counts what the model wrote.
+        if fault is FaultKind.ONE_CALL and reply.calls:
+            reply = replace(reply, calls=reply.calls[:1])
         reply = reply.cut_in_half() if fault is FaultKind.JSON else reply
         is_broken = fault is not None or (changed is not None and call.fault is not None)
         return _MadeReply(call.name or hit.entry.key, reply, is_broken)
@@ -399,7 +404,7 @@ class ChatServer:
         if isinstance(fault, WireFault) and (lost := lose_from_prompt(request, fault)):
             return lost
         if fault is ModelFault.FLIP or is_wrong_entry(hit.entry, *self._wrong):
-            return write_wrong_answer(hit.entry, request, hit.prompting)
+            return write_wrong_answer(hit.entry, replace(request, tools=hit.tools), hit.prompting)
         return None
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:

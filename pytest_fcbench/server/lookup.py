@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TypeAlias
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
 from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
+from pytest_fcbench.codecs.native_prompt import find_prompted_syntax, write_native_prompt
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
@@ -63,6 +65,9 @@ class FoundRequest:
     """An estimate, a token for four bytes of messages and tools."""
     answer: Completion | NotScoredError
     """What the model says, or why it says nothing."""
+    tools: tuple[Mapping[str, object], ...] = ()
+    native: NativeSyntax | None = None
+    """The native syntax in which calls are asked for, where the tools stand in the prompt."""
 
 
 class _ServedEntries:
@@ -131,7 +136,7 @@ class EntryIndex:
         self._questions = Questions(entry for entry, _ in self._entries.values())
         self._places = {key: place for place, key in enumerate(self._entries)}
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
-        self._indexed: set[tuple[str, Prompting, PathSettings]] = set()
+        self._indexed: set[tuple[str, Prompting, PathSettings, NativeSyntax | None]] = set()
         self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
         self._tool_texts = IdentityCache[Mapping[str, object], tuple[str, str]](4096)
         """Conversations offer the same tools in each request: as they are sent, and as they are hashed."""
@@ -156,11 +161,13 @@ class EntryIndex:
             digests.append(body.leave_out_results().digest)
         if key and (found_request := self._find_indexed(digests, key)):
             return found_request
-        manners = sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is Mode.PROMPT)
+        native = find_prompted_syntax(body.messages)
+        is_fc = bool(body.tools or native)
+        manners = sorted(MANNERS, key=lambda manner: is_fc and manner.mode is Mode.PROMPT)
         likely = self._questions.find_entries(body) or self._questions.without_texts
         for entries in ([self._entries[key][0]], likely) if key else (likely,):
             for prompting in manners:
-                for _ in self._index_entries(entries, prompting):
+                for _ in self._index_entries(entries, prompting, native):
                     if found_request := self._find_indexed(digests, key):
                         return found_request
         raise self._refuse_request(body, digests, key)
@@ -207,27 +214,36 @@ class EntryIndex:
                     request_body = {"messages": request.messages, "tools": request.tools}
                     yield Expected(entry.key, read_body(json.dumps(request_body)), prompting.mode)
 
-    def _index_entries(self, entries: Sequence[Entry], prompting: Prompting) -> Iterator[None]:
+    def _index_entries(
+        self, entries: Sequence[Entry], prompting: Prompting, native: NativeSyntax | None
+    ) -> Iterator[None]:
         """Index the requests about entries in a manner; yield after each of the settings of their paths."""
         # A conversation takes time, and most requests are found after the first one.
         for settings in zip_longest(*map(list_path_settings, entries)):
             for entry, path_settings in zip(entries, settings, strict=True):
                 if path_settings:
-                    self._index_entry(entry, prompting, path_settings)
+                    self._index_entry(entry, prompting, path_settings, native)
             yield
 
-    def _index_entry(self, entry: Entry, prompting: Prompting, path_settings: PathSettings) -> None:
+    def _index_entry(
+        self,
+        entry: Entry,
+        prompting: Prompting,
+        path_settings: PathSettings,
+        native: NativeSyntax | None,
+    ) -> None:
         """Index the requests about an entry, after those of the entries that it continues."""
         for each in (*entry.earlier, entry):
-            if (each.key, prompting, path_settings) in self._indexed:
+            if (each.key, prompting, path_settings, native) in self._indexed:
                 continue
-            self._indexed.add((each.key, prompting, path_settings))
+            self._indexed.add((each.key, prompting, path_settings, native))
             memories, suite = self._memories[prompting], self._entries[each.key][1]
             setting = ConversationContext(ModelPresentation("", prompting), suite, path_settings, memories)
             model = self._models(prompting)
             for request in list_requests(each, setting, {prompting: model}.__getitem__, self._served.web):
-                tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]
-                text = json.dumps(request.messages, ensure_ascii=False)
+                asked = write_native_prompt(request, native) if native else request
+                tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in asked.tools]
+                text = json.dumps(asked.messages, ensure_ascii=False)
                 sent_tools = ", ".join(sent for sent, _ in tools)
                 messages = parse_json(text)
                 assert isinstance(messages, list)
@@ -241,7 +257,9 @@ class EntryIndex:
                 except NotScoredError as error:
                     completion = error
                 tokens = estimate_tokens(f'{{"messages": {text}, "tools": [{sent_tools}]}}')
-                found_request = FoundRequest(each, prompting, request.turn, request.step, tokens, completion)
+                found_request = FoundRequest(
+                    each, prompting, request.turn, request.step, tokens, completion, request.tools, native
+                )
                 self._index.setdefault(digest, {}).setdefault(each.key, found_request)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, list_schemas
+from pytest_fcbench.codecs.native_prompt import write_native_text
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Prompting
-from pytest_fcbench.domain.text import as_mapping
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion
+from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.server.conforming import WireFault
 
@@ -46,6 +48,16 @@ def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) ->
     else:
         calls.append(calls[0])
     return render_completion(calls, entry, prompting, request.tools)
+
+
+def write_as_text(
+    completion: Completion, syntax: NativeSyntax, tools: Sequence[Mapping[str, object]]
+) -> Completion:
+    """Write the calls of an answer into its text, as a model without a parser behind it."""
+    parts = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    calls = [Call(part.name, as_mapping(read_json_text(str(part.arguments)))) for part in parts]
+    text = write_native_text(calls, syntax, list_schemas(tools)) if calls else completion.text
+    return replace(completion, text=text, tool_calls=None)
 
 
 def change_value(value: object) -> object:

@@ -77,6 +77,18 @@ def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[s
     assert "right calls put through: kept" in document["entries"][0]["evidence"]
 
 
+def test_a_syntax_that_is_named_is_the_one_of_the_prompt(capfd: pytest.CaptureFixture[str]) -> None:
+    with served("--model", "oracle", "--name", "my-ft", "--fault", "one_call:1") as api_base:
+        write_card(ask_parallel(api_base, 1))
+        for name in ("hermes", "glm47"):
+            assert main(["blame", CARD, f"--api-base={api_base}", "--json", f"--syntax={name}"]) == 0
+            document = json.loads(capfd.readouterr().out)
+            assert document["points"]["parser"] == 1
+            [entry] = document["entries"]
+            way = f"in the prompt, calls asked for in the syntax {name}, 2 times: passed"
+            assert any(line.startswith(way) for line in entry["evidence"])
+
+
 def test_a_scorecard_without_lost_points_has_nothing_to_blame(run_refused: Refusal) -> None:
     write_card([make_record(Passed(), category="parallel")])
     told = run_refused("blame", CARD)

@@ -68,6 +68,8 @@ class NativeSyntax:
     models: str
     """The families that write it."""
     call: str
+    names: tuple[str, ...] = ()
+    """The names of such models, in small letters and digits."""
     opening: str = ""
     pair: str = ""
     between: str = ""
@@ -82,6 +84,13 @@ class NativeSyntax:
         """The texts of this syntax that are special tokens of a model that writes it."""
         texts = chain(*(map(_MARK.findall, (self.opening, self.call, self.pair, self.closing))))
         return tuple(dict.fromkeys([*texts, *filter(None, [self.quotes])]))
+
+    @cached_property
+    def bare(self) -> NativeSyntax:
+        """The syntax as servers pass it on that leave special tokens out of texts."""
+        texts = (self.opening, self.call, self.pair, self.between, self.closing)
+        opening, call, pair, between, closing = (_MARK.sub("", text) for text in texts)
+        return replace(self, opening=opening, call=call, pair=pair, between=between, closing=closing)
 
     @property
     def is_python(self) -> bool:
@@ -522,6 +531,23 @@ NATIVE_SYNTAXES: Mapping[str, NativeSyntax] = _read_rows()
 """The native syntaxes by their names."""
 
 
+def find_syntax_of_model(model: str) -> NativeSyntax | None:
+    """Find the native syntax of a model by its name; of several names in it the longest one decides."""
+    letters = re.sub(r"[^a-z0-9]", "", model.rpartition("/")[2].lower())
+    lengths = {
+        name: max((len(each) for each in syntax.names if each in letters), default=0)
+        for name, syntax in NATIVE_SYNTAXES.items()
+    }
+    longest = max(lengths, key=lengths.__getitem__)
+    return NATIVE_SYNTAXES[longest] if lengths[longest] else None
+
+
+def list_schemas(tools: Sequence[Mapping[str, object]]) -> Mapping[str, Schema]:
+    """List the schemas of the arguments of each tool by its name."""
+    functions = (as_mapping(tool.get("function")) for tool in tools)
+    return {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
+
+
 def read_answer(
     completion: Completion, syntax: NativeSyntax, tools: Sequence[Mapping[str, object]]
 ) -> Completion:
@@ -535,11 +561,9 @@ def read_answer(
     mark = syntax.beginning
     if completion.tool_calls or (mark and not mark.search(text)):
         return completion
-    functions = (as_mapping(tool.get("function")) for tool in tools)
-    schemas = {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
     try:
         with refuse_faults():
-            words, calls, _ = syntax.split_text(text, schemas)
+            words, calls, _ = syntax.split_text(text, list_schemas(tools))
             # Python has values that JSON has not.
             arguments = [_write_json(call.arguments) for call in calls]
     except Undecodable:

@@ -72,7 +72,7 @@ class ForcedKind(Kind):
             words.append(f"{UNDECIDED}: {truth.way}\n{error}")
         if not words:
             words.append(f"{UNDECIDED}: {truth.way}\nno answer of this conversation makes calls")
-        ways = () if opened is None else (f"forced={opened}",)
+        ways = () if opened is None else (f"forced={opened}", f"syntax={opened.syntax or opened.written_as}")
         steps = tuple(Step(Completion(text=each, served=ways)) for each in words)
         return Transcript(
             entry.key,

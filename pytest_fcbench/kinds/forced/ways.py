@@ -111,6 +111,10 @@ def write_grammar(text: str) -> str:
     return f"root ::= {json.dumps(text, ensure_ascii=False)}"
 
 
+GUESSED = "which its parser reads"
+"""Ends the description of a way whose syntax was found by the parser that is to be tested."""
+
+
 @dataclass(frozen=True)
 class OpenWay:
     """A way that a server offers, and who tells how its model writes calls."""
@@ -118,6 +122,8 @@ class OpenWay:
     way: ForcedWay
     syntax: str | None = None
     """The native syntax; None where the server's template writes the calls."""
+    written_as: str = ""
+    """The native syntax in which the server's template writes calls, if it is known."""
     member: _Member | None = None
     """The member of a request that leaves a model one text to say."""
     parser: str = ""
@@ -128,7 +134,7 @@ class OpenWay:
     def __str__(self) -> str:
         if self.syntax is None:
             return f"{self.way} by the server's template"
-        guess = ", which its parser reads" if self.is_guessed else ""
+        guess = f", {GUESSED}" if self.is_guessed else ""
         return f"{self.way} in the syntax {self.syntax}{guess}"
 
 
@@ -172,6 +178,8 @@ def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> 
             if way is ForcedWay.ROUND_TRIP:
                 raise
             return (yield from guess_syntax(server, opened))
+        is_read = (name for name, syntax in NATIVE_SYNTAXES.items() if syntax.is_read_in(text.text))
+        opened = replace(opened, written_as=next(is_read, ""))
     else:
         text = yield from _write_text(server, opened, _SMALL, once=True)
     # Whether the calls are right is not the question yet.

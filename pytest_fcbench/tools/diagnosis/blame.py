@@ -84,6 +84,10 @@ class TriedAnswer:
     """What came, or why nothing came."""
     calls: tuple[str, ...] = ()
     """Its calls, written alike in every mode."""
+    is_parsed: bool = False
+    """True where a parser of the server read calls of it."""
+    output_tokens: int | None = None
+    """The tokens that the server counted beside reasoning; None where it did not."""
 
     @property
     def is_wrong(self) -> bool:
@@ -117,6 +121,8 @@ class LossEvidence:
     tools_reach: Verdict | None = None
     """Whether tools reach the prompt."""
     results_reach: Verdict | None = None
+    prompted_syntax: str = ""
+    """The native syntax in which calls were asked for by prompting; empty for Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,20 @@ def read_trial(
                 texts.append(part if isinstance(part, str) else f"{part.name}({part.arguments})")
     came = "; ".join(texts) or "nothing"
     reason = f" ({verdict.reason})" if isinstance(verdict, Failed) else ""
-    return TriedAnswer(state, put_on_one_line(f"{cut_counting(came, _SHOWN)}{reason}"), tuple(calls))
+    # Where calls were read from the text, the message of the server is not kept.
+    is_parsed = any(completion.tool_calls and completion.message for completion in completions)
+    shown = put_on_one_line(f"{cut_counting(came, _SHOWN)}{reason}")
+    return TriedAnswer(state, shown, tuple(calls), is_parsed, _count_written(completions))
+
+
+def _count_written(completions: Sequence[Completion]) -> int | None:
+    """Count the tokens of answers beside their reasoning; None where they are not known."""
+    written = 0
+    for completion in completions:
+        if completion.output_tokens is None or (completion.reasoning and not completion.reasoning_tokens):
+            return None
+        written += completion.output_tokens - (completion.reasoning_tokens or 0)
+    return written
 
 
 def _write_call(name: str, arguments: object) -> str:
@@ -271,6 +290,8 @@ def _judge_model(
         yield Culprit.UNCLEAR, "wrong in every way, but some answers cannot be read"
     if len(prompted) < 2 or not turned:
         yield Culprit.UNCLEAR, "wrong as far as it could be asked"
+    if any(each.is_parsed for each in prompted):
+        yield Culprit.UNCLEAR, "wrong in every way, and the server read the calls of each"
     if e.is_prompted:
         yield Culprit.MODEL, "a readable wrong answer each time, which no parser of the server has read"
     if isinstance(e.streamed_truth if e.streams else e.whole_truth, Passed):
@@ -285,7 +306,12 @@ def _list_evidence(e: LossEvidence) -> Iterator[str]:
     manner = "in the prompt" if e.is_prompted else "function calling"
     how, other = ("streamed", "whole") if e.streams else ("whole", "streamed")
     yield f"{manner}, {how}, in the run: {_describe_trial(e.first)}"
-    ways = {f"{manner}, {how}, again": e.again, f"{manner}, {other}": e.turned, "in the prompt": e.prompted}
+    syntax = f", calls asked for in the syntax {e.prompted_syntax}" if e.prompted_syntax else ""
+    ways = {
+        f"{manner}, {how}, again": e.again,
+        f"{manner}, {other}": e.turned,
+        f"in the prompt{syntax}": e.prompted,
+    }
     for name, trials in ways.items():
         counts = Counter(map(_describe_trial, trials))
         for text, count in counts.items():

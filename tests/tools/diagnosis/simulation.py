@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
@@ -27,6 +27,10 @@ from unittest.mock import patch
 from aiohttp import web
 
 from pytest_fcbench.cli.blame import blame_losses, list_losses
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
+from pytest_fcbench.codecs.decoders.python import parse_corrected
+from pytest_fcbench.codecs.decoders.syntax import Undecodable
+from pytest_fcbench.codecs.native_prompt import find_prompted_syntax
 from pytest_fcbench.config.loading import Settings, build_settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.verdict import Profile
@@ -34,7 +38,8 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.run.asking_again import hold_conversations
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.record import Record, build_record
-from pytest_fcbench.server.app import ChatServer
+from pytest_fcbench.server.app import ChatServer, _Call, _MadeReply
+from pytest_fcbench.server.body import Body
 from pytest_fcbench.server.conforming import ConformingModel, WireFault
 from pytest_fcbench.server.faults import Fault, FaultKind, draw_faults, read_latency
 from pytest_fcbench.server.lookup import EntryIndex
@@ -63,9 +68,13 @@ class SeededFault:
     """The share of entries that the model gets wrong beside."""
     is_closed: bool = False
     """True where the server has no path to its template and parser, and answers nothing but entries."""
+    model: str = "my-ft"
+    knows_one_syntax: bool = False
+    """True where the model writes calls as hermes does, whatever the prompt asks for."""
 
     def __str__(self) -> str:
         more = f" + wrong {self.wrong:g}" if self.wrong else ""
+        more += ", one syntax" if self.knows_one_syntax else ""
         return f"{self.fault}{more}{', closed' if self.is_closed else ''}"
 
 
@@ -74,6 +83,15 @@ FAULTS = (
     SeededFault(ParserFault.DROP_BRACE, Culprit.PARSER, wrong=0.3),
     SeededFault(ParserFault.OTHER_SYNTAX, Culprit.PARSER),
     SeededFault(FaultKind.ONE_CALL, Culprit.PARSER, categories=_ANSWERS[2:], is_closed=True),
+    # Only calls that are asked for in the model's own syntax tell it from a model that is wrong each time.
+    SeededFault(
+        FaultKind.ONE_CALL,
+        Culprit.PARSER,
+        categories=_ANSWERS[2:],
+        is_closed=True,
+        model="qwen3-ft",
+        knows_one_syntax=True,
+    ),
     SeededFault(ParserFault.LOSE_BRACE, Culprit.STREAM, streams=True),
     SeededFault(ParserFault.MERGE_CALLS, Culprit.STREAM, streams=True, categories=_ANSWERS[2:]),
     SeededFault(WireFault.LOSE_TOOLS, Culprit.TEMPLATE),
@@ -89,6 +107,20 @@ FAULTS = (
     # Arguments that end early may be the model's, and nobody can be asked.
     SeededFault(FaultKind.JSON, Culprit.UNCLEAR, categories=_ANSWERS, wrong=1.0, is_closed=True),
 )
+
+
+class StubbornServer(ChatServer):
+    """Serves a model that was trained to one syntax, and cannot write calls as Python."""
+
+    def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
+        made = super()._make_reply(body, call)
+        if body.tools or not made.reply.text or find_prompted_syntax(body.messages):
+            return made
+        try:
+            calls = parse_corrected(made.reply.text)
+        except Undecodable:
+            return made
+        return replace(made, reply=replace(made.reply, text=NATIVE_SYNTAXES["hermes"].write_calls(calls)))
 
 
 @dataclass(frozen=True)
@@ -116,8 +148,9 @@ def serve_fault(fault: SeededFault, share: float, seed: int) -> Iterator[str]:
     is_wrong = fault.fault is ModelFault.WRONG
     draws = draw_faults({} if is_wrong else {fault.fault: share}, read_latency("0"), seed)
     wrong = (share if is_wrong else fault.wrong), seed
-    model = None if fault.is_closed else ConformingModel("my-ft", "hermes")
-    server = ChatServer("my-ft", _index_entries(), draws, 0, Judge(), None, model, wrong)
+    model = None if fault.is_closed else ConformingModel(fault.model, "hermes")
+    kind = StubbornServer if fault.knows_one_syntax else ChatServer
+    server = kind(fault.model, _index_entries(), draws, 0, Judge(), None, model, wrong)
     loop, ports, ended = asyncio.new_event_loop(), list[int](), asyncio.Event()
     is_up = threading.Event()
 
@@ -167,7 +200,7 @@ def simulate_run(seed: int, entry_count: int = 4) -> SimulatedRun:
     ):
         # One at a time, so that the faults of requests fall in the same order each time.
         given: dict[str, object] = {
-            "model": "hosted_vllm/my-ft",
+            "model": f"hosted_vllm/{fault.model}",
             "api_base": api_base,
             "store": "none",
             "retries": "0",

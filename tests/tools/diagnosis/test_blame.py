@@ -108,6 +108,7 @@ PROMPTED = wrong_everywhere(is_prompted=True, prompted=(), whole_truth=None, str
         (wrong_everywhere(turned=(SILENT, SILENT)), Culprit.UNCLEAR),
         (wrong_everywhere(whole_truth=UNKNOWN), Culprit.MODEL),
         (wrong_everywhere(whole_truth=UNKNOWN, prompted=(OTHER, OTHER)), Culprit.UNCLEAR),
+        (wrong_everywhere(prompted=(WRONG, replace(WRONG, is_parsed=True))), Culprit.UNCLEAR),
         (PROMPTED, Culprit.MODEL),
         (replace(PROMPTED, again=(WRONG, BROKEN)), Culprit.UNCLEAR),
     ),
@@ -153,3 +154,6 @@ def test_the_evidence_tells_each_way_once(verdict: Verdict, words: str) -> None:
     assert "f(3); g(2)" in lines[0]
     assert sum(line.startswith("function calling, whole, again, 2 times: ") for line in lines) == 1
     assert any(line.startswith("right calls put through") and words in line for line in lines)
+    assert any(line.startswith("in the prompt, 2 times: ") for line in lines)
+    lines = attribute_loss(wrong_everywhere(prompted_syntax="hermes")).evidence
+    assert any(line.startswith("in the prompt, calls asked for in the syntax hermes, 2") for line in lines)
