@@ -10,7 +10,7 @@ categories and follows from the id of an entry where the id says what is shared:
 * the earlier conversations of memory questions, over all kinds of memory
 * the question of a web search, with snippets and without
 * the question that official live entries came from, the second number in ``live_multiple_862-181-3``
-* the entry that another puts in a prompt format of its own
+* the entry that another puts in a prompt format of its own, or under pressure
 
 Elsewhere the entry names its cluster, or is one by itself.
 """
@@ -25,6 +25,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.pressure import PressureLevel, split_level
 from pytest_fcbench.domain.prompting import PromptFormat, parse_format_id
 
 
@@ -349,6 +350,8 @@ class Entry:
     """The earlier conversation whose memory this one begins with. It runs once, however many continue it."""
     variation: Variation | None = None
     """Set where the entry repeats one of another category."""
+    pressure: PressureLevel | None = None
+    """The level of pressure under which the entry is put, or None."""
     features: tuple[str, ...] | None = None
     """Features that make the entry hard, as its suite states them; None if the suite states none."""
     check: Callable[..., object] | None = None
@@ -420,7 +423,7 @@ def name_cluster(suite: str, entry_id: str, entry_cluster: str | None = None) ->
     An entry that shares nothing has its own id for a cluster.
     """
     # A cluster is often named after an entry, which may share a scenario itself.
-    subject = entry_cluster or entry_id
+    subject = split_level(entry_cluster or entry_id)[0]
     if parts := parse_format_id(subject):
         subject = parts[1]
     if match := _MULTI_TURN.fullmatch(subject):
@@ -457,10 +460,10 @@ class Shard:
     def holds(self, entry: Entry) -> bool:
         """Tell whether an entry belongs to this shard, by its id alone, so that added entries move no other.
 
-        All trials of an entry stay together, and so do all questions about one memory, because the
-        conversations that filled it are held once by whoever asks.
+        All trials of an entry and its levels of pressure stay together, and so do all questions about one
+        memory, because the conversations that filled it are held once by whoever asks.
         """
-        return self.holds_key((*entry.earlier, entry)[0].key)
+        return self.holds_key(split_level((*entry.earlier, entry)[0].key)[0])
 
     def holds_key(self, key: str) -> bool:
         """Tell whether an entry that continues no other is in this shard, by its key."""

@@ -103,6 +103,21 @@ More than of any answer: Records hold answers and their values a few levels furt
 DEEPEST_OF_REPLY = 100
 """Levels of an endpoint's reply that are kept."""
 TOO_DEEP = f"nested more than {DEEPEST} deep"
+
+_WORD = re.compile(r"[^\W_]+")
+_FIRST_CJK = 0x2E80
+"""The first code point of the scripts that are written without spaces."""
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into words in lower case; scripts without spaces are split into characters."""
+    words: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        # ``+=`` with a text adds its characters one by one, as wanted for scripts without spaces.
+        words += word if ord(max(word)) >= _FIRST_CJK else [word]
+    return words
+
+
 _DECODER = json.JSONDecoder()
 _CONTAINERS = frozenset({dict, list})
 

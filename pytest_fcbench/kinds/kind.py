@@ -149,12 +149,12 @@ def put_turns(
     ``preamble`` is system text ahead of everything else.
 
     A turn goes on while the answers are calls that can be read; each gets its results. A single-turn entry
-    has nothing to carry out, so its only answer ends it.
+    has nothing to carry out, so its only answer ends it. Under pressure a result is longer, or an error.
     """
     prompting = manner.prompting
     dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
     turns: list[tuple[Step, ...]] = []
-    call_count = 0
+    call_count, result_count, errors, pressure = 0, 0, 0, entry.pressure
     for number, messages in enumerate(entry.turns):
         if number:
             dialogue.add_user_turn(messages)
@@ -163,8 +163,11 @@ def put_turns(
             dialogue.add_functions(late)
         steps: list[Step] = []
         turns.append(())
+        repeated = 0
         while True:
-            answer = yield dialogue.build_request(number, len(steps))
+            request = dialogue.build_request(number, len(steps))
+            # To models that know the truth, a step whose calls got an error is still the same step.
+            answer = yield replace(request, step=len(steps) - repeated) if repeated else request
             assert isinstance(answer, Completion), "a driver answers a question with a completion"
             completion = dialogue.add_answer(answer)
             has_calls = entry.scene and not completion.fault
@@ -173,6 +176,13 @@ def put_turns(
             # Every request repeats all results before it, so that a model in a loop would fill the memory.
             if call_count > MOST_CALLS:
                 completion, calls = replace(completion, fault=Fault.TOO_LARGE), ()
+            if calls and pressure and (error := pressure.write_error(errors)):
+                errors, repeated = errors + 1, repeated + 1
+                # Without the calls, which were not carried out.
+                steps.append(Step(completion))
+                turns[-1] = tuple(steps)
+                dialogue.add_results(calls, (error,) * len(calls))
+                continue
             results: tuple[str, ...] = ()
             if calls:
                 reply = yield CallFunctions(calls)
@@ -180,7 +190,12 @@ def put_turns(
                 results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            dialogue.add_results(calls, results)
+            shown_results = [
+                pressure.lengthen_result(text, result_count + n) if pressure else text
+                for n, text in enumerate(results)
+            ]
+            result_count += len(results)
+            dialogue.add_results(calls, shown_results)
             if not calls:
                 break
             # As officially: the count is compared after the step, so that 21 steps are made, and the turns

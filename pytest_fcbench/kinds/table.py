@@ -70,7 +70,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
                 "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         context = context.use_format(entry.variation.format)
-    if not entry.judged_category.on_leaderboard:
+    has_begun = any(message.calls for messages in entry.turns[:1] for message in messages)
+    if has_begun or not entry.judged_category.on_leaderboard:
         # No family has a form for golden paths, for conversations that have begun or for tools of servers.
         context = replace(context, manner=context.manner.leave_family())
     return find_kind(entry).converse(entry, context)

@@ -27,6 +27,7 @@ from typing import NamedTuple, TypeAlias
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.formats.fields import MOST_ERRORS, Field, join_errors
 from pytest_fcbench.formats.yaml_files import read_yaml
@@ -196,9 +197,10 @@ class _EntryReader:
 
     def find_file(self, entry: Entry) -> Path:
         """Return the file of an entry."""
-        if entry.id not in self._places:
+        entry_id, _ = split_level(entry.id)
+        if entry_id not in self._places:
             self.load(entry.category)
-        return self._places[entry.id][1]
+        return self._places[entry_id][1]
 
     def load_shard(self, category: Category, shard: Shard) -> tuple[Entry, ...]:
         """Return a shard's entries of a category. Raises ``SuiteError``.

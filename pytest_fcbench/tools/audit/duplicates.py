@@ -12,7 +12,6 @@ agentic entries are compared within their category only, because those categorie
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,15 +19,11 @@ from typing import Generic, TypeVar
 
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw
+from pytest_fcbench.domain.text import split_words
 from pytest_fcbench.kinds.golden_path.assignment import count_common
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.tools.audit.findings import SuiteFacts, check, format_value, join_user_messages
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
-
-_WORD = re.compile(r"[^\W_]+")
-
-_FIRST_CJK = 0x2E80
-"""The first code point of the scripts that are written without spaces."""
 
 _ROUNDING = 1e-9
 
@@ -69,11 +64,8 @@ def read_question(entry: Entry) -> SplitQuestion[Entry]:
 
 
 def split_question(source: S, text: str) -> SplitQuestion[S]:
-    """Split a question into words; scripts without spaces are split into characters."""
-    words: list[str] = []
-    for word in _WORD.findall(text.lower()):
-        # ``+=`` with a text adds its characters one by one, as wanted for scripts without spaces.
-        words += word if ord(max(word)) >= _FIRST_CJK else [word]
+    """Split a question into words."""
+    words = split_words(text)
     times: Counter[str] = Counter()
     tokens = set()
     for word in words:
