@@ -14,11 +14,11 @@ and so many of its standard errors as the level of the look says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from math import exp, inf, pi, sqrt
+from math import erfc, exp, inf, pi, sqrt
 from statistics import NormalDist
 
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_quantile, find_tail
@@ -26,6 +26,7 @@ from pytest_fcbench.scorecard.compare.paired import POWER, MetricDifference, Pai
 
 LOOKS = 10
 """The number of looks at a run, after equal shares of its entries."""
+_STEP = 1 / LOOKS
 MARGIN = 0.02
 """The change that is too small to matter: 2 points."""
 _HOPELESS = 0.1
@@ -41,43 +42,34 @@ _FAR = 8.0
 @lru_cache
 def _find_levels(alpha: float) -> tuple[float, ...]:
     """Find the nominal one-sided level of each look, of which all together err with probability ``alpha``."""
-    normal, step = NormalDist(), 1 / LOOKS
-    reach = -normal.inv_cdf(alpha / 2)
-    points, weights = [0.0], [1.0]
+    reach = -NormalDist().inv_cdf(alpha / 2)
+    # The sums of runs that go on, each with its density times its weight in Simpson's rule.
+    sums = [(0.0, 1.0)]
     levels, spent = [], 0.0
     for look in range(1, LOOKS + 1):
-        share = look * step
+        share = look * _STEP
         spends = 2 * find_tail(reach / sqrt(share), inf)
-
-        def cross(limit: float, points: list[float] = points, weights: list[float] = weights) -> float:
-            """Return the probability that the sum goes beyond the limit at this look, and not before."""
-            return sum(
-                weight * normal.cdf((point - limit) / sqrt(step))
-                for point, weight in zip(points, weights, strict=True)
-            )
-
         low, high = 0.0, _FAR * sqrt(share)
         for _ in range(50):
             limit = (low + high) / 2
-            low, high = (limit, high) if cross(limit) > spends - spent else (low, limit)
+            low, high = (limit, high) if _cross_limit(sums, limit) > spends - spent else (low, limit)
         levels.append(find_tail(limit / sqrt(share), inf))
         spent = spends
-        # Simpson's rule over the sums that go on, each with its density times its weight.
         bottom = -_FAR * sqrt(share)
         width = (limit - bottom) / _STEPS
         ahead = [bottom + width * n for n in range(_STEPS + 1)]
-        simpson = [width / 3 * (1 if n in (0, _STEPS) else 4 if n % 2 else 2) for n in range(_STEPS + 1)]
-        weights = [
-            factor
-            * sum(
-                weight * exp(-((new - point) ** 2) / (2 * step))
-                for point, weight in zip(points, weights, strict=True)
-            )
-            / sqrt(2 * pi * step)
-            for new, factor in zip(ahead, simpson, strict=True)
+        factors = [1 if n in (0, _STEPS) else 4 if n % 2 else 2 for n in range(_STEPS + 1)]
+        density = width / 3 / sqrt(2 * pi * _STEP)
+        sums = [
+            (new, factor * density * sum(w * exp((new - old) ** 2 / -2 / _STEP) for old, w in sums))
+            for new, factor in zip(ahead, factors, strict=True)
         ]
-        points = ahead
     return tuple(levels)
+
+
+def _cross_limit(sums: Sequence[tuple[float, float]], limit: float) -> float:
+    """Return the probability that the sum goes beyond the limit at the next look."""
+    return sum(weight / 2 * erfc((limit - value) / sqrt(2 * _STEP)) for value, weight in sums)
 
 
 def nominal_level(alpha: float, share: float) -> float:

@@ -28,6 +28,8 @@ _SIZE = 4
 """Entries of a cluster."""
 _ALIKE = 0.5
 """The part of a cluster in the hidden value: changes of one direction then correlate with 0.2 to 0.3."""
+_SPREAD = 0.3125
+"""Makes 10 % of the entries of one model change between two runs, where 70 % pass."""
 METRICS: Mapping[str, tuple[str, ...]] = {
     "parallel": ("parallel",),
     "non_live": (
@@ -53,6 +55,8 @@ class Setting:
     late_loss: float | None = None
     late_flips: float | None = None
     is_clustered: bool = False
+    is_same: bool = False
+    """True for one model that is asked twice, with a probability of its own to pass each entry."""
     metric: str = "parallel"
 
 
@@ -80,6 +84,7 @@ def list_settings() -> Iterator[Setting]:
             Setting("lost in the second half", entries, 0.0, 0.1, late_loss=2 * loss) for loss in losses[1:]
         )
     yield from (Setting("six categories", 400, loss, 0.1, metric="non_live") for loss in losses)
+    yield from (Setting("one model twice", entries, 0.0, 0.1, is_same=True) for entries in (400, 2_000))
 
 
 def flip_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, float, str]:
@@ -101,6 +106,11 @@ def flip_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, floa
 def draw_changes(setting: Setting, chance: numpy.random.Generator) -> NDArray[numpy.int64]:
     """Draw how each entry changes, in the order in which they are asked: -1, 0 or 1."""
     n = setting.entries
+    if setting.is_same:
+        chances = chance.beta(0.7 * _SPREAD, 0.3 * _SPREAD, n)
+        before, after = (chance.random(n) < chances for _ in range(2))
+        repeated: NDArray[numpy.int64] = after.astype(int) - before.astype(int)
+        return repeated
     hidden = chance.standard_normal(n)
     if setting.is_clustered:
         of_cluster = numpy.repeat(chance.standard_normal(-(-n // _SIZE)), _SIZE)[:n]

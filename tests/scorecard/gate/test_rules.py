@@ -927,6 +927,7 @@ def test_a_rule_on_trials_states_its_interval() -> None:
         ("pass^3>=50%", ["+++", "+-+"], HELD, "all.pass^3 is 50.00% (95% CI 0.15% to 99.85%) of 2 entries"),
         ("pass^3>50%", ["+++", "+-+"], BROKEN, "all.pass^3 is 50.00%"),
         ("pass^2>=60%", ["+++", "+-+"], HELD, "all.pass^2 is 66.67%"),
+        ("untrained.pass^2>=60%", ["+++", "+-+"], HELD, "untrained.pass^2 is 66.67%"),
         ("pass@2>=1", ["+++", "+-+"], HELD, "all.pass@2 is 100.00%"),
         ("pass^3>50%", ["+++", "++?"], UNDECIDED, "1 entries of which a trial was not scored"),
         ("pass^3>=50%", ["+++", "+-?"], HELD, "all.pass^3 is 100.00%"),
