@@ -199,9 +199,11 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
             members = properties if isinstance(properties, Mapping) else {}
             if members and key not in members:
                 raise place.error(describe_unknown_name("key", key, members))
-            # Officially each key of a dict has alternatives of its own (``dict_checker``).
-            for option in place.elements() if isinstance(place.value, list) else (place,):
-                _check_accepted(option, members.get(key, {}), language)
+            member = as_mapping(members.get(key))
+            # Officially each key of a dict has alternatives of its own (``dict_checker``); deeper ones have none.
+            has_options = _wrap_value(place.value, member, language) is place.value
+            for option in place.elements() if has_options else (place,):
+                _check_accepted(option, member, language)
     elif not conforms_to_schema(value, schema, language):
         expected_type = schema.get("enum") or schema.get("type")
         raise field.error(f"{value!r} is not what the function doc declares ({expected_type})")
