@@ -200,7 +200,7 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
             if members and key not in members:
                 raise place.error(describe_unknown_name("key", key, members))
             member = as_mapping(members.get(key))
-            # Officially each key of a dict has alternatives of its own (``dict_checker``); deeper ones have none.
+            # Officially each key of a dict has alternatives of its own (``dict_checker``), but no deeper one.
             has_options = _wrap_value(place.value, member, language) is place.value
             for option in place.elements() if has_options else (place,):
                 _check_accepted(option, member, language)
