@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -31,9 +32,11 @@ from pytest_fcbench.config.values import (
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.paths import is_place
+from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
 
+from pytest_fcbench.formats.fields import Field
 V = TypeVar("V")
 
 
@@ -98,7 +101,75 @@ def build_settings(
     # The judge has settings of its own, so the model's options on the command line must not reach it.
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
     judge = build_judge_settings(of_judge, file, root)
-    return _read_settings(Layers(command_line, profile, top, suite_paths, root), judge=judge)
+    layers = Layers(command_line, profile, top, suite_paths, root)
+    against = _build_second_settings(layers, profiles, judge)
+    settings = _read_settings(layers, judge=judge, against=against)
+    if against is None:
+        return settings
+    if layers.command_line.get("baseline") is not None:
+        raise UsageError(
+            "--fcbench-baseline and --fcbench-against both name what the run is compared with; leave one out"
+        )
+    if settings.forced:
+        raise UsageError(
+            "--fcbench-against compares models, and --fcbench-forced asks none; leave one of the two out"
+        )
+    # A baseline of the file is for runs of one model.
+    return replace(settings, baseline=None)
+
+
+def _build_second_settings(
+    layers: Layers, profiles: Mapping[str, Mapping[str, Field]], judge: Settings | None
+) -> Settings | None:
+    """Read the settings of ``--fcbench-against``; what it does not give is as for the model under test.
+
+    A profile or an address brings its own key: that of the model under test goes to no other address.
+
+    Raises ``UsageError``.
+    """
+    if (option_value := layers.find_first("against")) is None:
+        return None
+    name, given = values.read_second_model(option_value)
+    is_same, is_profile = name == SAME, name in profiles
+    of_run = (*_COMPARING, *(() if is_same else ("model",)))
+    line = {key: value for key, value in layers.command_line.items() if key not in of_run}
+    profile = layers.profile
+    if is_profile:
+        profile = profiles[name]
+        if "api_base" in profile and profile is not layers.profile:
+            line |= {"api_base": None, "api_key_env": None}
+    elif profile and not is_same:
+        profile = {**profile, "model": replace(profile["model"], value=name)}
+    has_own_address = "api_base" in given
+    line |= {"api_key_env": ""} if has_own_address else {}
+    line |= {} if is_same else {"model": name}
+    for key, texts in given.items():
+        former = line.get(key) if BY_KEY[key].repeatable else None
+        line[key] = [*former, *texts] if isinstance(former, list) else texts
+    top = {key: each for key, each in layers.top.items() if key not in _COMPARING}
+    try:
+        settings = _read_settings(Layers(line, profile, top, layers.pointed, layers.root), "against", judge)
+    except UsageError as error:
+        raise UsageError(f"--fcbench-against={name}: {error}") from None
+    own_parameters = {text.partition("=")[0] for text in given.get("param", ())}
+    lost = {"api_key", "extra_headers"} - own_parameters if has_own_address else ()
+    first_name = layers.find_text("model") or BY_KEY["model"].default
+    is_named_alike = settings.label == first_name
+    # Another name tells two servers apart; the values of parameters can be keys.
+    left_out = {"api_key_env", *(() if is_named_alike else ("api_base",))}
+    shown = [
+        f"{key}={text.partition('=')[0] if key == 'param' else redact_address(text)}"
+        for key, texts in given.items()
+        for text in texts
+        if key not in left_out
+    ]
+    label = ",".join([settings.label, *shown]) if shown or not is_named_alike else f"{settings.label} again"
+    return replace(
+        settings,
+        label=label,
+        api_base=settings.api_base or None,
+        param={key: value for key, value in settings.param.items() if key not in lost},
+    )
 
 
 def build_judge_settings(
@@ -126,7 +197,18 @@ _JUDGE_OPTIONS = {"model": "judge", "api_base": "judge_api_base", "api_key_env":
 
 
 _FLAGS = {
+SAME = "same"
+"""The second model that is the model under test."""
+_COMPARING = ("against", "against_whole", "noise", "gate", "baseline", "rank_with", "plan")
+"""Options of a run that compares, which say nothing about its second model."""
+
+
     "model": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS)),
+    "against": ModelFlags(
+        "--fcbench-against=MODEL",
+        "--fcbench-against=MODEL,api_base=URL",
+        "--fcbench-against=MODEL,api_key_env=NAME",
+    ),
     "judge": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS.values())),
 }
 
@@ -137,9 +219,11 @@ def _move_judge(layer: Mapping[str, V]) -> dict[str, V]:
     return rest | {key: layer[own] for key, own in _JUDGE_OPTIONS.items() if own in layer}
 
 
-def _read_settings(layers: Layers, role: str = "model", judge: Settings | None = None) -> Settings:
-    """Read the settings under which a model is asked in its role: as the model of a run or as its judge."""
-    key_option = "api_key_env" if role == "model" else f"{role}_api_key_env"
+def _read_settings(
+    layers: Layers, role: str = "model", judge: Settings | None = None, against: Settings | None = None
+) -> Settings:
+    """Read the settings under which a model is asked in its role: as a model of a run or as its judge."""
+    key_option = "judge_api_key_env" if role == "judge" else "api_key_env"
     name = str(values.read_value(layers, BY_KEY["model"]))
     derived_values: dict[str, Any] = {
         "model": layers.profile["model"].text() if layers.profile else name,
@@ -151,6 +235,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "project": layers.root,
         "judge": judge,
         "api_key": values.read_secret(layers, "api_key_env", key_option),
+        "against": against,
         "similarity_api_key": values.read_secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
         "price": values.read_price(layers, name, layers.profile["model"].text() if layers.profile else name),
         "similarity_price": values.read_price(layers, str(values.read_value(layers, BY_KEY["similarity"]))),

@@ -272,6 +272,22 @@ class Settings:
         "model that judges what rules cannot: a model profile or any litellm id",
         otherwise="none",
         of_judge=True,
+    against: Settings | None = option(
+        "MODEL",
+        "second model that is asked the same at the same time: a profile, an id or same, and NAME=VALUE "
+        "of settings after commas",
+        otherwise="none",
+        in_file=False,
+    )
+    against_whole: bool = option(
+        "", "ask all entries, also where fewer show which of the two models is better", in_file=False
+    )
+    noise: int | None = option(
+        "N",
+        "how many entries to ask a second time, to tell what chance alone changes",
+        otherwise="none",
+        positive=True,
+    )
     )
     judge_api_base: str | None = option("URL", "base URL of the judge's endpoint", of_judge=True)
     judge_api_key_env: str | None = option(

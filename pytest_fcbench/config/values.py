@@ -398,10 +398,11 @@ def _read_gate(layers: Layers, option: Option) -> tuple[GateRule, ...]:
             # The message names the rule already; for one of the file its line is still to be said.
             raise option_value.error(str(error)) if option_value.field else error from None
     comparing = next((rule for rule in gate if rule.needs_baseline), None)
-    if comparing and not layers.find_first("baseline"):
+    if comparing and not (layers.find_first("baseline") or layers.find_first("against")):
         raise UsageError(
             f"gate rule {comparing.text!r} compares with a baseline; give one with --fcbench-baseline=FILE: "
-            "a scorecard, or a file that 'fcbench run baseline save' has written"
+            "a scorecard, or a file that 'fcbench run baseline save' has written; or ask a second model with "
+            "--fcbench-against=MODEL"
         )
     leaving_out = next((rule for rule in gate if rule.metric == UNTRAINED), None)
     if leaving_out and not layers.find_first("trained"):
@@ -476,6 +477,26 @@ def list_chosen_parameters(layers: Layers) -> frozenset[str]:
     # Where both are wanted, each request says itself what it is.
     option_keys -= {"stream"} if compares_streams(layers) else set()
     return frozenset(option_keys | _read_parameters(layers, BY_KEY["param"]).keys())
+_SETTING = re.compile(r",(?=[a-z_-]+=)")
+"""The comma in front of a setting; one in a value, such as that of a list, has no name behind it."""
+
+
+def read_second_model(option_value: Given) -> tuple[str, Mapping[str, list[str]]]:
+    """Read a second model: its name, and the settings behind it by key. Raises ``UsageError``."""
+    name, *settings = _SETTING.split(option_value.text)
+    if not name or "=" in name.partition(",")[0]:
+        raise option_value.error("must begin with a model, for example same,stream=on")
+    keys = [option.key for option in OPTIONS if option.of_model and option.key != "model"]
+    values: dict[str, list[str]] = {}
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        key = key.replace("-", "_")
+        if key not in keys:
+            raise option_value.error(describe_unknown_name("setting", key, keys))
+        values.setdefault(key, []).append(value)
+    return name, values
+
+
 
 
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:

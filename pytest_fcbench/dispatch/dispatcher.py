@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -71,6 +71,8 @@ class _Job:
     stage: _Stage
     is_earlier: bool = False
     """True where others continue it and no test body asks for it."""
+    is_announced: bool = False
+    """True for the first conversation about an entry that was announced; those of reruns are not."""
     is_asked_for: bool = False
     is_ahead: bool = False
     """True where it was started and nobody has asked for it yet."""
@@ -96,6 +98,9 @@ class Dispatcher:
 
     A conversation that continues an earlier one waits until that has ended, and takes no place under the cap
     meanwhile; the earlier one runs once, however many continue it. Where ``follows`` is off, nothing waits.
+
+    A dispatcher ``beside`` another one runs on its loop, and is closed before it; ``keep_step`` makes such
+    two advance together.
     """
 
     def __init__(
@@ -106,8 +111,10 @@ class Dispatcher:
         entry_timeout_s: float | None = None,
         *,
         follows: bool = True,
+        beside: Dispatcher | None = None,
     ) -> None:
         self._model = model
+        self._beside = beside
         self._converse = converse
         self._concurrency = concurrency
         self._entry_timeout_s = entry_timeout_s
@@ -124,6 +131,12 @@ class Dispatcher:
         """Conversations that were started and not asked for yet, and the characters of their answers."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._ahead_until: threading.Event | None = None
+        self.begun = 0
+        """The number of announced conversations that were begun."""
+        self._may_begin: Callable[[], bool] = lambda: True
+        self._followers: Sequence[Dispatcher] = ()
+        """The dispatchers that may begin something when this one has begun something."""
+        self._starts_no_more = False
         self._closed = False
         self._halted = False
         self._thread: threading.Thread | None = None
@@ -132,6 +145,9 @@ class Dispatcher:
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:
         """The event loop, started when it is first needed; to be read with the lock held."""
+        if self._made is None and self._beside:
+            with self._beside._lock:
+                self._made = self._beside._loop
         if self._made is None:
             self._made = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -149,7 +165,7 @@ class Dispatcher:
                 if job := self._jobs.get(entry.item_id):
                     job.repeats += job.stage is not _Stage.DROPPED
                 else:
-                    job = self._jobs[entry.item_id] = _Job(entry, _Stage.EXPECTED)
+                    job = self._jobs[entry.item_id] = _Job(entry, _Stage.EXPECTED, is_announced=True)
                     self._expected.append(job)
         self._wake()
 
@@ -227,6 +243,17 @@ class Dispatcher:
             pass
         self._ahead_until = None
 
+    def keep_step(self, may_begin: Callable[[], bool], followers: Sequence[Dispatcher]) -> None:
+        """Begin an expected conversation only while ``may_begin`` allows it; wake ``followers`` after each.
+
+        What somebody waits for is begun in any case.
+        """
+        self._may_begin, self._followers = may_begin, followers
+
+    def start_no_more(self) -> None:
+        """Start nothing that nobody waits for; what is in flight goes on."""
+        self._starts_no_more = True
+
     @property
     def in_flight(self) -> int:
         """The number of conversations in progress."""
@@ -259,6 +286,7 @@ class Dispatcher:
         with self._lock:
             if last_task:
                 self._tasks.discard(last_task)
+            begun = self.begun
             while (
                 not (self._closed or self._halted)
                 and len(self._tasks) < self._concurrency
@@ -269,11 +297,15 @@ class Dispatcher:
                 task.add_done_callback(self._start_more)
             if (decision := self._ahead_until) and not self._tasks:
                 decision.set()
+        for follower in self._followers if self.begun > begun else ():
+            follower._wake()
 
     def _take_next(self) -> _Job | None:
         """Take the conversation to start next: one that is waited for, else an expected one."""
         while job := self._take_first():
-            if startable := self._find_startable(job):
+            startable = self._find_startable(job)
+            self.begun += job.is_announced and (startable is job or job.stage is _Stage.ENDED)
+            if startable:
                 startable.stage = _Stage.STARTED
                 startable.is_ahead = not (startable.is_earlier or startable.is_asked_for)
                 self._ahead += startable.is_ahead
@@ -285,7 +317,8 @@ class Dispatcher:
         if self._urgent:
             return self._urgent.popleft()
         is_too_far = self._ahead >= _AHEAD * self._concurrency or self._characters_ahead >= _CHARACTERS_AHEAD
-        if is_too_far and not self._ahead_until:
+        may_begin = self._may_begin() and not (is_too_far or self._starts_no_more)
+        if not (may_begin or self._ahead_until):
             return None
         # Those whose earlier conversation has ended come first: they were expected before the rest.
         for queue in (self._freed, self._expected):
@@ -403,6 +436,8 @@ class Dispatcher:
                     job.outcome.set_exception(_make_cancelled_error())
         # Outside the lock: a conversation that ends now takes it to deliver its outcome.
         if self._thread is None:
+            if self._made is not None:
+                asyncio.run_coroutine_threadsafe(self._cancel(), self._made).result()
             return
         asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -411,11 +446,12 @@ class Dispatcher:
 
     async def _cancel(self) -> None:
         ours = list(self._tasks)
-        # Client libraries leave some behind.
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        # Client libraries leave some behind; whoever made the loop ends them.
+        for task in ours if self._beside else asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
         await asyncio.gather(*ours, return_exceptions=True)
-        await self._loop.shutdown_asyncgens()
+        if not self._beside:
+            await self._loop.shutdown_asyncgens()
 
 
 def _wait_for(answer: Future[Transcript], within_s: float | None) -> Transcript:

@@ -26,6 +26,7 @@ from pytest_fcbench.domain.verdict import OWN_ASSERTION, SKIPPED, Failed, Judgem
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.second_model import DECIDED, ComparingSession, may_stop_early, order_by_lot
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, write_record
@@ -34,6 +35,8 @@ from pytest_fcbench.suites.registry import OURS
 ENTRY = pytest.StashKey[Entry]()
 TRANSCRIPT = pytest.StashKey[Transcript]()
 RECORD = pytest.StashKey[Record]()
+OWN = pytest.StashKey[bool]()
+"""True for a test that judges the answer by assertions of its own."""
 
 
 class _TimeLimit(NamedTuple):
@@ -77,7 +80,8 @@ class Benchmark:
         self.context = RunContext(settings)
         worker = getattr(config, "workerinput", {})
         link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
-        self.session = Session(self.context, link)
+        compares = settings.against or settings.noise
+        self.session = ComparingSession(self.context, link) if compares else Session(self.context, link)
         self.share = 1 / worker["workercount"] if worker and not link else 1.0
         """This process's part of the limits."""
         self.item_ids: dict[str, str] = {}
@@ -152,6 +156,10 @@ class Benchmark:
             self._attach_entries(session, items)
         yield
         self._apply_limit(items)
+        if may_stop_early(self.context.settings):
+            # What was asked so far has to be a fair sample of all.
+            lots = order_by_lot(item.stash[ENTRY] for item in items if ENTRY in item.stash)
+            items.sort(key=lambda item: lots[item.stash[ENTRY].item_id] if ENTRY in item.stash else b"")
 
     def _apply_limit(self, items: list[pytest.Item]) -> None:
         """Deselect the entries beyond ``--fcbench-limit`` or ``--fcbench-sample``."""
@@ -243,6 +251,8 @@ class Benchmark:
             self.item.session.shouldstop = error.reason
             raise
         except NotScoredError as error:
+            if error.cause == DECIDED:
+                pytest.skip(error.reason)
             if error.__cause__ is None:
                 # The reason says it all; the frames of the call hold headers and keys, which a traceback with
                 # the values of variables would show.
@@ -269,6 +279,7 @@ class Benchmark:
         result = yield
         transcript = item.stash.get(TRANSCRIPT, None)
         if transcript is not None and RECORD not in item.stash:
+            item.stash[OWN] = True
             verdict = self.record_judgement(self.session.check(item.stash[ENTRY], transcript))
             if not verdict.passed:
                 raise AssertionError(str(verdict))
@@ -304,13 +315,15 @@ class Benchmark:
             crash.message = message
             self._add_explanation(item, report)
         if report.failed:
-            mask_report(report, self.context.secrets)
+            mask_report(report, self.session.secrets)
         if call.when == "teardown":
             # Reports carry both, and a rerun starts from nothing.
             if TRANSCRIPT in item.stash:
                 del item.stash[TRANSCRIPT]
             if RECORD in item.stash:
                 del item.stash[RECORD]
+            if OWN in item.stash:
+                del item.stash[OWN]
         elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
             self._record_own_assertion(item, call.excinfo and call.excinfo.value)
             error = call.excinfo.value if call.excinfo else None
@@ -323,6 +336,7 @@ class Benchmark:
                 record = item.stash[RECORD]
                 # Text passes through xdist's channel, which takes no object of ours.
                 report.__dict__["fcbench"] = write_record(record) if self.is_worker else record
+                report.__dict__["fcbench_own"] = item.stash.get(OWN, False)
         return report
 
     def explain_failure(self, record: Record, width: int = 100) -> Iterator[OutputLine]:
@@ -377,9 +391,10 @@ class Benchmark:
             frames = walk_tb(error.__traceback__)
             lines = [line for frame, line in frames if Path(frame.f_code.co_filename) == item.path]
             place = f"{item.location[0]}:{lines[-1]}" if lines else item.location[0]
-            reason = put_on_one_line(mask_secrets(f"{place}: {message}", self.context.secrets))
+            reason = put_on_one_line(mask_secrets(f"{place}: {message}", self.session.secrets))
             verdict = Failed(OWN_ASSERTION, reason, {"place": place})
         if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
+            item.stash[OWN] = True
             self.record_judgement(Judgement.same_in_both(verdict))
 
     def _record_not_scored(self, item: pytest.Item, error: BaseException) -> None:
@@ -390,7 +405,7 @@ class Benchmark:
         elif (limit := item.stash.get(_TIME_LIMIT, None)) and time.monotonic() >= limit.waits_until:
             cause, reason = "timeout", str(error)
         else:
-            message = mask_secrets(str(error), self.context.secrets)
+            message = mask_secrets(str(error), self.session.secrets)
             cause, reason = "internal_error", f"{type(error).__name__}: {message}"
         transcript = item.stash.get(TRANSCRIPT, None)
         item.stash[RECORD] = self.session.not_scored(
@@ -405,7 +420,7 @@ class Benchmark:
         if attachment is not None:
             text = attachment if isinstance(attachment, str) else None
             record = from_json(read_json_text(text)) if text else attachment
-            self.session.records.add_record(record, text)
+            self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
             self.item_ids[report.nodeid] = record.item_id
@@ -420,7 +435,7 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
-                self.session.records.add_record(self.session.not_scored(entry, "worker_crashed", reason))
+                self.session.add_record(self.session.not_scored(entry, "worker_crashed", reason))
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -19,9 +19,16 @@ from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_u
 from pytest_fcbench.present import run_end
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.terminal import Explain
-from pytest_fcbench.run.history import keep_former_scorecard, keep_run, read_git_commit, write_scorecard
-from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.history import (
+    keep_former_scorecard,
+    keep_run,
+    name_second_file,
+    read_git_commit,
+    write_scorecard,
+)
+from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.run.progress_file import ProgressFile
+from pytest_fcbench.run.second_model import ComparingSession, may_stop_early
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
@@ -87,7 +94,8 @@ class RunReporting:
 
     def pytest_report_header(self) -> str:
         """Name the model and the places from which its options were read."""
-        return f"fcbench: {self._settings.label} ({', '.join(self._sources)})"
+        against = f" against {second.label}" if (second := self._settings.against) else ""
+        return f"fcbench: {self._settings.label}{against} ({', '.join(self._sources)})"
 
     # Progress
 
@@ -129,10 +137,12 @@ class RunReporting:
     # First, because pytest prints the path in the same hook.
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
-        """Print no path of a file if progress is shown."""
+        """Print no path of a file if progress is shown, or where the order is not that of files."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and reporter.showfspath and may_stop_early(self._settings):
+            reporter.showfspath = False
         if self._screen is None or not self._is_live or not self._session.has_started:
             return
-        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and reporter.showfspath:
             reporter.showfspath = False
             # pytest begins a new line here, and what was shown before the first entry would stay above it.
@@ -281,15 +291,53 @@ class RunReporting:
             self._unsaved = str(error)
         else:
             self._saved = str(file)
+        second_file = self._write_second_scorecard(json_report, file)
         # What is no file, such as a pipe, cannot be read again.
         content = file if self._saved and file.is_file() else write_pieces()
         model = self._benchmark.context.manner.model
-        self._keep(lambda runs: keep_run(runs, content, model, time.time()))
+
+        def keep_both(runs: Path) -> None:
+            kept = keep_run(runs, content, model, time.time())
+            if second_file is not None:
+                copy_file(second_file, name_second_file(kept))
+
+        self._keep(keep_both)
+
+    def _write_second_scorecard(self, json_report: Mapping[str, object], file: Path) -> Path | None:
+        """Write the scorecard of the second model beside that of the run; return its path, if any."""
+        session = self._session
+        if not self._saved or not isinstance(session, ComparingSession) or session.second is None:
+            return None
+        path, second = name_second_file(file), session.second.session
+        nodeids = {item_id: nodeid for nodeid, item_id in self._benchmark.item_ids.items()}
+        report = {
+            **{key: json_report[key] for key in ("created", "duration", "root") if key in json_report},
+            "fcbench": second.section(()),
+            "tests": [
+                {"nodeid": nodeids[item_id], "outcome": record.verdict(self._settings.profile).status}
+                for item_id, record in sorted(second.records.items(), key=lambda pair: nodeids[pair[0]])
+            ],
+        }
+        by_nodeid = {nodeids[item_id]: item_id for item_id in second.records}
+        pieces = write_scorecard(
+            report,
+            self._config.option.json_report_indent,
+            lambda nodeid: second.records.read_text(by_nodeid[nodeid]),
+        )
+        try:
+            write_file(path, pieces)
+        except FcbenchError as error:
+            self._unsaved = str(error)
+            return None
+        self._saved = f"{file}, and of {session.second.label} to {path}"
+        return path
 
     def _find_record(self, nodeid: str) -> str | None:
         """Return the JSON of the Record of a test; None for a test of another kind."""
         item_id = self._benchmark.item_ids.get(nodeid)
-        return None if item_id is None else self._session.records.read_text(item_id)
+        # What arrived after a decision has no Record.
+        is_kept = item_id is not None and item_id in self._session.records
+        return self._session.records.read_text(item_id) if item_id and is_kept else None
 
     def _keep(self, keep: Callable[[Path], object]) -> None:
         """Keep something in the folder of runs, if there is one; the scorecard itself may lie elsewhere."""

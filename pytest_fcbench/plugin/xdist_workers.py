@@ -19,6 +19,7 @@ from execnet import HostNotFound
 from pytest_fcbench.dispatch.worker_link import LinkServer
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark, parse_item_id
+from pytest_fcbench.run.second_model import ComparingSession
 
 if TYPE_CHECKING:
     from execnet.gateway_base import BaseGateway
@@ -64,6 +65,7 @@ class Workers:
         """
         self._announces = not all(map(is_local, node.nodemanager.specs))
         node.workerinput["fcbench_tell"] = self._announces
+        settings = self._benchmark.context.settings
         forgive_death(node)
         if is_local(node.gateway.spec):
             context = self._benchmark.context
@@ -72,6 +74,11 @@ class Workers:
                 lambda key: context.selection.find(key), self._session.request, self._session.expect
             )
             node.workerinput["fcbench_link"] = self._server.offer
+        elif settings.against or settings.noise:
+            raise pytest.UsageError(
+                f"--tx={node.gateway.spec}: a worker elsewhere asks by itself, and --fcbench-against and "
+                "--fcbench-noise need one process that asks for all; use workers of this machine (-n 2)"
+            )
         else:
             notice_loss(node.gateway)
             go_on_without(node.config.pluginmanager.get_plugin("dsession"))
@@ -99,7 +106,8 @@ class Workers:
                 "entry; share the entries among workers with -n 2, ask several times with "
                 "--fcbench-trials=3, or start a run for each environment"
             )
-        if ours and self._server and context.waits:
+        compares = isinstance(self._session, ComparingSession)
+        if ours and self._server and (context.waits or compares):
             self._benchmark.prepare_or_stop()
             self._started = True
             entries = () if self._announces else map(context.selection.find, ours)

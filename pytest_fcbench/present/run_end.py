@@ -15,6 +15,7 @@ from pytest_fcbench.present import run_verdict, score_tables, terminal
 from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.comparison_tables import tabulate_flips
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.side_by_side import describe_result, tabulate_sides
 from pytest_fcbench.present.tables import (
     Table,
     escape_paragraph,
@@ -76,6 +77,7 @@ def write_end(
         lines += run_verdict.write_headline(facts, evidence, width)
     else:
         lines += run_verdict.write_counts(facts, evidence, width)
+        lines += run_verdict.write_comparison(facts, width)
     lines += run_verdict.write_gate(outcomes, width)
     lines += map(OutputLine, wrap_text(facts.ungated or "", width, "  "))
     yield from silence_commands(lines) if annotate and lines else lines
@@ -96,6 +98,8 @@ def list_properties(
         yield "fcbench.gate", run_verdict.describe_outcome(outcome)
     if facts.ungated:
         yield "fcbench.gate", facts.ungated
+    if result := describe_result(facts):
+        yield "fcbench.against", result
 
 
 def append_summary(
@@ -204,6 +208,7 @@ def write_step_summary(
         *([calls] if calls else []),
         *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
         *score_tables.tabulate_formats(evidence.records, evidence.profile),
+        *tabulate_sides(facts, evidence.records),
     ):
         yield ""
         yield from render_markdown(table)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.side_by_side import describe_result
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
@@ -19,6 +20,7 @@ from pytest_fcbench.scorecard.aggregate.server_checks import (
     is_check,
 )
 from pytest_fcbench.scorecard.compare.paired import pair_runs
+from pytest_fcbench.scorecard.compare.looks import LookDecision
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import HELD, RuleOutcome, RunFacts
@@ -56,7 +58,8 @@ def describe_outcome(outcome: RuleOutcome) -> str:
 
 def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write what changed, what was weak and how much was not scored, each in a line of its own."""
-    if evidence.baseline and not evidence.not_comparable:
+    yield from write_comparison(facts, width)
+    if evidence.baseline and not evidence.not_comparable and not facts.against:
         pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
         change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
         yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
@@ -82,6 +85,14 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
 def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
     """Count all entries that passed and that were scored; return also the interval of their share."""
     units: dict[str, tuple[int, int]] = {}
+def write_comparison(facts: RunFacts, width: int) -> Iterator[OutputLine]:
+    """Write which of the two models of a run is better; nothing in a run of one model."""
+    if (line := describe_result(facts)) and facts.against:
+        decision = facts.against.decision
+        is_worse, is_better = decision == LookDecision.WORSE, decision == LookDecision.BETTER
+        yield from _wrap_line(line, width, wrong=is_worse, good=is_better)
+
+
     for record in records:
         if isinstance(verdict := record.verdict(profile), Passed | Failed):
             passes, n = units.get(record.unit, (0, 0))

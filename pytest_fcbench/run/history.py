@@ -24,6 +24,8 @@ from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, 
 from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_head
 
 LATEST, PREVIOUS = "latest", "previous"
+SECOND = ".against"
+"""The end of the name of a second model's scorecard."""
 _LONGEST_NAME = 60
 _MOST_CANDIDATES = 5
 """The most runs that are named where a name fits several."""
@@ -139,6 +141,11 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
         return
 
 
+def name_second_file(path: Path) -> Path:
+    """Name the file beside a scorecard that has the Records of the second model of its run."""
+    return path.with_name(f"{path.stem}{SECOND}{path.suffix}")
+
+
 def _name_run(folder: Path, model: str, ended_s: float) -> Path:
     end_time = datetime.fromtimestamp(ended_s, UTC).strftime("%Y%m%d-%H%M%S")
     slug = re.sub(r"[^\w.-]+", "-", model)[:_LONGEST_NAME].strip("-.") or "model"
@@ -150,8 +157,12 @@ def _name_run(folder: Path, model: str, ended_s: float) -> Path:
 
 
 def list_runs(folder: Path) -> list[Run]:
-    """List the runs of a folder, the newest first; files that are no scorecards are left out."""
-    runs = map(_read_run, sorted(folder.glob("*.json"), key=_rank_by_age, reverse=True))
+    """List the runs of a folder, the newest first; files that are no scorecards are left out.
+
+    So are those of second models, which belong to their runs.
+    """
+    paths = (path for path in folder.glob("*.json") if not path.stem.endswith(SECOND))
+    runs = map(_read_run, sorted(paths, key=_rank_by_age, reverse=True))
     return [run for run in runs if run]
 
 
@@ -197,10 +208,16 @@ def find_run(name: str, folder: Path) -> Path:
     """Return the scorecard that a path or the name of a run means. Raises ``UsageError``.
 
     A name is ``latest``, ``previous``, the beginning of a run's name, a label ``KEY=VALUE`` or the value of
-    one; where several runs have that label, the newest is meant.
+    one; where several runs have that label, the newest is meant. With ``.against`` behind it, a name means
+    the second model of that run.
     """
     if is_place(name):
         return Path(name)
+    if name.endswith(SECOND):
+        path = name_second_file(find_run(name.removesuffix(SECOND), folder))
+        if not path.is_file():
+            raise UsageError(f"{name}: that run had no second model; name a run with --fcbench-against")
+        return path
     runs = list_runs(folder)
     if name in (LATEST, PREVIOUS):
         place = (LATEST, PREVIOUS).index(name)

@@ -38,17 +38,22 @@ class RunModels:
     """The models and tools of a run, opened together and closed together.
 
     ``share`` is this process's part of the rates, the budget and the concurrency; 1 where it runs all
-    conversations. Raises ``UsageError``.
+    conversations. Those ``beside`` others spend of their budget and use their store, and are closed before
+    them. Raises ``UsageError``.
     """
 
-    def __init__(self, context: RunContext, share: float = 1.0) -> None:
+    def __init__(self, context: RunContext, share: float = 1.0, beside: RunModels | None = None) -> None:
         self._context = context
+        self._beside = beside
         self._share = share
         settings = context.settings
         self.concurrency = self._compute_concurrency(settings)
         """The number of conversations that this process runs at once."""
         # Processes that share a budget know nothing of what the others spend, so each has its part.
-        self._budget = Budget(settings.max_usd and settings.max_usd * share)
+        budget = beside and beside._budget
+        self._budget: Budget = budget or Budget(settings.max_usd and settings.max_usd * share)
+        self._companions: list[RunModels] = []
+        """The models beside these."""
         self._pipelines: dict[Party, Pipeline] = {}
         with ExitStack() as self._opened:
             model: Responder = context.model if context.model.immediate else self._open_model_under_test()
@@ -65,6 +70,8 @@ class RunModels:
             """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.
             self._opened = self._opened.pop_all()
+        if beside:
+            beside._companions.append(self)
 
     def close(self) -> None:
         """Close the store and everything else that was opened."""
@@ -194,6 +201,8 @@ class RunModels:
     @cached_property
     def _store(self) -> AnswerStore | None:
         """The answer store, opened for the first model that is asked."""
+        if self._beside:
+            return self._beside._store
         path = self._context.settings.store
         return self._opened.enter_context(closing(AnswerStore(path))) if path else None
 
@@ -256,7 +265,8 @@ class RunModels:
         """The number of answers of this run that are in the store; None where nothing is stored."""
         if self._store is None:
             return None
-        steps = [pipeline.stored_answers for pipeline in self._pipelines.values()]
+        every = (self, *self._companions)
+        steps = [pipeline.stored_answers for models in every for pipeline in models._pipelines.values()]
         return self._store.count_written() + sum(step.reuses for step in steps if step)
 
     @property
@@ -268,7 +278,9 @@ class RunModels:
     def calls_of_others(self) -> Mapping[str, int]:
         """The number of calls that each other party was asked, as far as it was asked at all."""
         calls = {party: pipeline.calls for party, pipeline in self._pipelines.items()}
-        return {party: number for party, number in calls.items() if number and party is not Party.MODEL}
+        others = {party: number for party, number in calls.items() if number and party is not Party.MODEL}
+        beside = [(each._context.settings.label, each.pipeline) for each in self._companions]
+        return others | {label: pipeline.calls for label, pipeline in beside if pipeline and pipeline.calls}
 
     @property
     def trouble(self) -> str | None:
@@ -276,7 +288,8 @@ class RunModels:
         for party, pipeline in self._pipelines.items():
             if trouble := pipeline.trouble:
                 return trouble if party is Party.MODEL else f"{party}: {trouble}"
-        return None
+        troubles = ((each._context.settings.label, each.trouble) for each in self._companions)
+        return next((f"{label}: {trouble}" for label, trouble in troubles if trouble), None)
 
 
 @contextmanager

@@ -67,7 +67,8 @@ class Session:
     """Runs conversations, judges them and collects Records; opens each resource on first use.
 
     ``link`` connects an xdist worker to the process that runs its conversations. ``converse`` replaces the
-    benchmark's own conversation about an entry, for example by a question to a judge.
+    benchmark's own conversation about an entry, for example by a question to a judge. A session ``beside``
+    another one shares its event loop, budget and store, and is closed before it.
     """
 
     def __init__(
@@ -75,8 +76,10 @@ class Session:
         context: RunContext,
         link: Link | None = None,
         converse: Callable[[Entry], Conversation] | None = None,
+        beside: Session | None = None,
     ) -> None:
         self.context = context
+        self._beside = beside
         self.records = RecordSpool()
         self.narrowed_by: str | None = None
         """The option that selected a part of the entries."""
@@ -101,6 +104,11 @@ class Session:
         self._asking = self._opened.enter_context(ExitStack())
         """Resources for asking, closed when asking ends; Records may still be made afterwards."""
 
+    @property
+    def secrets(self) -> Sequence[str]:
+        """The secrets of the run, longest first, which no report may contain. Raises ``UsageError``."""
+        return self.context.secrets
+
     # Conversations
 
     def prepare(self, share: float = 1.0) -> None:
@@ -119,7 +127,8 @@ class Session:
     def open_models(self, share: float = 1.0) -> RunModels:
         """Return the models, which are opened by the first call. Raises ``UsageError``."""
         if self._models is None:
-            self._models = self._opened.enter_context(closing(RunModels(self.context, share)))
+            beside = self._beside.open_models(share) if self._beside else None
+            self._models = self._opened.enter_context(closing(RunModels(self.context, share, beside)))
         return self._models
 
     def require_key(self) -> None:
@@ -135,7 +144,12 @@ class Session:
         # Recorded answers and questions about entries do not depend on earlier conversations.
         follows = self._converse is None and not self.context.chosen.recorded
         dispatcher = Dispatcher(
-            models.routed_model, converse, models.concurrency, settings.entry_timeout_s, follows=follows
+            models.routed_model,
+            converse,
+            models.concurrency,
+            settings.entry_timeout_s,
+            follows=follows,
+            beside=self._beside.dispatcher if self._beside else None,
         )
         return self._asking.enter_context(closing(dispatcher))
 
@@ -261,6 +275,10 @@ class Session:
         self._opened.close()
 
     # Judging
+
+    def add_record(self, record: Record, text: str | None = None, *, is_own: bool = False) -> None:
+        """Add the Record of a test, whose JSON may be given; ``is_own`` where the test alone judged it."""
+        self.records.add_record(record, text)
 
     def environments(self, entry: Entry) -> Environments:
         """Return the environments of an entry in the state in which its conversation begins."""
@@ -434,6 +452,10 @@ class Session:
     @cached_property
     def evidence(self) -> gate.Evidence:
         """The Records, sizes, versions and baseline that the gate's rules look at, when all tests ended."""
+        return self.gather_evidence()
+
+    def gather_evidence(self) -> gate.Evidence:
+        """Gather the evidence for the gate's rules from what there is now."""
         context, sorted_records = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
             sorted_records,

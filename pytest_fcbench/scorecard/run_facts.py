@@ -14,6 +14,7 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.compare.side_by_side import NoiseFloor, SideBySide
 from pytest_fcbench.scorecard.record import EarlierConversation, describe_object
 
 SCHEMA = "fcbench-scorecard/1"
@@ -83,6 +84,10 @@ class RunFacts:
     asked_as: str | None = None
     """The official model as which the model was asked, and whether known faults were left out; null where it
     was asked in the form that every server takes."""
+    against: SideBySide | None = None
+    """The comparison with a second model that was asked at the same time; null in a run of one model."""
+    noise: NoiseFloor | None = None
+    """What chance changed where the same was asked twice; null where nothing was."""
 
     @property
     def manner(self) -> str:

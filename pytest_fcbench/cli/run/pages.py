@@ -29,7 +29,7 @@ from pytest_fcbench.domain.errors import (
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
 from pytest_fcbench.present.html.board_page import KeptRun, render_runs
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.history import Run, find_run_before, list_runs
+from pytest_fcbench.run.history import Run, find_run_before, list_runs, name_second_file
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.run.report_page import write_report
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
@@ -37,7 +37,7 @@ from pytest_fcbench.server.pages import JSON, PageServer, ServedPage
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    paths: Sequence[Path] = arguments.scorecard or [find_latest_scorecard()]
+    paths: Sequence[Path] = add_second_model(arguments.scorecard or [find_latest_scorecard()])
     if len(paths) > MOST_SERIES:
         raise UsageError(
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"
@@ -52,6 +52,12 @@ def run_report(arguments: argparse.Namespace) -> int:
     cards = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}"
     print(f"{arguments.to}: {cards}, {entries}, {page.size / 1e6:.1f} MB")
     return 0
+
+
+def add_second_model(paths: Sequence[Path]) -> Sequence[Path]:
+    """Put the scorecard of the second model of a run, if it had one, in front of that of the run alone."""
+    second_file = name_second_file(paths[0])
+    return [second_file, *paths] if len(paths) == 1 and second_file.is_file() else paths
 
 
 def open_context(arguments: argparse.Namespace, suite: str) -> RunContext:
@@ -127,6 +133,7 @@ class RunPages:
         with self._writing:
             if key not in self._reports:
                 to = self._rendered / f"{len(self._reports)}.html"
+                paths = add_second_model(paths)
                 before = find_run_before(paths[0], self._folder) if len(paths) == 1 else None
                 write_report(to, paths, partial(open_context, self._chosen), before, None)
                 self._reports[key] = to
