@@ -35,8 +35,8 @@ from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
-
 from pytest_fcbench.formats.fields import Field
+
 V = TypeVar("V")
 
 
@@ -196,19 +196,19 @@ def build_judge_settings(
 _JUDGE_OPTIONS = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
 
 
-_FLAGS = {
 SAME = "same"
 """The second model that is the model under test."""
 _COMPARING = ("against", "against_whole", "noise", "gate", "baseline", "rank_with", "plan")
 """Options of a run that compares, which say nothing about its second model."""
 
 
-    "model": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS)),
+_FLAGS = {
     "against": ModelFlags(
         "--fcbench-against=MODEL",
         "--fcbench-against=MODEL,api_base=URL",
         "--fcbench-against=MODEL,api_key_env=NAME",
     ),
+    "model": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS)),
     "judge": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS.values())),
 }
 
@@ -234,8 +234,8 @@ def _read_settings(
         "own": layers.own_suites,
         "project": layers.root,
         "judge": judge,
-        "api_key": values.read_secret(layers, "api_key_env", key_option),
         "against": against,
+        "api_key": values.read_secret(layers, "api_key_env", key_option),
         "similarity_api_key": values.read_secret(layers, "similarity_api_key_env", "similarity_api_key_env"),
         "price": values.read_price(layers, name, layers.profile["model"].text() if layers.profile else name),
         "similarity_price": values.read_price(layers, str(values.read_value(layers, BY_KEY["similarity"]))),

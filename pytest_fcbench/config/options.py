@@ -261,17 +261,6 @@ class Settings:
         "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
     )
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
-    trained: Path | None = option(
-        "FILE", "audit (--against=train.jsonl -o FILE.json) whose trained entries a second score leaves out"
-    )
-    rank_with: tuple[Path, ...] = option(
-        "FILE", "scorecard or saved baseline, or folder of them, among which the summary ranks the run"
-    )
-    judge: Settings | None = option(
-        "MODEL",
-        "model that judges what rules cannot: a model profile or any litellm id",
-        otherwise="none",
-        of_judge=True,
     against: Settings | None = option(
         "MODEL",
         "second model that is asked the same at the same time: a profile, an id or same, and NAME=VALUE "
@@ -288,6 +277,17 @@ class Settings:
         otherwise="none",
         positive=True,
     )
+    trained: Path | None = option(
+        "FILE", "audit (--against=train.jsonl -o FILE.json) whose trained entries a second score leaves out"
+    )
+    rank_with: tuple[Path, ...] = option(
+        "FILE", "scorecard or saved baseline, or folder of them, among which the summary ranks the run"
+    )
+    judge: Settings | None = option(
+        "MODEL",
+        "model that judges what rules cannot: a model profile or any litellm id",
+        otherwise="none",
+        of_judge=True,
     )
     judge_api_base: str | None = option("URL", "base URL of the judge's endpoint", of_judge=True)
     judge_api_key_env: str | None = option(

@@ -466,17 +466,6 @@ def read_price(layers: Layers, *names: str) -> Price | None:
     return next((table[name] for name in names if name in table), None)
 
 
-def compares_streams(layers: Layers) -> bool:
-    """Tell whether each reply is asked for whole and as a stream."""
-    return _find_choice(layers, option := BY_KEY["stream"], option.choices) == "both"
-
-
-def list_chosen_parameters(layers: Layers) -> frozenset[str]:
-    """List the names of the parameters of requests that some layer gives."""
-    option_keys = {option.key for option in OPTIONS if option.in_request and layers.find_first(option.key)}
-    # Where both are wanted, each request says itself what it is.
-    option_keys -= {"stream"} if compares_streams(layers) else set()
-    return frozenset(option_keys | _read_parameters(layers, BY_KEY["param"]).keys())
 _SETTING = re.compile(r",(?=[a-z_-]+=)")
 """The comma in front of a setting; one in a value, such as that of a list, has no name behind it."""
 
@@ -497,6 +486,17 @@ def read_second_model(option_value: Given) -> tuple[str, Mapping[str, list[str]]
     return name, values
 
 
+def compares_streams(layers: Layers) -> bool:
+    """Tell whether each reply is asked for whole and as a stream."""
+    return _find_choice(layers, option := BY_KEY["stream"], option.choices) == "both"
+
+
+def list_chosen_parameters(layers: Layers) -> frozenset[str]:
+    """List the names of the parameters of requests that some layer gives."""
+    option_keys = {option.key for option in OPTIONS if option.in_request and layers.find_first(option.key)}
+    # Where both are wanted, each request says itself what it is.
+    option_keys -= {"stream"} if compares_streams(layers) else set()
+    return frozenset(option_keys | _read_parameters(layers, BY_KEY["param"]).keys())
 
 
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:

@@ -19,8 +19,8 @@ from pytest_fcbench.scorecard.aggregate.server_checks import (
     describe_ways,
     is_check,
 )
-from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.compare.looks import LookDecision
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import HELD, RuleOutcome, RunFacts
@@ -82,9 +82,6 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
         yield from _wrap_line(f"not scored: {of} ({cause_counts})", width, wrong=True)
 
 
-def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
-    """Count all entries that passed and that were scored; return also the interval of their share."""
-    units: dict[str, tuple[int, int]] = {}
 def write_comparison(facts: RunFacts, width: int) -> Iterator[OutputLine]:
     """Write which of the two models of a run is better; nothing in a run of one model."""
     if (line := describe_result(facts)) and facts.against:
@@ -93,6 +90,9 @@ def write_comparison(facts: RunFacts, width: int) -> Iterator[OutputLine]:
         yield from _wrap_line(line, width, wrong=is_worse, good=is_better)
 
 
+def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
+    """Count all entries that passed and that were scored; return also the interval of their share."""
+    units: dict[str, tuple[int, int]] = {}
     for record in records:
         if isinstance(verdict := record.verdict(profile), Passed | Failed):
             passes, n = units.get(record.unit, (0, 0))
