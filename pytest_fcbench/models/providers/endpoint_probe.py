@@ -86,7 +86,7 @@ class EndpointProbe:
                     self.model.timeout_s,
                 )
                 return ServerExchange(status, "", None).write_completion(time.perf_counter() - start_time)
-            reply = await self._send_in_spite_of_breaks(raw, entry)
+            reply = await self._send_check(raw, entry)
             if isinstance(reply, ServerExchange):
                 return reply.write_completion(time.perf_counter() - start_time)
             latency_s = time.perf_counter() - start_time
@@ -109,23 +109,33 @@ class EndpointProbe:
                 exchange = replace(exchange, notes=(*exchange.notes, failure.cause))
         return exchange.write_completion(latency_s)
 
-    async def _send_in_spite_of_breaks(self, raw: RawRequest, entry: Entry) -> HttpReply | ServerExchange:
-        """Send a request, again where the connection breaks; without a reply where it always does.
+    async def _send_check(self, raw: RawRequest, entry: Entry) -> HttpReply | ServerExchange:
+        """Send a request; return an exchange without reply where a request of a check breaks its connection.
 
-        Raises ``CallError`` where the server answers plain questions no more, or the entry checks no server.
+        Raises ``CallError`` where the server answers plain questions no more.
         """
-        for _ in range(_BREAKS):
+        if not isinstance(entry.expectation, ServerCheck):
+            return await self._send_request(raw, entry)
+        try:
+            return await self._send_repeatedly(raw, entry)
+        except CallError as error:
+            if error.cause != "endpoint":
+                raise
+            await self._send_repeatedly(_PLAIN_REQUEST, entry)
+            return ServerExchange(NO_REPLY, "", None, mask_secrets(error.reason, self.model.secrets))
+
+    async def _fails_always(self, entry: Entry) -> bool:
+        return (await self._send_repeatedly(_PLAIN_REQUEST, entry)).status >= _FAILURE
+
+    async def _send_repeatedly(self, raw: RawRequest, entry: Entry) -> HttpReply:
+        """Send a request, again where the connection breaks: a failure before may have closed it."""
+        for _ in range(_BREAKS - 1):
             try:
                 return await self._send_request(raw, entry)
             except CallError as error:
-                if error.cause != "endpoint" or not isinstance(entry.expectation, ServerCheck):
+                if error.cause != "endpoint":
                     raise
-                reason = error.reason
-        await self._send_request(_PLAIN_REQUEST, entry)
-        return ServerExchange(NO_REPLY, "", None, mask_secrets(reason, self.model.secrets))
-
-    async def _fails_always(self, entry: Entry) -> bool:
-        return (await self._send_request(_PLAIN_REQUEST, entry)).status >= _FAILURE
+        return await self._send_request(raw, entry)
 
     async def _send_request(self, raw: RawRequest, entry: Entry) -> HttpReply:
         """Send a request and wait for its whole reply. Raises ``CallError``."""

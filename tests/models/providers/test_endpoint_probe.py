@@ -127,15 +127,22 @@ def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status
     assert len(sent) == 2
 
 
-@each_case("breaks, status, is_dead", [(1, 200, False), (9, 0, False), (9, None, True)])
+@each_case(
+    "breaks, status, is_dead, fails",
+    [(1, 200, False, False), (9, 0, False, False), (9, None, True, False), (1, 500, False, True)],
+)
 def test_a_request_that_always_breaks_its_connection_gets_no_reply(
-    breaks: int, status: int | None, is_dead: bool
+    breaks: int, status: int | None, is_dead: bool, fails: bool
 ) -> None:
+    """Where a server fails, it may close the connection after that, which the plain question then finds."""
     broken = 0
 
     async def answer(received: web.Request) -> web.Response:
         nonlocal broken
-        if is_dead or ("tools" in await received.json() and broken < breaks):
+        is_plain = "tools" not in await received.json()
+        if fails and not is_plain:
+            return web.Response(status=500)
+        if is_dead or (is_plain is fails and broken < breaks):
             broken += 1
             assert received.transport
             received.transport.close()
