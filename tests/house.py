@@ -92,7 +92,7 @@ ROOMS: Mapping[str, Room] = {
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
         *("domain", "codecs", "web", "mcp_servers", "environments", "execution", "judging", "kinds"),
-        *("suites", "scorecard", "present", "config", "models", "dispatch"),
+        *("suites", "scorecard", "present", "config", "models", "dispatch", "tools"),
     ),
     "cli": _describe_room(
         "the fcbench command",

@@ -255,6 +255,11 @@ def _read_settings(
         raise UsageError(
             "--fcbench-offline judges stored answers, so it needs a store and excludes --fcbench-refresh"
         )
+    if settings.blame and (settings.offline or settings.forced):
+        which = "--fcbench-offline" if settings.offline else f"--fcbench-forced={settings.forced}"
+        raise UsageError(
+            f"--fcbench-blame asks the model again, which {which} does not do; leave one of the two out"
+        )
     if settings.limit and settings.sample:
         raise UsageError(
             f"--fcbench-limit={settings.limit} and --fcbench-sample={settings.sample} exclude each other; "

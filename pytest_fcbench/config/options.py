@@ -245,6 +245,11 @@ class Settings:
         choices=("auto", "round-trip", "derender", "parse", "choice", "grammar"),
         in_file=False,
     )
+    blame: bool = option(
+        "",
+        "after the run, ask the entries that failed again in other ways and say who lost each point",
+        in_file=False,
+    )
     plan: bool = option(
         "", "send no requests; print the entries, calls, tokens and cost of the run", in_file=False
     )

@@ -364,6 +364,8 @@ class RunReporting:
             self._explain_no_records(terminalreporter, exitstatus)
             return (yield)
         self._write_tables(terminalreporter)
+        if self._settings.blame and not self._interrupted:
+            self._write_blame(terminalreporter)
         stats = terminalreporter.stats
         self._unpassed = {outcome: stats[outcome] for outcome in ("failed", "error") if outcome in stats}
         # Our table tells why entries failed; who asks for pytest's tracebacks gets them.
@@ -427,6 +429,17 @@ class RunReporting:
             explain=self._explain,
         )
         self._write_lines(terminalreporter, lines)
+
+    def _write_blame(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Ask the entries that failed again, and write who lost their points."""
+        # Imported late, because few runs ask again.
+        from pytest_fcbench.run.blaming import blame_run
+
+        try:
+            for line in blame_run(self._session, self._width):
+                terminalreporter.write_line(line)
+        except FcbenchError as error:
+            terminalreporter.write_line(f"who lost the points was not found: {error}", red=True)
 
     def _write_end(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence

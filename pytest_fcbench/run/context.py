@@ -273,6 +273,11 @@ class RunContext:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
         # Read first, so that a wrong model is reported before a missing pack.
         manner, _ = self.manner, self._family_texts
+        if self.settings.blame and self.model.immediate:
+            raise UsageError(
+                f"--fcbench-blame: {self.settings.label} answers without a server that could lose points; "
+                "leave the option out"
+            )
         if self.settings.forced and not (self.chosen.recorded or find_endpoint(self.settings)):
             raise UsageError(
                 f"--fcbench-forced={self.settings.forced}: {self.settings.label} has no endpoint of a known "

@@ -161,6 +161,7 @@ def test_without_options_and_file_the_defaults_hold(
         entries=(),
         config=None,
         forced=None,
+        blame=False,
         cache=tmp_path / "packs",
     )
 
@@ -315,6 +316,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         runs=path.parent / "kept",
         labels={"branch": "main", "try": "2"},
         forced=None,
+        blame=False,
         entries=(),
         config=None,
         cache=settings.cache,
@@ -338,6 +340,7 @@ def test_the_file_of_this_test_names_every_option() -> None:
         "config",
         "entry",
         "forced",
+        "blame",
         "limit",
         "plan",
         "wait",
@@ -595,6 +598,13 @@ def test_a_variable_that_is_not_set_is_told(
         str(caught.value)
         == "api_key_env: the environment variable 'NOT_SET_ANYWHERE' is not set; set it to the API key"
     )
+
+
+@pytest.mark.parametrize("other", [{"offline": True}, {"forced": "auto"}])
+def test_who_lost_the_points_is_not_asked_where_nothing_is(load: Load, other: Mapping[str, object]) -> None:
+    assert load(blame=True).blame
+    with pytest.raises(UsageError, match="--fcbench-blame asks the model again, which --fcbench-"):
+        load(blame=True, **other)
 
 
 def test_forced_truth_takes_the_place_of_the_categories(load: Load) -> None:

@@ -41,7 +41,7 @@ def test_a_right_server_keeps_all_and_is_asked_once(
     }
     record = project.records()["core:parallel_0"]
     assert record["category"] == "server_forced"
-    assert record["served"] == ["forced=round-trip by the server's template"]
+    assert record["served"] == ["forced=round-trip by the server's template", "syntax=hermes"]
     asked = stats(right_server)["requests"]
     project.run_apart(*options, "--fcbench-offline").assert_outcomes(passed=4)
     assert stats(right_server)["requests"] == asked, "stored answers are judged without the server"

@@ -41,8 +41,13 @@ def group_losses(losses: Sequence[BlamedLoss]) -> dict[Culprit, list[BlamedLoss]
     return groups
 
 
-def render_losses(losses: Sequence[BlamedLoss], lost: int, most: int, width: int) -> Iterator[str]:
-    """Render the table, and below it the evidence of at most so many entries of each row."""
+def render_losses(
+    losses: Sequence[BlamedLoss], lost: int, most: int, width: int, more: str = "--failures=N"
+) -> Iterator[str]:
+    """Render the table, and below it the evidence of at most so many entries of each row.
+
+    ``more`` are the words by which N of them are shown.
+    """
     yield ""
     yield from render_text(tabulate_losses(losses), width)
     if len(losses) < lost:
@@ -55,7 +60,7 @@ def render_losses(losses: Sequence[BlamedLoss], lost: int, most: int, width: int
             for line in loss.attribution.evidence:
                 yield from wrap_text(f"    {line}", width, "      ")
         if len(group) > most:
-            yield f"  … and {len(group) - most:,} more; --failures=N shows N"
+            yield f"  … and {len(group) - most:,} more; {more} shows N"
 
 
 def build_document(

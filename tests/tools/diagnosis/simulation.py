@@ -26,7 +26,6 @@ from unittest.mock import patch
 
 from aiohttp import web
 
-from pytest_fcbench.cli.blame import blame_losses, list_losses
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.python import parse_corrected
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
@@ -36,6 +35,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.run.asking_again import hold_conversations
+from pytest_fcbench.run.blaming import blame_losses, list_losses
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.record import Record, build_record
 from pytest_fcbench.server.app import ChatServer, _Call, _MadeReply
@@ -208,7 +208,8 @@ def simulate_run(seed: int, entry_count: int = 4) -> SimulatedRun:
         given |= {"no_preflight": True, "concurrency": "1", "stream": "on" if streams else "off"}
         settings = build_settings(given, None, Path(folder))
         losses = list_losses(_ask_first(settings, entries), Profile.CORRECTED)
-        blamed = blame_losses(settings, losses, Profile.CORRECTED) if losses else []
+        by_key = {entry.key: entry for entry in entries}
+        blamed = blame_losses(settings, losses, by_key, Profile.CORRECTED) if losses else []
     found = tuple((each.item_id, each.attribution.culprit, each.attribution.reason) for each in blamed)
     return SimulatedRun(seed, fault, share, found)
 

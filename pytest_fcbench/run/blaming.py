@@ -1,0 +1,178 @@
+"""Say who lost the points of a run: its failed entries are asked again in other ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, find_syntax_of_model
+from pytest_fcbench.codecs.decoders.registry import find_native_syntax, find_writer
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
+from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.run.asking_again import (
+    PROMPT_CHECKS,
+    RESULTS,
+    TOOLS,
+    KeptTruth,
+    ask_by_prompting,
+    ask_streamed,
+    check_prompt,
+    hold_conversations,
+    put_truths_through,
+)
+from pytest_fcbench.run.explaining import restore_transcript
+from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.tools.diagnosis.blame import (
+    NO_REPLY,
+    LossEvidence,
+    TriedAnswer,
+    attribute_loss,
+    read_trial,
+)
+from pytest_fcbench.tools.diagnosis.blame_text import BlamedLoss, render_losses
+
+TRIALS = 2
+"""How often each way is asked, beside the answer of the run."""
+_FORCED_REQUESTS = 4
+"""Requests that put the right calls of a step through a server, about."""
+
+
+def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
+    """List the Records of lost points: entries that failed, or that the endpoint did not answer."""
+    verdicts = [(each, each.verdict(profile)) for each in records if each.group != Group.SERVER]
+    return [
+        each
+        for each, verdict in verdicts
+        if isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause in NO_REPLY)
+    ]
+
+
+def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[str]:
+    """Say how many requests will be sent about Records, before any is."""
+    if settings.offline:
+        yield "offline: stored answers are judged, and nothing is asked"
+        return
+    steps = sum(max(1, len(record.steps)) for record in asked)
+    is_prompted = asked[0].mode == Mode.PROMPT
+    count = steps * 2 * TRIALS if is_prompted else steps * 3 * TRIALS + 2 * len(PROMPT_CHECKS)
+    kept = "what is stored already is not asked again" if settings.store else "--store=none keeps no answer"
+    yield f"about {count:,} answers of {settings.label} are asked for; {kept}"
+    if not is_prompted:
+        yield (
+            f"the right calls are put through the server, {steps * _FORCED_REQUESTS:,} requests or more, "
+            "most of them short"
+        )
+
+
+def blame_losses(
+    settings: Settings,
+    records: Sequence[Record],
+    entries: Mapping[str, Entry],
+    profile: Profile,
+    syntax: str | None = None,
+) -> list[BlamedLoss]:
+    """Ask entries again in every way, and say who lost each point.
+
+    ``entries`` are those of the Records by key, and ``syntax`` is the native one of the model where it is
+    known. Raises ``UsageError``.
+    """
+    first = records[0]
+    manner = Prompting(Mode(first.mode), Names(first.names), first.syntax)
+    streams, is_prompted = settings.parameters.get("stream") is True, manner.mode is Mode.PROMPT
+    categories = tuple(CATEGORIES[name] for name in dict.fromkeys(record.category for record in records))
+    own = replace(
+        settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False, trials=1
+    )
+    own = replace(own, syntax=settings.syntax or first.syntax, entries=(), shard=None)
+    again = _ask_trials(own, entries, profile, start=2)
+    # Only the first way finds out whether the endpoint is there.
+    later = replace(own, no_preflight=True, wait_s=None)
+    turned = _ask_trials(ask_streamed(later, streams=not streams), entries, profile)
+    # Calls that are read from raw text meet no parser of the server.
+    has_parser = not (is_prompted or find_native_syntax(own.syntax))
+    known = next(
+        (writer.name for each in (own.syntax, syntax) if each and (writer := find_writer(each))), None
+    )
+    truths = put_truths_through(replace(later, syntax=known), entries.values()) if has_parser else {}
+    syntax = known or guess_native_syntax(settings.model, truths.values())
+    # An entry may need more calls than such a syntax has a form for.
+    syntax = syntax if syntax and NATIVE_SYNTAXES[syntax].most is None else None
+    prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later, syntax), entries, profile)
+    checks = {} if is_prompted else check_prompt(later)
+    blamed = []
+    for record in records:
+        entry, truth = entries[record.entry], truths.get(record.entry)
+        completions = restore_transcript(entry, record).completions if record.turns else ()
+        evidence = LossEvidence(
+            read_trial(entry, completions, manner, record.verdict(profile)),
+            again[record.entry],
+            turned[record.entry],
+            prompted.get(record.entry, ()),
+            streams=streams,
+            is_prompted=is_prompted,
+            needs_calls=any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps),
+            has_results=len(completions) > 1,
+            whole_truth=truth.whole if truth else None,
+            streamed_truth=truth.streamed if truth else None,
+            tools_reach=checks.get(TOOLS),
+            results_reach=checks.get(RESULTS),
+            prompted_syntax=syntax or "",
+        )
+        blamed.append(BlamedLoss(record.item_id, record.category, attribute_loss(evidence)))
+    return blamed
+
+
+def guess_native_syntax(model: str, truths: Iterable[KeptTruth]) -> str | None:
+    """Guess the native syntax of a model: that of its server's template, that of its name, or None.
+
+    A parser may be another model's, so what it reads comes last.
+    """
+    written = {each.is_guessed: each.syntax for each in truths if each.syntax}
+    named = find_syntax_of_model(model)
+    return written.get(False) or (named.name if named else written.get(True))
+
+
+def _ask_trials(
+    settings: Settings, entries: Mapping[str, Entry], profile: Profile, start: int = 1
+) -> Mapping[str, tuple[TriedAnswer, ...]]:
+    """Ask entries as often as each way is asked, and read what became of them, by key."""
+    trials: dict[str, tuple[TriedAnswer, ...]] = dict.fromkeys(entries, ())
+    for number in range(start, start + TRIALS):
+        # A seed would give the same sample again.
+        way = replace(settings, seed=settings.seed + number - 1) if settings.seed is not None else settings
+        numbered = [replace(entry, trial=number) for entry in entries.values()]
+        held = hold_conversations(way, numbered)
+        for entry in numbered:
+            each = held[entry.item_id]
+            verdict = each.judgement.select_profile(profile)
+            completions = each.transcript.completions if each.transcript else ()
+            manner = each.transcript.prompting if each.transcript else Prompting.make_default(Mode.FC)
+            trials[entry.key] += (read_trial(entry, completions, manner, verdict),)
+        settings = replace(settings, no_preflight=True, wait_s=None)
+    return trials
+
+
+def blame_run(session: Session, width: int) -> Iterator[str]:
+    """Say who lost the points of a run that has ended, as lines; nothing where none is lost.
+
+    Raises ``UsageError``.
+    """
+    settings, profile = session.context.settings, session.context.settings.profile
+    lost = list_losses(session.evidence.records, profile)
+    # Those of the evidence have no answers.
+    losses = [session.records.read_record(record.item_id) for record in lost]
+    if not losses:
+        return
+    yield ""
+    yield from announce_requests(settings, losses)
+    entries = {
+        record.entry: entry for record in losses if (entry := session.context.selection.find(record.item_id))
+    }
+    native = find_native_syntax(settings.syntax)
+    settings = replace(settings, syntax=native.name if native else None)
+    blamed = blame_losses(settings, losses, entries, profile)
+    yield from render_losses(blamed, len(losses), 1, width, "fcbench blame --failures=N")
