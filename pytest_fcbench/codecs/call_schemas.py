@@ -92,8 +92,8 @@ def _read_calls(
         yield read_call.name, None if read_call.positional else read_call.arguments
 
 
-_SCHEMAS = IdentityCache[FunctionDoc, dict[str, object]](4096)
-_VALIDATORS = IdentityCache[dict[str, object], "Validator"](4096)
+_SCHEMAS = IdentityCache[FunctionDoc, dict[str, object]](1024)
+_VALIDATORS = IdentityCache[dict[str, object], "Validator"](1024)
 
 
 def _is_valid(

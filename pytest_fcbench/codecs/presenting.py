@@ -132,7 +132,7 @@ JSON_TYPES: Mapping[str, str] = {
 """The types of JSON Schema that the official converter names for those of docs."""
 
 
-_TOOLS = IdentityCache[FunctionDoc, Mapping[str, object]](4096)
+_TOOLS = IdentityCache[FunctionDoc, Mapping[str, object]](1024)
 """Tools by their function docs: many entries offer the same."""
 
 

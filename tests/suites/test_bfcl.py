@@ -431,6 +431,14 @@ def test_every_category_has_its_official_number_of_entries(entries: tuple[Entry,
     assert len(entries) == 4941 + 310 + 5200 + 465 + 200
 
 
+def test_categories_are_counted_without_making_their_entries(
+    official: Suite, entries: tuple[Entry, ...]
+) -> None:
+    made = Counter(entry.category for entry in entries)
+    assert official.count is not None
+    assert {category: official.count(category) for category in made} == made
+
+
 def test_official_ids_are_unique_and_name_their_category(entries: tuple[Entry, ...]) -> None:
     assert len({entry.id for entry in entries}) == len(entries)
     assert not [entry.id for entry in entries if not entry.id.startswith(f"{entry.category.name}_")]

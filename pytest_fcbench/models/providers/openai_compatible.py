@@ -92,11 +92,12 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
         prefix, model = PREFIXES[name], rest
         from_environment = (os.environ.get(variable) for variable in prefix.bases)
         api_base = settings.api_base or next(filter(None, from_environment), None)
-    elif slash and name in litellm_providers():
+    # litellm's tables are read only where they decide.
+    elif not settings.api_base or (slash and name in litellm_providers()):
         return None
     else:
         prefix, model, api_base = PREFIXES["openai"], settings.model, settings.api_base
-        if api_base and litellm_models().get(model, {}).get("litellm_provider", "openai") != "openai":
+        if litellm_models().get(model, {}).get("litellm_provider", "openai") != "openai":
             return None
     if not api_base or not model:
         return None

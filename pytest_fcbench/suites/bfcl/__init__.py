@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -83,6 +84,12 @@ def open_suite(cache: Path) -> Suite:
                 return tuple(web_entries(pack, category, ledger))
         return tuple(_read_entries(pack, category, ledger))
 
+    @lru_cache
+    def count(category: Category) -> int:
+        if category.varies_others:
+            return len(load(category))
+        return sum(map(bool, map(bytes.strip, BytesIO(pack.read(_find_question_file(category))))))
+
     return Suite(
         name=SOURCE.name,
         version=pack.version,
@@ -91,6 +98,7 @@ def open_suite(cache: Path) -> Suite:
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
         load=load,
+        count=count,
     )
 
 
@@ -103,8 +111,14 @@ def _answer_file_of(category: Category) -> str:
     return f"{'' if category.scored else 'unused_datasets/'}possible_answer/{_file_of(category)}"
 
 
+def _find_question_file(category: Category) -> str:
+    if category.group is Group.AGENTIC:
+        return question_file(category)
+    return f"{'' if category.scored else 'unused_datasets/question/'}{_file_of(category)}"
+
+
 def _read_questions(pack: Pack, category: Category) -> Iterator[Row]:
-    file = f"{'' if category.scored else 'unused_datasets/question/'}{_file_of(category)}"
+    file = _find_question_file(category)
     if category.group is not Group.V1:
         yield from read_rows(pack, file)
         return
