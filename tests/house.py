@@ -149,6 +149,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "tools/audit/duplicates.py",
         "tools/importing/importing_log.py",
         "scorecard/aggregate/format_sensitivity.py",
+        "scorecard/aggregate/pressure.py",
         "scorecard/compare/paired.py",
         "tools/contamination/comparison.py",
         "models/sentence_vectors.py",

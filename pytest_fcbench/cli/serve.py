@@ -14,6 +14,7 @@ from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.dialogues.families import UNASKED
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.pressure import PressureKind, PressureLevel, parse_levels
 from pytest_fcbench.domain.prompting import FamilyMember, ModelPresentation, Prompting
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
@@ -25,6 +26,7 @@ from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.server.wrong_answers import ModelFault
 from pytest_fcbench.suites import bfcl, core, wire
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
+from pytest_fcbench.suites.pressure import PressureMaterial, press_suite
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -54,6 +56,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
     shares = dict(faults.read_shares(arguments.fault, kinds))
     # A share of entries, not of requests.
     wrong = shares.pop(ModelFault.WRONG, 0.0), arguments.seed
+    crowd = shares.pop(ModelFault.CROWDED, math.inf)
     draws = faults.draw_faults(shares, faults.read_latency(arguments.latency), arguments.seed)
     if not 0 <= arguments.retry_after < math.inf:
         raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
@@ -68,6 +71,9 @@ def run_serve(arguments: argparse.Namespace) -> int:
     names = list(dict.fromkeys(arguments.suite or [wire.NAME if is_conforming else core.NAME]))
     named_suites, nearby = find_project_suites()
     suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]
+    if levels := _read_levels(arguments.pressure):
+        material = PressureMaterial(tuple(suites))
+        suites = [press_suite(suite, levels, material) for suite in suites]
     families = None if arguments.official is None else _open_families(arguments.official, suites, models)
     lookup = EntryIndex([] if is_conforming else suites, models)
 
@@ -100,9 +106,26 @@ def run_serve(arguments: argparse.Namespace) -> int:
             rule = describe_unknown_name("syntax", syntax, NATIVE_SYNTAXES)
             raise UsageError(f"--model={arguments.model}: {rule}")
         any_answer = conforming.ConformingModel(model, syntax) if has_parser else None
-        server = ChatServer(model, lookup, draws, arguments.retry_after, judge, families, any_answer, wrong)
+        server = ChatServer(
+            model, lookup, draws, arguments.retry_after, judge, families, any_answer, wrong, crowd
+        )
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
+
+
+def _read_levels(texts: Sequence[str]) -> Sequence[PressureLevel]:
+    """Read the levels at which entries are asked. Raises ``UsageError``."""
+    levels: list[PressureLevel] = []
+    for text in texts:
+        try:
+            levels += parse_levels(text)
+        except ValueError as error:
+            raise UsageError(f"--pressure={text}: {error}") from None
+        if levels[-1].kind is PressureKind.CONTEXT:
+            raise UsageError(
+                f"--pressure={text}: entries in a filled context are not served; give another kind"
+            )
+    return levels
 
 
 _WRITTEN = (

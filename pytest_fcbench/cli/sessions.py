@@ -21,6 +21,7 @@ from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch
+from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.judging.questions import JudgeQuestion, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
@@ -29,6 +30,7 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.pressure import restore_pressure
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.question_wording import AskWriter
 
@@ -129,8 +131,14 @@ def find_suites(card: Scorecard, records: Sequence[Record], known_suites: Collec
 
 
 def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[str, Entry]:
-    """Load all entries of the categories of these Records, by key."""
-    return load_entries(context.suites.values(), {record.category for record in records})
+    """Load all entries of the categories of these Records, by key, under pressure as the Records name it."""
+    keys = {record.entry: record.category for record in records}
+    entries = dict(load_entries(context.suites.values(), set(keys.values())))
+    for key in keys:
+        base_key, level = split_level(key)
+        if level and base_key in entries:
+            entries[key] = restore_pressure(entries[base_key], key)
+    return entries
 
 
 def load_entries(suites: Iterable[Suite], categories: Collection[str] = CATEGORIES) -> Mapping[str, Entry]:

@@ -32,6 +32,7 @@ from pytest_fcbench.config.values import (
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.paths import is_place
+from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
@@ -264,6 +265,17 @@ def _read_settings(
         raise UsageError(
             f"--fcbench-limit={settings.limit} and --fcbench-sample={settings.sample} exclude each other; "
             "give one of them"
+        )
+    # A judge is asked as always, and has no context of the run's.
+    kinds = {level.kind for level in settings.pressure} if role != "judge" else set()
+    if kinds and settings.forced:
+        raise UsageError(
+            f"--fcbench-pressure and --fcbench-forced={settings.forced} exclude each other; give one of them"
+        )
+    if PressureKind.CONTEXT in kinds and settings.context_length is None:
+        raise UsageError(
+            "--fcbench-pressure=context: its levels are percent of a context; give its size with "
+            "--fcbench-context-length=N, in tokens"
         )
     if settings.wait_s and settings.no_preflight:
         raise UsageError(

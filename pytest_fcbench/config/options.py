@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_fcbench.domain.entry import Category, Shard
+    from pytest_fcbench.domain.pressure import PressureLevel
     from pytest_fcbench.domain.price import Price
     from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
     from pytest_fcbench.domain.verdict import Profile
@@ -238,6 +239,11 @@ class Settings:
         "K/N", "run part K of N of the entries; 'fcbench run merge' joins the scorecards"
     )
     trials: int = option("N", "how many times to send each entry to the model", default="1", positive=True)
+    pressure: tuple[PressureLevel, ...] = option(
+        "KIND:LEVELS",
+        "run each entry at levels of distractors, context, results or errors: distractors:0,8,32,128",
+        otherwise="none",
+    )
     forced: str | None = option(
         "WAY",
         "put right calls through the server: auto, round-trip, derender, parse, choice or grammar",

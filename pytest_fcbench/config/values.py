@@ -22,6 +22,7 @@ from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.options import BY_KEY, OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Group, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.pressure import PressureLevel, parse_levels
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.redaction import redact_secrets
@@ -423,6 +424,16 @@ def _read_shard(layers: Layers, option: Option) -> Shard | None:
         raise option_value.error(str(error)) from None
 
 
+def _read_pressure(layers: Layers, option: Option) -> tuple[PressureLevel, ...]:
+    levels: dict[str, PressureLevel] = {}
+    for option_value in layers.find_all(option.key):
+        try:
+            levels |= {level.suffix: level for level in parse_levels(option_value.text)}
+        except ValueError as error:
+            raise option_value.error(str(error)) from None
+    return tuple(levels.values())
+
+
 def _read_search(layers: Layers, option: Option) -> str:
     """Read who searches, by name, or the file of a recording."""
     value = layers.find_first(option.key)
@@ -544,6 +555,7 @@ _BY_TYPE: Mapping[str, Reader] = {
     "Shard": _read_shard,
     "tuple[Path, ...]": lambda layers, option: tuple(map(_locate, layers.find_all(option.key))),
     "tuple[GateRule, ...]": _read_gate,
+    "tuple[PressureLevel, ...]": _read_pressure,
     "tuple[Category, ...]": _read_categories,
     "Mapping[str, object]": _read_parameters,
     "Mapping[str, str]": _read_labels,

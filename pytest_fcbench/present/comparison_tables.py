@@ -281,13 +281,14 @@ def tabulate_check_changes(comparison: Comparison, most: int | None) -> Iterator
 
 
 def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
-    """Tabulate calls along golden paths, executed calls and ratings of both runs, on the entries of both."""
+    """Tabulate calls along golden paths, executed calls, levels of pressure and ratings of both runs."""
     profile, compared = comparison.profile, list(_select_compared(comparison))
     both = (
         # A baseline keeps verdicts without the calls that led to them.
         [any(r.paths for r in each) and score_tables.tabulate_calls(each, profile) for each in compared],
         [score_tables.tabulate_call_schemas(each) for each in compared],
         [score_tables.tabulate_sides(each, profile) for each in compared],
+        [score_tables.tabulate_pressure(each, profile) for each in compared],
         [score_tables.tabulate_ratings(each, comparison.after.facts.rated_by) for each in compared],
     )
     for before, after in both:

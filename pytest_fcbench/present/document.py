@@ -17,6 +17,7 @@ from pydantic_core import CoreSchema
 
 from pytest_fcbench.domain.entry import Stratum
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
+from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.run_verdict import describe_share
@@ -34,6 +35,7 @@ from pytest_fcbench.scorecard.aggregate.call_counts import (
     sum_calls_by_category,
 )
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
+from pytest_fcbench.scorecard.aggregate.pressure import PressureCurve, measure_pressure
 from pytest_fcbench.scorecard.aggregate.scores import (
     Score,
     list_sized_categories,
@@ -108,6 +110,8 @@ class ProfileResults:
     where calls were executed."""
     format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
     """Only where entries were put to the model in all prompt formats."""
+    pressure: Annotated[Mapping[PressureKind, PressureCurve] | None, _Absent()] = None
+    """Scores by level of each kind of pressure; only where entries were put under pressure."""
     untrained: Annotated[Score | None, _Absent()] = None
     """The score of the run without entries that are in the training data of the model; only where such were
     run."""
@@ -225,6 +229,7 @@ def _summarise_profile(evidence: Evidence, profile: Profile, trials: int) -> Pro
         complex=golden_paths.score_paths_by_category(records, profile) or None,
         executable=secondary_scores.count_sides_by_category(records, profile) or None,
         format_sensitivity=measure_sensitivity(records, profile),
+        pressure=measure_pressure(records, profile) or None,
         untrained=without.find_score(scores.main) if without else None,
         right_turns=secondary_scores.count_right_turns_by_category(records, profile) or None,
         trials=_score_trials(records, profile, trials) if trials > 1 else None,

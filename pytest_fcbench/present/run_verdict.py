@@ -12,6 +12,7 @@ from pytest_fcbench.present.side_by_side import describe_result
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
+from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores
 from pytest_fcbench.scorecard.aggregate.server_checks import (
     SERVER_CHECKS,
@@ -73,6 +74,8 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
     # Of a few categories each would be among the weakest.
     if worst and len(shares) > _WORST:
         yield from _wrap_line(f"weakest: {', '.join(worst)}", width)
+    for kind, curve in measure_pressure(evidence.records, facts.profile).items():
+        yield from _wrap_line(f"pressure, {kind}: {curve.breaking_point}", width)
     verdicts = (record.verdict(facts.profile) for record in evidence.records)
     missing = (verdict.cause for verdict in verdicts if isinstance(verdict, NotScored))
     causes = Counter(cause for cause in missing if cause not in (*SKIPPED, OTHER_RULES))

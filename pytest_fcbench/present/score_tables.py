@@ -11,6 +11,7 @@ from pytest_fcbench.present.wording import describe_bill, format_dollars, format
 from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.call_counts import count_stream_differences, sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
+from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
     TRAINED,
@@ -167,6 +168,7 @@ def tabulate_beside_scores(
         tabulate_stream_differences(records),
         tabulate_call_schemas(records),
         tabulate_strata(records, profile),
+        tabulate_pressure(records, profile),
         tabulate_untrained(records, profile, size_of),
         tabulate_right_turns(records, profile),
         tabulate_sides(records, profile),
@@ -314,6 +316,31 @@ def tabulate_untrained(
             for score, rest in [(whole.find_score(name), without.find_score(name))]
         ),
     )
+
+
+def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table | None:
+    """Tabulate the scores at each level of pressure, and where they break; None without pressure."""
+    rows: list[tuple[str, ...]] = []
+    breaks, reasons = set(), []
+    for kind, curve in measure_pressure(records, profile).items():
+        breaks.add(len(rows))
+        for level, of in curve.levels.items():
+            counts = f"{of.scored:,}", f"{of.passed:,}", format_number(of.accuracy, ".1%")
+            rows.append((f"{kind} {int(level):,}", *counts, format_limits(of.interval)))
+        point = curve.breaking_point
+        reached = "not reached" if point.level is None else f"{point.level:.3g}"
+        rows.append((f"{kind} breaks at", "", "", "-" if point.reason else reached, point.limits))
+        reasons += [f"{kind}: {point}"] if point.reason else []
+    if not rows:
+        return None
+    notes = (
+        *reasons,
+        "a score breaks at the level at which a fitted curve has fallen to half of its value at level 0",
+        "the other scores of this run are over all levels",
+    )
+    columns = ("", "scored", "passed", "share", "95% interval")
+    title = f"scores under pressure ({profile} profile)"
+    return Table(title, columns, tuple(rows), notes, breaks=frozenset(breaks), least=_NAME)
 
 
 def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None:

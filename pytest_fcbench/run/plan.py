@@ -13,6 +13,7 @@ from types import MappingProxyType
 from pytest_fcbench.dispatch.limits import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import (
     BUILTIN,
@@ -232,6 +233,7 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
             for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
         ]
     notes += describe_free_texts(context, entries) + describe_forced_truth(context)
+    notes += describe_pressure(context)
     searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
     return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
 
@@ -246,6 +248,28 @@ def describe_forced_truth(context: RunContext) -> list[str]:
     count = context.selection.without_calls
     entries = "1 entry has" if count == 1 else f"{count:,} entries have"
     return [f"{entries} no right calls, and --fcbench-forced leaves them out"] if count else []
+
+
+def describe_pressure(context: RunContext) -> list[str]:
+    """Say how many entries cannot have all levels of a kind of pressure."""
+    if not context.settings.pressure:
+        return []
+    for category in context.settings.categories:
+        context.selection.size_of(category.name)
+    return [
+        f"{count:,} {'entry has' if count == 1 else 'entries have'} no {_LACKS[kind]}, so "
+        f"--fcbench-pressure={kind} leaves {'it' if count == 1 else 'them'} out"
+        for kind, count in context.selection.without_levels.items()
+        if count
+    ]
+
+
+_LACKS = {
+    PressureKind.DISTRACTORS: "right call, or too few functions beside their own",
+    PressureKind.CONTEXT: "room for earlier turns",
+    PressureKind.RESULTS: "results of calls",
+    PressureKind.ERRORS: "results of calls, or a turn without calls",
+}
 
 
 def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:

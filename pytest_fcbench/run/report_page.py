@@ -16,6 +16,7 @@ from pytest_fcbench.domain.errors import (
     SuiteError,
 )
 from pytest_fcbench.domain.explanation import Explanation
+from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, drive_conversation
 from pytest_fcbench.domain.verdict import Profile
@@ -30,6 +31,7 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites.pressure import restore_pressure
 
 ContextOpener: TypeAlias = Callable[[str], RunContext]
 
@@ -115,9 +117,10 @@ class _SuiteKnowledge:
         if self._part != (record.suite, record.category):
             self._part = record.suite, record.category
             self._entries = self._load_part(*self._part)
-        entry = self._entries.get(key)
+        entry = self._entries.get(split_level(key)[0])
         if entry is None:
             return SuiteInfo()
+        entry = restore_pressure(entry, key)
         executions: dict[tuple[int, str], Done] = {}
         explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
         for place, record in records:

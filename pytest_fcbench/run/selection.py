@@ -1,22 +1,28 @@
 """The entries of a run: those of its suites and categories that are in its shard, once for every trial.
 
+Under pressure an entry is one for each level.
+
 Which of them are in training data says an audit that ``fcbench suite audit -o`` has written.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.pressure import PressureKind, split_level
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
+from pytest_fcbench.suites.pressure import PressureMaterial, press_entry
 from pytest_fcbench.suites.suite import Suite
 
 _SMOKE = 10
@@ -31,6 +37,8 @@ class Selection:
     suites: Mapping[str, Suite]
     without_calls: int = 0
     """The number of loaded entries that have no right calls, which are left out of a forced run."""
+    without_levels: Counter[PressureKind] = field(default_factory=Counter)
+    """The numbers of loaded entries that cannot have a level of pressure, and are left out of its curve."""
     _loaded: dict[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
     _chosen: dict[str, Sequence[Entry]] = field(default_factory=dict)
     _by_id: dict[str, Entry] = field(default_factory=dict)
@@ -91,7 +99,7 @@ class Selection:
         return sum(self._count_entries(suite, CATEGORIES[category]) for suite in self.suites.values())
 
     def _count_entries(self, suite: Suite, category: Category) -> int:
-        if suite.count is None or category not in suite.categories:
+        if suite.count is None or category not in suite.categories or self.settings.pressure:
             return len(self._load(suite, category))
         return len(range(suite.count(category))[self._step]) * self.settings.trials
 
@@ -116,12 +124,27 @@ class Selection:
                     else entry
                     for entry in entries
                 )
+            if self.settings.pressure:
+                entries = tuple(self._press_entries(entries))
             # Last, so that a smoke run has every trial of its entries.
             if (trials := self.settings.trials) > 1:
                 entries = tuple(replace(entry, trial=n) for entry in entries for n in range(1, trials + 1))
             self._loaded[key] = tuple(entries)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
+
+    @cached_property
+    def _material(self) -> PressureMaterial:
+        return PressureMaterial(self.suites.values(), self.settings.context_length or 0)
+
+    def _press_entries(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield entries at each level of each kind of pressure, and count those that cannot have them."""
+        levels = self.settings.pressure
+        for entry in entries:
+            for kind in dict.fromkeys(level.kind for level in levels):
+                pressed = press_entry(entry, [each for each in levels if each.kind is kind], self._material)
+                yield from pressed
+                self.without_levels[kind] += not pressed
 
     def _force_entries(self, suite: Suite) -> Iterator[Entry]:
         """Yield what puts the right calls of a suite's entries through the server, and count the others."""
@@ -143,20 +166,23 @@ class Selection:
 
 
 def matches_id(entry: Entry, id_pattern: str) -> bool:
-    """Tell whether an id names an entry, all its trials, or with ``*`` all that begin so."""
+    """Tell whether an id names an entry, all its trials and levels, or with ``*`` all that begin so."""
     if id_pattern.endswith("*"):
         return entry.item_id.startswith(id_pattern[:-1])
-    return id_pattern in (entry.key, entry.item_id)
+    return id_pattern in (entry.key, entry.item_id, split_level(entry.key)[0])
 
 
 def draw_keys(entries: Iterable[Entry], settings: Settings) -> Set[str]:
-    """Return the keys of the entries that ``limit`` or ``sample`` leaves of these."""
-    keys = list(dict.fromkeys(entry.key for entry in entries))
+    """Return the keys of entries, each with all its levels, that ``limit`` or ``sample`` leaves of these."""
+    levels: dict[str, list[str]] = {}
+    for entry in entries:
+        levels.setdefault(split_level(entry.key)[0], []).append(entry.key)
+    keys = list(levels)
     if settings.sample:
         # By hash, so that the same entries are drawn tomorrow and in every version of Python: runs stay
         # comparable, and a larger sample contains a smaller one.
         keys.sort(key=lambda key: sha256(key.encode()).digest())
-    return set(keys[: settings.limit or settings.sample])
+    return {each for key in keys[: settings.limit or settings.sample] for each in levels[key]}
 
 
 def read_trained_entries(path: Path, suites: Mapping[str, Mapping[str, str | None]]) -> frozenset[str]:

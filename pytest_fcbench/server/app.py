@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import TypeAlias
 
 from aiohttp import web
@@ -173,13 +174,16 @@ class ChatServer:
         families: FamilyLookup | None = None,
         conforming: ConformingModel | None = None,
         wrong: tuple[float, int] = (0.0, 0),
+        crowd: float = inf,
     ):
         """Serve the model under a name; ``judge`` replies to questions that are about no entry.
 
         With ``families`` requests in the form of that family are answered at its API's path; with
         ``conforming`` that model answers all requests that are about no entry. ``wrong`` is the share of
-        entries that are always answered wrongly, and the seed by which they are drawn.
+        entries that are always answered wrongly, and the seed by which they are drawn; those that offer more
+        functions than ``crowd`` are answered wrongly, too.
         """
+        self._crowd = crowd
         self._wrong = wrong
         self._conforming = conforming
         self._busy_until = 0.0
@@ -403,7 +407,10 @@ class ChatServer:
         request = AskModel(messages, tuple(map(as_mapping, tools)), hit.turn, hit.step)
         if isinstance(fault, WireFault) and (lost := lose_from_prompt(request, fault)):
             return lost
-        if fault is ModelFault.FLIP or is_wrong_entry(hit.entry, *self._wrong):
+        is_lost = len(hit.entry.functions) > self._crowd or is_wrong_entry(hit.entry, *self._wrong)
+        if fault is ModelFault.STOP_EARLY and tools and not isinstance(hit.answer, NotScoredError):
+            return replace(hit.answer, tool_calls=(hit.answer.tool_calls or ())[:1] or None)
+        if fault is ModelFault.FLIP or is_lost:
             return write_wrong_answer(hit.entry, replace(request, tools=hit.tools), hit.prompting)
         return None
 

@@ -118,7 +118,10 @@ class Draw:
 
 
 def read_shares(texts: Sequence[str], kinds: Iterable[Fault] = FaultKind) -> Mapping[Fault, float]:
-    """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``."""
+    """Read the share of requests that each fault gets from ``KIND:SHARE`` texts. Raises ``UsageError``.
+
+    The number of ``crowded`` is one of functions.
+    """
     shares: dict[Fault, float] = {}
     fault_by_name: Mapping[str, Fault] = {str(each): each for each in kinds}
     for text in texts:
@@ -126,12 +129,16 @@ def read_shares(texts: Sequence[str], kinds: Iterable[Fault] = FaultKind) -> Map
         if kind not in fault_by_name:
             error = describe_unknown_name("fault", kind, fault_by_name)
             raise UsageError(f"--fault={text}: {error} Use KIND:SHARE, e.g. 429:0.1.")
-        if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
+        is_limit = kind == ModelFault.CROWDED
+        if is_limit and not re.fullmatch(r"\d+", share, re.ASCII):
+            raise UsageError(f"--fault={text}: must have a number of functions, e.g. {kind}:20")
+        if not re.fullmatch(_NUMBER, share, re.ASCII) or (float(share) > 1 and not is_limit):
             raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, e.g. {kind}:0.1")
         if fault_by_name[kind] in shares:
             raise UsageError(f"--fault={text}: {kind} is given twice; give each kind once")
         shares[fault_by_name[kind]] = float(share)
-    if (total := math.fsum(shares.values())) > 1 + 1e-9:
+    total = math.fsum(share for kind, share in shares.items() if kind is not ModelFault.CROWDED)
+    if total > 1 + 1e-9:
         all_texts = " ".join(texts)
         raise UsageError(f"--fault={all_texts}: the shares add up to {total:g}; their sum must not exceed 1")
     return shares

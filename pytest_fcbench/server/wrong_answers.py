@@ -28,6 +28,10 @@ class ModelFault(StrEnum):
     """The share is one of entries, which are answered wrongly each time."""
     FLIP = "flip"
     """An answer is wrong now and then, as from a model that guesses."""
+    STOP_EARLY = "stop_early"
+    """The model ends after the first of several calls, where it calls by tools."""
+    CROWDED = "crowded"
+    """All answers are wrong where more functions are offered than the number behind the colon."""
 
 
 def is_wrong_entry(entry: Entry, share: float, seed: int) -> bool:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pytest_fcbench.codecs.rendering import render_completion
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Group, Message, PastCall
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Group, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.pressure import (
     CHARACTERS_PER_TOKEN,
@@ -59,6 +59,18 @@ def press_entry(entry: Entry, levels: Sequence[PressureLevel], material: Pressur
     """Return an entry at each level of one kind of pressure; nothing where it cannot have one of them."""
     pressed = [material.press(entry, level) for level in levels]
     return [each for each in pressed if each] if all(pressed) else []
+
+
+def press_suite(suite: Suite, levels: Sequence[PressureLevel], material: PressureMaterial) -> Suite:
+    """Return a suite that has its entries at these levels, too."""
+    kinds = [[each for each in levels if each.kind is kind] for kind in PressureKind]
+
+    def load(category: Category) -> tuple[Entry, ...]:
+        entries = suite.load(category)
+        pressed = (press_entry(entry, of_kind, material) for entry in entries for of_kind in kinds)
+        return (*entries, *chain.from_iterable(pressed))
+
+    return replace(suite, load=load)
 
 
 def restore_pressure(entry: Entry, key: str) -> Entry:

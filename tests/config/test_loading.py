@@ -16,6 +16,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import OPTIONS, ModelFlags
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Shard
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.pressure import parse_levels
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.verdict import Profile
@@ -106,6 +107,9 @@ def test_without_options_and_file_the_defaults_hold(
         gate=(),
         baseline=None,
         trained=None,
+        against=None,
+        against_whole=False,
+        noise=None,
         rank_with=(),
         judge=None,
         similarity="structured",
@@ -160,6 +164,7 @@ def test_without_options_and_file_the_defaults_hold(
         labels={},
         entries=(),
         config=None,
+        pressure=(),
         forced=None,
         blame=False,
         cache=tmp_path / "packs",
@@ -182,6 +187,7 @@ profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
 baseline: kept.json
 trained: trained.json
+noise: 9
 rank_with: [one.json, runs]
 api_base: http://localhost:8000/v1
 api_key_env: A_VARIABLE
@@ -203,6 +209,7 @@ unconfined: true
 search: serpapi
 search_record: web.jsonl
 smoke: true
+pressure: errors:2,0
 sample: 9
 shard: 3/10
 trials: 3
@@ -263,6 +270,9 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         gate=(),
         baseline=path.parent / "kept.json",
         trained=path.parent / "trained.json",
+        against=None,
+        against_whole=False,
+        noise=9,
         rank_with=(path.parent / "one.json", path.parent / "runs"),
         judge=None,
         similarity="openai/bge",
@@ -315,6 +325,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         failures=5,
         runs=path.parent / "kept",
         labels={"branch": "main", "try": "2"},
+        pressure=parse_levels("errors:0,2"),
         forced=None,
         blame=False,
         entries=(),
@@ -337,6 +348,8 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
 def test_the_file_of_this_test_names_every_option() -> None:
     # ``wait`` does not go with ``no_preflight``, nor ``limit`` with ``sample``.
     assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {
+        "against",
+        "against_whole",
         "config",
         "entry",
         "forced",

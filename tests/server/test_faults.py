@@ -25,6 +25,7 @@ from pytest_fcbench.server.faults import (
     read_shares,
 )
 from pytest_fcbench.server.replies import SentCall, ServedReply, list_choices, write_stream
+from pytest_fcbench.server.wrong_answers import ModelFault
 from tests.cases import each_case
 from tests.conftest import ROOT
 from tests.served import served, stats
@@ -49,6 +50,7 @@ def _draw_first(number: int, shared: Mapping[FaultKind, float], wait: str = "0",
         (["429:0.1", "hang:.25"], {FaultKind.RATE_LIMIT: 0.1, FaultKind.HANG: 0.25}),
         (["json:1"], {FaultKind.JSON: 1.0}),
         (["cut:0"], {FaultKind.CUT: 0.0}),
+        (["cut:1", "crowded:20"], {FaultKind.CUT: 1.0, ModelFault.CROWDED: 20.0}),
         (
             ["cut:0.7", "500:0.2", "reset:0.1"],
             {FaultKind.CUT: 0.7, FaultKind.SERVER_ERROR: 0.2, FaultKind.RESET: 0.1},
@@ -56,7 +58,7 @@ def _draw_first(number: int, shared: Mapping[FaultKind, float], wait: str = "0",
     ],
 )
 def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, float]) -> None:
-    assert read_shares(texts) == read
+    assert read_shares(texts, (*FaultKind, *ModelFault)) == read
 
 
 @each_case(
@@ -64,10 +66,11 @@ def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, flo
     [
         (
             ["rest:0.1"],
-            "--fault=rest:0.1: unknown fault 'rest'. Did you mean 'reset'? There are 31 valid names.",
+            "--fault=rest:0.1: unknown fault 'rest'. Did you mean 'reset'? There are 32 valid names.",
         ),
         (["0.1"], "Use KIND:SHARE, e.g. 429:0.1."),
         (["cut"], "--fault=cut: the share must be a number from 0 to 1, e.g. cut:0.1"),
+        (["crowded:0.5"], "--fault=crowded:0.5: must have a number of functions, e.g. crowded:20"),
         (["cut:1.01"], "must be a number from 0 to 1"),
         (["cut:-0.1"], "must be a number from 0 to 1"),
         (["cut:nan"], "must be a number from 0 to 1"),
@@ -82,7 +85,7 @@ def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[FaultKind, flo
 )
 def test_wrong_shares_are_refused(texts: Sequence[str], says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        read_shares(texts)
+        read_shares(texts, (*FaultKind, ModelFault.CROWDED))
     assert says in str(caught.value)
 
 

@@ -20,6 +20,7 @@ from pytest_fcbench.cli.output import find_width, print_json, print_long_lines
 from pytest_fcbench.cli.sessions import load_entries
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
@@ -43,6 +44,7 @@ from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run_with
 from pytest_fcbench.run.session import Session, list_exchanges
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
+from pytest_fcbench.suites.pressure import PressureMaterial, restore_pressure
 
 _MOST_ENTRIES = 20
 _LONGEST = 240
@@ -106,11 +108,10 @@ def _resolve_name(arguments: argparse.Namespace, text: str) -> list[str]:
 
 def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
     # An id may itself end like a trial, so it is looked up before the trial is cut off.
-    if name in entries:
-        return entries[name]
     key, _, trial = name.rpartition("-t")
-    if key in entries and trial.isdecimal():
-        return replace(entries[key], trial=int(trial))
+    for each in (name, *([key] if trial.isdecimal() else ())):
+        if entry := entries.get(each) or entries.get(split_level(each)[0]):
+            return replace(restore_pressure(entry, each), trial=None if each == name else int(trial))
     earlier = (before for entry in entries.values() for before in entry.earlier)
     return next((before for before in earlier if before.key == name), None)
 
@@ -121,6 +122,10 @@ def _show_exchanges(arguments: argparse.Namespace, name: str) -> None:
     context = RunContext(settings)
     entry = _find_entry(load_entries(context.suites.values()), name)
     assert entry is not None
+    if entry.pressure:
+        material = PressureMaterial(context.suites.values(), settings.context_length or 0)
+        plain = replace(entry, id=split_level(entry.id)[0], pressure=None)
+        entry = material.press(plain, entry.pressure) or entry
     for exchange in list_exchanges(settings, entry):
         request, answer = exchange.request, exchange.answer
         print(f"turn {request.turn + 1}, step {request.step + 1}: request")

@@ -127,6 +127,13 @@ def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
     return render_inline(Drawing(_NARROW, 300, says, (*frame, *draw_points(points, across, up))))
 
 
+def draw_levels(points: Sequence[Point], levels: Mapping[float, str], label: str, says: str) -> str:
+    """Draw accuracy, with its limits, at levels that are labelled; a line joins those of a model."""
+    across, up = Scale(min(levels), max(levels), 64, _NARROW - 24), fit_accuracies(points, 256, 10)
+    frame = draw_frame(across, up, levels, label_shares(up), label)
+    return render_inline(Drawing(_NARROW, 300, says, (*frame, *draw_points(points, across, up, joined=True))))
+
+
 def draw_releases(releases: Iterable[Point], metric: str, says: str) -> str:
     """Draw accuracy over release date, with a line of the best (BFCL paper, Patil et al. 2025, Figure 8)."""
     timeline = sorted(releases, key=lambda one: (one.x, one.y, one.name))

@@ -59,6 +59,7 @@ def generate_report(
         "tables": sections.tabulate_models(models, profile),
         "standings": judge_runs(models, profile, against),
         "blocks": list(group_categories(models, profile)),
+        "pressure": list(sections.draw_pressure(models, profile)),
         "costs": list(sections.draw_costs(score_bills, main, profile)),
         "codes": sections.count_codes(models, profile),
         "codes_by_category": list(sections.count_codes_by_category(models, profile)),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log2
 from pathlib import PurePath
 from statistics import stdev
 
 from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES
+from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
 from pytest_fcbench.present import score_tables
@@ -22,6 +24,7 @@ from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_bill,
     measure_usage,
 )
+from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
 from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suite
@@ -261,6 +264,24 @@ def draw_costs(
             yield plots.draw_scatter(
                 points, label, f"{score_of} against {label}; the tables have the numbers."
             )
+
+
+def draw_pressure(models: Sequence[ReportedModel], profile: Profile) -> Iterator[tuple[str, str]]:
+    """Draw the scores of models at the levels of each kind of pressure; each chart comes with its kind."""
+    curves = [(model.series, measure_pressure(model.scorecard.records, profile)) for model in models]
+    for kind in PressureKind:
+        own = [(series, curve[kind].levels.items()) for series, curve in curves if kind in curve]
+        # The scale on which a breaking point is fitted.
+        points = [
+            plots.Point(series, log2(1 + int(level)), of.accuracy, of.interval.low, of.interval.high)
+            for series, scores in own
+            for level, of in scores
+            if of.accuracy is not None and of.interval
+        ]
+        levels = {log2(1 + int(level)): f"{int(level):,}" for _, scores in own for level, _ in scores}
+        if len(levels) > 1 and points:
+            says = f"Accuracy by level of {kind} ({profile} profile); the tables have the numbers."
+            yield kind, plots.draw_levels(points, levels, kind, says)
 
 
 # Errors
