@@ -29,6 +29,8 @@ LOOKS = 10
 _STEP = 1 / LOOKS
 MARGIN = 0.02
 """The change that is too small to matter: 2 points."""
+_EARLIEST = 0.5
+"""The share of entries after which a run may end without a loss or a gain."""
 _HOPELESS = 0.1
 """The probability of an answer below which going on is not worth its calls."""
 _TINY = 1e-12
@@ -150,6 +152,9 @@ def decide(
         decision = LookDecision.WORSE
     elif p_better <= level:
         decision = LookDecision.BETTER
+    # That nothing is lost speaks of the rest, too, where a server may have changed.
+    elif share <= _EARLIEST:
+        decision = LookDecision.OPEN
     elif low > -margin:
         decision = LookDecision.ALIKE if high < margin else LookDecision.NOT_WORSE
     elif looks and share < 1 and _find_hope(difference, share, alpha, margin) < _HOPELESS:
