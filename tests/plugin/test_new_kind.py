@@ -1,4 +1,4 @@
-"""A new kind of entry is what docs/project/how-to-extend.md says it is: its files, two rows, and nothing else."""
+"""A new kind of entry is what docs/project/how-to-extend.md says it is: its files, two rows, nothing else."""
 
 from __future__ import annotations
 
