@@ -274,8 +274,7 @@ class Settings:
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
     against: Settings | None = option(
         "MODEL",
-        "second model that is asked the same at the same time: a profile, an id or same, and NAME=VALUE "
-        "of settings after commas",
+        "second model, asked at the same time: a profile, an id or same, and settings: b,stream=on",
         otherwise="none",
         in_file=False,
     )

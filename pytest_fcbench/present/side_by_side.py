@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.present.score_tables import tabulate_usage
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import format_limits, format_number
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
+from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.compare.side_by_side import NoiseFloor, SideBySide
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
+
+
+_FEWEST = 5
+"""Entries of a category, asked twice, from which on it has a line."""
 
 
 def describe_result(facts: RunFacts) -> str | None:
@@ -62,6 +68,7 @@ def _tabulate_models(model: str, compared: SideBySide, records: Sequence[Record]
 
 
 def _tabulate_noise(noise: NoiseFloor) -> Table:
+    is_cut = any(of.entries < _FEWEST for name, of in noise.flips.items() if name != ALL)
     smallest = "so few entries can show no loss"
     if noise.smallest_loss is not None:
         smallest = f"a true loss of {100 * noise.smallest_loss:.1f} points shows with a probability of 80%"
@@ -73,8 +80,13 @@ def _tabulate_noise(noise: NoiseFloor) -> Table:
                 *(name, f"{of.entries:,}", f"{of.share:.1%}", format_limits(of.interval)),
                 f"{of.differing:,} of {of.compared:,}",
             )
-            for name, of in noise.flips.items()
+            for name in (*CATEGORIES, ALL)
+            if (of := noise.flips.get(name)) and (of.entries >= _FEWEST or name == ALL)
         ),
-        (f"with so many changes by chance {smallest}", *([noise.note] if noise.note else [])),
+        (
+            *([f"categories with fewer than {_FEWEST} entries have no line of their own"] if is_cut else []),
+            f"with so many changes by chance {smallest}",
+            *([noise.note] if noise.note else []),
+        ),
         optional=("other words",),
     )

@@ -33,7 +33,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.selection import Selection, draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, name_main_score
 from pytest_fcbench.scorecard.compare.looks import LOOKS, LookFinding
 from pytest_fcbench.scorecard.compare.noise import (
     ChanceFlips,
@@ -194,6 +194,8 @@ class ComparingSession(Session):
         self._again: _Asking | None = None
         self._again_keys: frozenset[str] = frozenset()
         self._total = self._looks = 0
+        self._metric = ALL
+        """The score that stands for the run if all its entries are asked, about which each look is."""
         self._may_stop = may_stop_early(settings)
         if link is not None:
             # The process that controls workers asks for all of them.
@@ -236,6 +238,8 @@ class ComparingSession(Session):
         Raises ``UsageError`` if a first call fails.
         """
         self._total = len(entries)
+        one_of_each = {entry.category: entry for entry in entries}.values()
+        self._metric = name_main_score(self._pass_untried(one_of_each))
         if self.second:
             if self.context.waits and self.second.context.waits:
                 self._keep_step(self.second.session)
@@ -244,6 +248,10 @@ class ComparingSession(Session):
         if self._again:
             self._again_keys = frozenset(self._draw_again(entries))
             self._again.start([entry for entry in entries if entry.key in self._again_keys])
+
+    def _pass_untried(self, entries: Iterable[Entry]) -> list[Record]:
+        """Return Records of entries that were not asked, as if all had passed."""
+        return [self.record(entry, Judgement.same_in_both(Passed()), None) for entry in entries]
 
     def _draw_again(self, entries: Sequence[Entry]) -> Set[str]:
         """Draw the keys of the entries that are asked again; the first ones, where the order is by lot."""
@@ -326,13 +334,13 @@ class ComparingSession(Session):
 
     def _look(self) -> None:
         """Look at the difference so far; stop asking where it is decided."""
-        *_, finding = self._compare_so_far()
+        _, finding = self._compare_so_far()
         if finding.decision.stops:
             self.decided = finding
             for session in (self, *(each.session for each in self._askings)):
                 session.dispatcher.start_no_more()
 
-    def _compare_so_far(self) -> tuple[Paired, str, LookFinding]:
+    def _compare_so_far(self) -> tuple[Paired, LookFinding]:
         assert self.second
         settings, records = self.context.settings, self.second.session.records
         confidences = [rule.confidence for rule in settings.gate if isinstance(rule, NotWorse)]
@@ -341,9 +349,11 @@ class ComparingSession(Session):
             list(self.records.values()),
             settings.profile,
             self.context.selection.size_of,
+            metric=self._metric,
             asked=len(records),
             total=self._total,
             confidence=max(confidences, default=CONFIDENCE),
+            looks=self._may_stop,
         )
 
     # Results, when all tests have ended
@@ -399,11 +409,9 @@ class ComparingSession(Session):
         if not flips:
             return None
         second = self.second.session.records.values() if self.second else self.records.values()
-        paired = pair_runs(second, self.records.values(), profile)
-        size_of = self.context.selection.size_of
-        metric = aggregate_scores(second, profile, size_of).main
-        every: ChanceFlips = flips["all"]
-        loss = find_smallest_loss(paired, metric, every.share, size_of) if every.entries else None
+        paired, size_of = pair_runs(second, self.records.values(), profile), self.context.selection.size_of
+        every: ChanceFlips = flips[ALL]
+        loss = find_smallest_loss(paired, self._metric, every.share, size_of) if every.entries else None
         return NoiseFloor(flips, loss, describe_differing_answers(every, settings.temperature))
 
     @property
@@ -442,8 +450,7 @@ class ComparingSession(Session):
             yield from ("", f"{each.label}:")
             yield from describe_plan(each.context, each.session.open_models(), asked)
         if self.second:
-            passes = [self.record(entry, Judgement.same_in_both(Passed()), None) for entry in entries]
-            card = Scorecard(self.second_path, super().facts, tuple(passes), {})
+            card = Scorecard(self.second_path, super().facts, tuple(self._pass_untried(entries)), {})
             rules = self.context.settings.gate or (
                 NotWorse("not-worse(95%)", "overall", CONFIDENCE, named=False),
             )

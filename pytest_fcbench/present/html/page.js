@@ -237,11 +237,13 @@
       if (most > 1) parts.push(make("h5", "", `Turn ${number + 1}`));
       for (const [role, content] of turn.said) parts.push(make("div", "said", make("p", "role", readable(role)), prose(content)));
       if (turn.new) parts.push(fold(`${offered(turn.new)} from here on`, () => functions(turn.new)));
-      for (const answer of told.answers) {
-        const steps = (answer.turns || [])[number];
-        if (!steps) continue;
-        parts.push(make("p", "role", several || answer.trial ? isolated("bdi", "", who(answer)) : "answer"), ...steps.map(step));
-      }
+      const answers = told.answers.filter((answer) => (answer.turns || [])[number]);
+      // Beside each other, as far as the page is wide enough.
+      parts.push(make("div", answers.length > 1 ? "sides" : "", ...answers.map((answer) => make(
+        "div", "",
+        make("p", "role", several || answer.trial ? isolated("bdi", "", who(answer)) : "answer"),
+        ...answer.turns[number].map(step),
+      ))));
       if (turn.truth) parts.push(truth(turn.truth));
     }
     if (told.expected) parts.push(expected(told.expected));

@@ -16,6 +16,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profil
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.charts import marks, plots
 from pytest_fcbench.present.failure_codes import find_failure_code
+from pytest_fcbench.present.side_by_side import tabulate_sides
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import describe_path_settings, format_limits, format_number, format_time
 from pytest_fcbench.scorecard.aggregate import golden_paths
@@ -355,7 +356,10 @@ def tabulate_models(models: Sequence[ReportedModel], profile: Profile) -> dict[s
         usage = score_tables.tabulate_run_usage(records, card.facts.earlier)
         trials = score_tables.tabulate_trials(records, profile)
         found: dict[str, Iterable[Table]] = {
-            "beside": score_tables.tabulate_beside_scores(card.facts, records, profile, card.size_of),
+            "beside": (
+                *tabulate_sides(card.facts, records),
+                *score_tables.tabulate_beside_scores(card.facts, records, profile, card.size_of),
+            ),
             "complex": (calls, *score_tables.tabulate_call_details(records, profile)) if calls else (),
             "formats": score_tables.tabulate_formats(records, profile),
             "usage": [usage] if usage else [],

@@ -197,11 +197,16 @@ def _describe_look(
         LookDecision.OPEN: "open",
     }
     low, high = (100 * limit for limit in limits)
+    most = 100 * difference.chance.most
+    # Early levels are so small that few clusters leave the limits wide open.
+    interval = f"({low:+.2f} to {high:+.2f}, each limit with {confidence:.0%}) " * (
+        low > -most or high < most
+    )
     is_loss = decision is not LookDecision.BETTER
     p = difference.chance.p_worse if is_loss else difference.chance.p / 2
     return (
         f"{meanings[decision]}; {difference.metric} changed by {100 * difference.change:+.2f} points "
-        f"({low:+.2f} to {high:+.2f}, each limit with {confidence:.0%}) on {difference.entries:,} entries, "
+        f"{interval}on {difference.entries:,} entries, "
         f"{difference.better:,} better, {difference.worse:,} worse; "
         f"test for a {'loss' if is_loss else 'gain'}: p {format_p(p)}"
     )

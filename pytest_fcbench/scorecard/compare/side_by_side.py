@@ -9,7 +9,6 @@ from typing import Annotated
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number, one_of
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.checks import compare_checks
 from pytest_fcbench.scorecard.compare.looks import LookDecision, LookFinding, decide
 from pytest_fcbench.scorecard.compare.noise import ChanceFlips, VerdictTable, tabulate_verdicts
@@ -92,15 +91,15 @@ def look_at_sides(
     profile: Profile,
     size_of: Callable[[str], int],
     *,
+    metric: str,
     asked: int,
     total: int,
     confidence: float,
-) -> tuple[Paired, str, LookFinding]:
-    """Look at both models: the pairs of Records, the metric that is tested, and what is found."""
+    looks: bool,
+) -> tuple[Paired, LookFinding]:
+    """Look at both models: the pairs of Records, and what they show of a metric."""
     paired = pair_runs(second, first, profile)
-    # The metric that a rule not-worse without a name is about.
-    metric = aggregate_scores(second, profile, size_of).main
-    return paired, metric, decide(paired, asked, total, metric, size_of, confidence)
+    return paired, decide(paired, asked, total, metric, size_of, confidence, looks=looks)
 
 
 def compare_sides(
@@ -108,7 +107,7 @@ def compare_sides(
     scorecard: str,
     second: Sequence[Record],
     first: Sequence[Record],
-    look: tuple[Paired, str, LookFinding],
+    look: tuple[Paired, LookFinding],
     *,
     asked: int,
     total: int,
@@ -116,7 +115,7 @@ def compare_sides(
     calls_saved: int,
 ) -> SideBySide:
     """Compare the two models of a run, which ``looked`` at its results meanwhile or did not."""
-    paired, _, finding = look
+    paired, finding = look
     difference = finding.difference
     sentence = finding.sentence
     if difference is None and (checks := compare_checks(second, first)).pairs:
