@@ -275,12 +275,27 @@ def count_choices(reply: ServerReply, wanted: int) -> None:
 # Streams
 
 
+_ABOUT_CALLS = frozenset(
+    {
+        ProtocolNote.STREAM_INDEX,
+        ProtocolNote.CHANGED_ID,
+        ProtocolNote.REPEATED_NAME,
+        ProtocolNote.REPEATED_CALL,
+        ProtocolNote.EMPTY_ARGUMENTS_FIRST,
+        ProtocolNote.ARGUMENTS_NOT_TEXT,
+    }
+)
+"""Notes that only a reply with calls can have."""
+
+
 @check_each("notes", list[ProtocolNote], cut_decides=True)
 def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
     """Check that a reply has none of these notes on how the server breaks its interface."""
     for note in reply.exchange.notes:
         if note in wanted:
             raise BrokenProperty(describe_note(note))
+    if _ABOUT_CALLS.intersection(wanted):
+        _require_calls(reply)
 
 
 @check_each("content_type", str, cut_decides=True)

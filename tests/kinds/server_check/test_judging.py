@@ -63,6 +63,8 @@ REPEATED = {"type": "x", "loc": ["body", "tools"], "msg": "no", "input": {"max_t
         ("error_role", chat({"content": "Hello."}, "stop"), NOTED),
         ("responses_call", reply({"error": {"message": "There are no tools here."}}, 400), UNDECIDED),
         ("messages_result", reply({"error": {"message": "There are no results here."}}, 400), NOTED),
+        ("stream_indices", chat({"content": "So it"}, "stop"), UNDECIDED),
+        ("stream_deltas", chat({"content": "So it"}, "stop"), "kept"),
         ("choice_auto", chat({"tool_calls": [{"function": {"name": "get_news"}}]}, "tool_calls"), "kept"),
     ],
 )
