@@ -89,6 +89,15 @@ class RunFacts:
     noise: NoiseFloor | None = None
     """What chance changed where the same was asked twice; null where nothing was."""
 
+    shots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """In completion mode, the entries of each category whose right answers every prompt shows; they are not
+    scored."""
+
+    @property
+    def most_shots(self) -> int:
+        """The number of right answers that a prompt shows; in a category with few entries it is less."""
+        return max(map(len, self.shots.values()), default=0)
+
     @property
     def manner(self) -> str:
         """How the model was asked, in words."""

@@ -61,6 +61,8 @@ _NAMES = {
     "model-index": "name of the model in the card (default: the model of the run)",
     "mlflow": "name of the experiment (default: fcbench)",
     "wandb": "name of the project (default: fcbench)",
+    "lm-eval": "name of the model (default: the model of the run)",
+    "eee": "id of the model, such as ORG/NAME (default: the model of the run)",
     "badge": "label of the badge (default: the suite and the score)",
 }
 """The help of ``--name`` by format."""

@@ -44,7 +44,8 @@ FEWEST = 6
 CLUSTERED = "wilson, cluster-robust"
 CLUSTERED_FEW = f"{CLUSTERED}, fewer than {FEWEST} clusters"
 """Methods of intervals over clusters."""
-_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+"""The normal quantile of that confidence."""
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 """A fraction from 0 to 1."""
@@ -200,7 +201,7 @@ def correlate_parts(
     return correlations
 
 
-def _find_wilson_interval(share: float, n: float, method: str, z: float = _Z) -> Interval:
+def _find_wilson_interval(share: float, n: float, method: str, z: float = Z) -> Interval:
     centre = share + z**2 / (2 * n)
     reach = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     scale = 1 + z**2 / n

@@ -41,6 +41,14 @@ class ExportRequest:
     """A name for the result: of the model, the project, the experiment or the badge."""
     baseline: Scorecard | None = None
     """The run to compare with."""
+    dataset: str = ""
+    """The dataset of the Hub on whose leaderboard the result belongs."""
+    task: str = ""
+    """The name of that leaderboard, as the dataset's eval.yaml has it."""
+    organization: str = ""
+    """The organization that ran the evaluation."""
+    relationship: str = ""
+    """What that organization is to the maker of the model."""
 
     @property
     def card(self) -> Scorecard:
@@ -86,6 +94,13 @@ def find_end(card: Scorecard) -> datetime | None:
     # A file can state a year that the platform's clock does not have.
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def require_end(card: Scorecard) -> datetime:
+    """Return the time at which a run ended. Raises ``UsageError`` where its file states none."""
+    if end := find_end(card):
+        return end
+    raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
-from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
@@ -33,7 +32,7 @@ from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.formats import ExportRequest, find_end
+from pytest_fcbench.tools.export.formats import ExportRequest, require_end
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -41,9 +40,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def render_log(order: ExportRequest) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
-    end_time = find_end(card)
-    if end_time is None:
-        raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
+    end_time = require_end(card)
     header = {**_describe_run(card, order.profile, end_time).model_dump(exclude_none=True), "samples": []}
     # The list of samples is the last member, so its end is that of the text.
     yield _write_json(header).removesuffix("]}")

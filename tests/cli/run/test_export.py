@@ -34,10 +34,17 @@ def run_export(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.texts and not form.extras])
 def test_a_text_is_printed_or_written_alike(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     form = FORMATS[name]
-    metric = ["--metric=parallel"] if "metric" in form.options else []
-    printed = run_export(capsys, name, "a.json", *metric)
+    values = {
+        "metric": "parallel",
+        "dataset": "o/n",
+        "task": "t",
+        "organization": "o",
+        "relationship": "other",
+    }
+    words = [f"--{option}={value}" for option, value in values.items() if option in form.options]
+    printed = run_export(capsys, name, "a.json", *words)
     assert (
-        run_export(capsys, name, "a.json", *metric, "-o", f"x{form.texts[0]}")
+        run_export(capsys, name, "a.json", *words, "-o", f"x{form.texts[0]}")
         == f"written to x{form.texts[0]}\n"
     )
     assert Path(f"x{form.texts[0]}").read_text(encoding="utf-8") == printed

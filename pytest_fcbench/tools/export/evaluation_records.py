@@ -1,0 +1,191 @@
+"""Scores in the records of other evaluation tools: lm-evaluation-harness, the Hub, Every Eval Ever.
+
+Each record has what the run states and leaves out what it does not know. An entry that was not scored is in
+no denominator; where a record has no place for their number, it is in a note.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import yaml
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import put_on_one_line
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, Z
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score
+from pytest_fcbench.scorecard.rows import list_scores
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.tools.export.formats import ExportRequest, find_end, require_end
+
+EEE_SCHEMA = "0.3.0"
+"""The version of Every Eval Ever's schema that a record follows."""
+RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+"""What an evaluator can be to the maker of a model, in the words of Every Eval Ever."""
+
+
+def render_lm_eval(order: ExportRequest) -> Iterator[str]:
+    """Yield results as lm-evaluation-harness writes them: a task for each score of one profile."""
+    card, end = order.card, find_end(order.card)
+    facts, scores = card.facts, card.scores(order.profile)
+    suites, version = (
+        _name_suites(card),
+        "; ".join(str(each.get("version")) for each in facts.suites.values()),
+    )
+    shown = {name: (kind, score) for kind, name, score in list_scores(scores) if score.accuracy is not None}
+    names = {name: f"{suites}_{name}" for name in shown}
+    parts = {name: formula.parts for name, formula in GROUPS.items()} | {"overall": tuple(OVERALL)}
+    results = {names[name]: _describe_task(name, score) for name, (_, score) in shown.items()}
+    label, shots = put_on_one_line(order.name or facts.model), facts.most_shots
+    report = {
+        "results": results,
+        "groups": {
+            names[name]: results[names[name]] for name, (kind, _) in shown.items() if kind != "category"
+        },
+        "group_subtasks": {
+            names[name]: [names[part] for part in parts[name] if part in names]
+            for name in shown
+            if name in parts and name not in scores.categories
+        },
+        "configs": {
+            task: {
+                "task": task,
+                "num_fewshot": shots,
+                "metadata": {"version": version, "profile": order.profile},
+            }
+            for task in names.values()
+        },
+        "versions": dict.fromkeys(names.values(), version),
+        "n-shot": dict.fromkeys(names.values(), shots),
+        "higher_is_better": {task: {"acc": True} for task in names.values()},
+        "n-samples": {
+            names[name]: {"original": score.n, "effective": score.scored}
+            for name, (_, score) in shown.items()
+        },
+        "config": {"model": "fcbench", "model_args": {"model": label, "mode": facts.mode}},
+        **({"date": card.created_s} if end else {}),
+        "model_source": "fcbench",
+        "model_name": label,
+        "model_name_sanitized": label.replace("/", "__"),
+        **({"total_evaluation_time_seconds": str(card.duration_s)} if card.duration_s is not None else {}),
+    }
+    yield f"{json.dumps(report, indent=2)}\n"
+
+
+def _describe_task(name: str, score: Score) -> Mapping[str, object]:
+    error: object = _find_standard_error(score.interval) if score.interval else "N/A"
+    return {
+        "alias": put_on_one_line(name),
+        "sample_len": score.scored,
+        "acc,none": score.accuracy,
+        "acc_stderr,none": error,
+    }
+
+
+def _find_standard_error(limits: Interval) -> float:
+    """Return the standard error whose normal interval is as wide as this one."""
+    return (limits.high - limits.low) / (2 * Z)
+
+
+def render_hub_result(order: ExportRequest) -> Iterator[str]:
+    """Yield a file for the folder ``.eval_results`` of a model, with one score for one leaderboard."""
+    card, metric, end = order.card, order.find_metric(), find_end(order.card)
+    score = order.find_score(card, metric)
+    if score is None:
+        raise UsageError(
+            f"{card.path}: nothing of {metric} was scored; choose another score with --metric=NAME"
+        )
+    facts, limits = card.facts, score.interval
+    suites = ", ".join(f"{name} {about.get('version')}" for name, about in facts.suites.items())
+    notes = [
+        f"pytest-fcbench {facts.fcbench}: {order.label_metric()} of {suites}, {facts.mode} mode",
+        f"{order.profile} profile",
+        f"{score.scored} entries scored, {score.not_scored} not scored",
+        *([f"{CONFIDENCE:.0%} interval {limits.low:.4f} to {limits.high:.4f}"] if limits else []),
+    ]
+    result = {
+        "dataset": {"id": order.dataset, "task_id": order.task},
+        "value": score.accuracy,
+        **({"date": end.isoformat()} if end else {}),
+        "notes": put_on_one_line("; ".join(notes)),
+    }
+    yield yaml.safe_dump([result], sort_keys=False, allow_unicode=True, width=1000)
+
+
+def render_eee(order: ExportRequest) -> Iterator[str]:
+    """Yield a record of Every Eval Ever with the scores of both profiles."""
+    card, end = order.card, require_end(order.card)
+    facts, model = card.facts, put_on_one_line(order.name or card.facts.model)
+    time = str(int(end.timestamp()))
+    suites = {
+        put_on_one_line(key): put_on_one_line(str(value))
+        for about in facts.suites.values()
+        for key, value in about.items()
+        if value is not None and len(facts.suites) == 1
+    }
+    source = {"dataset_name": _name_suites(card), "source_type": "other", "additional_details": suites}
+    asked = {"mode": facts.mode, "names": facts.names, "syntax": facts.syntax, "shots": str(facts.most_shots)}
+    record = {
+        "schema_version": EEE_SCHEMA,
+        "evaluation_id": f"{_name_suites(card)}/{model}/{time}",
+        "evaluation_timestamp": time,
+        "retrieved_timestamp": time,
+        "source_metadata": {
+            "source_name": "pytest-fcbench",
+            "source_type": "evaluation_run",
+            "source_organization_name": order.organization,
+            "evaluator_relationship": order.relationship,
+        },
+        "eval_library": {"name": "pytest-fcbench", "version": facts.fcbench},
+        "model_info": {
+            "name": model,
+            "id": model,
+            # A scorecard does not tell, and the schema has a word for that.
+            "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
+        },
+        "evaluation_results": [
+            {
+                "evaluation_result_id": f"{profile}/{put_on_one_line(name)}",
+                "evaluation_name": put_on_one_line(name),
+                "source_data": source,
+                "evaluation_timestamp": time,
+                "metric_config": {
+                    "metric_id": "accuracy",
+                    "metric_name": "Accuracy",
+                    "metric_kind": "accuracy",
+                    "metric_unit": "proportion",
+                    "lower_is_better": False,
+                    "score_type": "continuous",
+                    "min_score": 0,
+                    "max_score": 1,
+                    "additional_details": {"profile": profile},
+                },
+                "score_details": _describe_eee_score(score),
+                "generation_config": {"additional_details": asked},
+            }
+            for profile in Profile
+            for _, name, score in list_scores(card.scores(profile))
+            if score.accuracy is not None
+        ],
+    }
+    yield f"{json.dumps(record, indent=2)}\n"
+
+
+def _describe_eee_score(score: Score) -> Mapping[str, object]:
+    counts = {"passed": score.passed, "scored": score.scored, "not_scored": score.not_scored}
+    uncertainty: dict[str, object] = {"num_samples": score.scored}
+    if limits := score.interval:
+        uncertainty["confidence_interval"] = {
+            "lower": limits.low,
+            "upper": limits.high,
+            "confidence_level": CONFIDENCE,
+            "method": limits.method,
+        }
+    details = {name: str(count) for name, count in counts.items()}
+    return {"score": score.accuracy, "details": details, "uncertainty": uncertainty}
+
+
+def _name_suites(card: Scorecard) -> str:
+    return put_on_one_line("+".join(card.facts.suites))
