@@ -21,6 +21,9 @@ from pytest_fcbench.server.body import EmbeddingRequest, RefusedRequestError, es
 _PIECE = 4
 """Characters of a text or of arguments in one event of a stream: about a token, as from a real server."""
 
+_AROUND_CALL = '<tool_call>\n{"name": "", "arguments": }\n</tool_call>\n'
+"""What models write around a call, of whose tokens usage tells too."""
+
 END_OF_STREAM = b"data: [DONE]\n\n"
 
 
@@ -85,7 +88,7 @@ def build_reply(model: str, completion: Completion, place: str, prompt_tokens: i
             call for call in completion.tool_calls or () if isinstance(call, ToolCall)
         )
     )
-    words = [completion.text or "", *(call.name for call in calls), *(call.arguments for call in calls)]
+    words = [completion.text or "", *(f"{_AROUND_CALL}{call.name}{call.arguments}" for call in calls)]
     return ServedReply(
         model,
         completion.text,

@@ -78,7 +78,7 @@ def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[s
 
 
 def test_a_syntax_that_is_named_is_the_one_of_the_prompt(capfd: pytest.CaptureFixture[str]) -> None:
-    with served("--model", "oracle", "--name", "my-ft", "--fault", "one_call:1") as api_base:
+    with served("--model=oracle:hermes", "--name=my-ft", "--fault=parser_drop_brace:1") as api_base:
         write_card(ask_parallel(api_base, 1))
         for name in ("hermes", "glm47"):
             assert main(["blame", CARD, f"--api-base={api_base}", "--json", f"--syntax={name}"]) == 0

@@ -613,11 +613,11 @@ def test_a_variable_that_is_not_set_is_told(
     )
 
 
-@pytest.mark.parametrize("other", [{"offline": True}, {"forced": "auto"}])
-def test_who_lost_the_points_is_not_asked_where_nothing_is(load: Load, other: Mapping[str, object]) -> None:
+@pytest.mark.parametrize(("name", "value"), [("offline", True), ("forced", "auto")])
+def test_who_lost_the_points_is_not_asked_where_nothing_is(load: Load, name: str, value: object) -> None:
     assert load(blame=True).blame
     with pytest.raises(UsageError, match="--fcbench-blame asks the model again, which --fcbench-"):
-        load(blame=True, **other)
+        load(None, blame=True, **{name: value})
 
 
 def test_forced_truth_takes_the_place_of_the_categories(load: Load) -> None:

@@ -25,6 +25,8 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Verdict
 
 _SHOWN = 160
 """Characters of an answer that a line of evidence shows."""
+_AROUND = 100
+"""Characters that the syntaxes of models have around a call at most, beyond those of Python."""
 NO_REPLY = frozenset(
     {
         *("bad_request", "connection", "endpoint", "entry_timeout", "garbled", "inference_error"),
@@ -268,7 +270,13 @@ def _judge_parser(
     if len(prompted) > 1 and all(each.state is TrialState.DAMAGED for each in called) and not is_kept:
         yield Culprit.PARSER, "the model writes the right calls, and the server returns none that can be read"
     if len(prompted) > 1 and not is_kept and all(_is_part(each, prompted[0]) for each in called):
-        yield Culprit.PARSER, "of the calls that the model writes when prompted the server returns a part"
+        # Of the answer of the run no tokens are known.
+        if all(_has_more_tokens(each, prompted[0], e.prompted_syntax) for each in called[1:]):
+            yield Culprit.PARSER, "a part of the calls comes back, and the output tokens are those of more"
+        yield (
+            Culprit.UNCLEAR,
+            "a part of the calls comes back: the server lost the rest, or the model ended early",
+        )
     rest = "the server keeps the right calls" if is_kept else "whether the server keeps calls is not known"
     yield Culprit.UNCLEAR, f"right by prompting, wrong by function calling, and {rest}"
 
@@ -277,6 +285,16 @@ def _is_part(trial: TriedAnswer, whole: TriedAnswer) -> bool:
     """Tell whether an answer has some of the calls of another one, and no other calls."""
     calls, all_calls = Counter(trial.calls), Counter(whole.calls)
     return trial.state is TrialState.WRONG and bool(calls) and calls < all_calls
+
+
+def _has_more_tokens(part: TriedAnswer, whole: TriedAnswer, syntax: str) -> bool:
+    """Tell whether some of the calls of another answer took more tokens than they need."""
+    if not part.output_tokens or not whole.output_tokens:
+        return False
+    came, all_calls = (sum(map(len, each.calls)) for each in (part, whole))
+    # Python has less around a call than the syntaxes of models have.
+    share = (came + all_calls) / 2 / all_calls if syntax else (came + _AROUND * len(part.calls)) / all_calls
+    return part.output_tokens > share * whole.output_tokens
 
 
 def _judge_model(

@@ -75,6 +75,7 @@ class SeededFault:
     def __str__(self) -> str:
         more = f" + wrong {self.wrong:g}" if self.wrong else ""
         more += ", one syntax" if self.knows_one_syntax else ""
+        more += ", known syntax" if self.model != "my-ft" and not self.knows_one_syntax else ""
         return f"{self.fault}{more}{', closed' if self.is_closed else ''}"
 
 
@@ -104,6 +105,11 @@ FAULTS = (
     SeededFault(FaultKind.RESET, Culprit.ENDPOINT, (0.1, 0.3)),
     # Calls that only the interface loses, while the parser by itself keeps them: the ways contradict.
     SeededFault(FaultKind.ONE_CALL, Culprit.UNCLEAR, categories=_ANSWERS[2:]),
+    # A model that ends early, whose tokens are those of what came.
+    SeededFault(ModelFault.STOP_EARLY, Culprit.UNCLEAR, categories=_ANSWERS[2:], is_closed=True),
+    SeededFault(
+        ModelFault.STOP_EARLY, Culprit.UNCLEAR, categories=_ANSWERS[2:], is_closed=True, model="qwen3-ft"
+    ),
     # Arguments that end early may be the model's, and nobody can be asked.
     SeededFault(FaultKind.JSON, Culprit.UNCLEAR, categories=_ANSWERS, wrong=1.0, is_closed=True),
 )

@@ -56,6 +56,13 @@ def only_streams_wrong(**known: object) -> LossEvidence:
     return only_called_wrong(**{"streams": True, "turned": (RIGHT, RIGHT), **known})
 
 
+def only_a_part(tokens: int | None, **known: object) -> LossEvidence:
+    """An entry of which one of two calls comes, each time with so many tokens, where both take 50."""
+    part, whole = replace(PART, output_tokens=tokens), replace(RIGHT, output_tokens=50)
+    evidence = only_called_wrong(first=part, again=(part, part), prompted=(whole, whole))
+    return replace(evidence, **{"prompted_syntax": "hermes", **known})  # type: ignore[arg-type]
+
+
 PROMPTED = wrong_everywhere(is_prompted=True, prompted=(), whole_truth=None, streamed_truth=None)
 
 
@@ -96,9 +103,15 @@ PROMPTED = wrong_everywhere(is_prompted=True, prompted=(), whole_truth=None, str
         # Right by prompting: the call itself has to show that the server lost something.
         (only_called_wrong(first=BROKEN, again=(BROKEN, BROKEN)), Culprit.PARSER),
         (only_called_wrong(first=BROKEN, again=(BROKEN, WRONG)), Culprit.UNCLEAR),
-        (only_called_wrong(first=PART, again=(PART, PART)), Culprit.PARSER),
-        (only_called_wrong(first=PART, again=(PART, OTHER)), Culprit.UNCLEAR),
-        (only_called_wrong(first=PART, again=(PART, PART), whole_truth=KEPT), Culprit.UNCLEAR),
+        # Of a part of the calls, the tokens tell whether the model wrote more.
+        (only_a_part(45), Culprit.PARSER),
+        (only_a_part(26), Culprit.UNCLEAR),
+        (only_a_part(None), Culprit.UNCLEAR),
+        # Python takes fewer tokens than the syntax of a model.
+        (only_a_part(45, prompted_syntax=""), Culprit.UNCLEAR),
+        (only_a_part(1000, prompted_syntax=""), Culprit.PARSER),
+        (only_a_part(45, again=(PART, OTHER)), Culprit.UNCLEAR),
+        (only_a_part(45, whole_truth=KEPT), Culprit.UNCLEAR),
         (only_called_wrong(), Culprit.UNCLEAR),
         # Wrong in every way.
         (wrong_everywhere(), Culprit.MODEL),
