@@ -51,3 +51,9 @@ def measure_command(
 def select_best(costs: Sequence[Cost]) -> Cost:
     """Return the run that was disturbed least."""
     return min(costs, key=lambda cost: cost.wall_s)
+
+
+def format_ratios(cost: Cost, base: Cost) -> str:
+    """Write what a process took as multiples of another."""
+    wall, cpu = cost.wall_s / base.wall_s, cost.cpu_s / base.cpu_s
+    return f"{wall:.2f} × time, {cpu:.2f} × CPU, {cost.peak_mb / base.peak_mb:.2f} × memory"

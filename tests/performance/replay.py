@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.performance.measure import WITH_FAILURES, Cost, measure_command, select_best
+from tests.performance.measure import WITH_FAILURES, Cost, format_ratios, measure_command, select_best
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,9 +51,7 @@ def main() -> None:
     print(f"pytest benchmarks (with its JSON report)  {select_best(mine)}")
     if theirs:
         print(f"bfcl evaluate                             {select_best(theirs)}")
-        wall = select_best(mine).wall_s / select_best(theirs).wall_s
-        memory = select_best(mine).peak_mb / select_best(theirs).peak_mb
-        print(f"ours / official                           {wall:6.2f}   {memory:6.2f}")
+        print(f"ours / official                           {format_ratios(*map(select_best, (mine, theirs)))}")
 
 
 if __name__ == "__main__":

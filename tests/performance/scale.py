@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
-from tests.performance.measure import WITH_FAILURES, Cost, measure_command
+from tests.performance.measure import WITH_FAILURES, Cost, format_ratios, measure_command
 
 _CITIES = ("Bergen", "Porto", "Lima", "Osaka", "Quito", "Tartu", "Accra", "Hobart", "Cusco", "Split")
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "irrelevance")
@@ -185,17 +185,8 @@ def main() -> None:
     print(f"\n| times of pytest alone | {head} |")
     print("|:--|" + "--:|" * len(sizes))
     for step, base in _RATIOS.items():
-        cells = [_format_ratios(found[size][step], found[size][base]) for size in sizes]
+        cells = [format_ratios(found[size][step], found[size][base]) for size in sizes]
         print(f"| {step} | {' | '.join(cells)} |")
-
-
-def _format_ratios(cost: Cost, base: Cost) -> str:
-    time, cpu, memory = (
-        cost.wall_s / base.wall_s,
-        cost.cpu_s / base.cpu_s,
-        cost.peak_mb / base.peak_mb,
-    )
-    return f"{time:.2f} × time, {cpu:.2f} × CPU, {memory:.2f} × memory"
 
 
 if __name__ == "__main__":
