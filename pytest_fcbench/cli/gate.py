@@ -16,6 +16,7 @@ from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.present import run_end, run_verdict
 from pytest_fcbench.present.failure_codes import FailureCode, read_failure_codes
+from pytest_fcbench.run.history import name_second_file
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.selection import read_trained_entries
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
@@ -44,8 +45,17 @@ def run_gate(arguments: argparse.Namespace) -> int:
         trained_entries = read_trained_entries(settings.trained, facts.suites)
         card = replace(card, records=tuple(mark_trained(card.records, trained_entries)))
     baseline = load_outlines(settings.baseline) if settings.baseline else None
+    # The run may have ended because of what it saw of this baseline.
+    is_second = settings.baseline == name_second_file(arguments.scorecard)
     evidence = gate.Evidence(
-        card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
+        card.records,
+        facts.profile,
+        card.size_of,
+        facts.suites,
+        baseline,
+        facts.asked_as,
+        facts.earlier,
+        share=facts.against.share if facts.against and is_second else None,
     )
     is_checked = is_override or not (recorded_outcomes or ungated_reason)
     outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes

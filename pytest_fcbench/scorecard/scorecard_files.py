@@ -313,7 +313,8 @@ def _refuse_unreadable(path: Path, error: OSError) -> UsageError:
 
 def write_baseline(scorecard: Scorecard) -> str:
     """Write the text of a baseline."""
-    facts = make_facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": [], "earlier": []}
+    plain_facts = replace(scorecard.facts, notes=(), earlier=(), against=None, noise=None)
+    facts = make_facts_adapter().dump_python(plain_facts, warnings=False)
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
         both = [name_verdict(record.verdict(profile)) for profile in Profile]

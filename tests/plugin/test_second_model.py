@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +17,7 @@ import pytest
 
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
+from tests.processes import listening_to_ctrl_c
 
 RUNS = pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
 CATEGORIES = ("irrelevance", "live_irrelevance")
@@ -385,6 +390,92 @@ def test_noise_asks_some_entries_of_the_first_model_again(project: Project) -> N
     result.stdout.fnmatch_lines(
         ["what chance changes: *", "all *5 *", "*another answer to the same request*"]
     )
+
+
+def test_a_model_that_wavers_is_not_called_worse_than_itself(project: Project) -> None:
+    """Of the same entries other ones fail the second time, one in ten each time."""
+    asked: list[str] = []
+
+    def waver(body: Body) -> Reply:
+        asked.append(json.dumps(body["messages"]))
+        return make_answer(0.1, salt=str(asked.count(asked[-1])))(body)
+
+    with serve_answers(waver) as one:
+        options = (*name_models(one, one, sample=None)[:-2], "--fcbench-against=same")
+        result = project.run(*options, "--fcbench-gate=not-worse(95%)", "--fcbench-against-whole")
+    assert result.ret == 0
+    assert read_result(project)["decision"] in ("open", "not worse", "alike")
+    counts = read_result(project)["verdicts"]
+    assert isinstance(counts, dict)
+    assert counts["only_before"] > 3 < counts["only_after"]
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    noise = section["noise"]
+    assert 0.05 < noise["flips"]["all"]["share"] < 0.3
+    assert 0.02 < noise["smallest_loss"] < 0.3
+    assert "another answer to the same request at temperature 0.001" in noise["note"]
+
+
+def test_ctrl_c_stops_asking_both_and_keeps_what_was_answered(project: Project) -> None:
+    reached, release = threading.Event(), threading.Event()
+
+    def answer_slowly(asked: Body) -> Reply:
+        if len(one.requests) + len(other.requests) > 12:
+            reached.set()
+            release.wait(60)
+        return make_answer(0)(asked)
+
+    with serve_two(answer_slowly, answer_slowly) as (one, other):
+        options = name_models(one, other, "--fcbench-concurrency=1", "--fcbench-against-whole")
+        command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options]
+        with listening_to_ctrl_c():
+            process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, text=True)
+        assert reached.wait(60)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=60)
+        release.set()
+        assert process.returncode == pytest.ExitCode.INTERRUPTED
+        before = len(one.requests) + len(other.requests)
+        assert before <= 14
+        assert re.search(r"1\d answers are kept", told), told
+        sides = [project.records(name) for name in ("scorecard.json", SECOND)]
+        assert 0 < len(sides[1]) <= len(sides[0])
+        project.run(*options)
+        # Of those in flight nothing had come.
+        assert len(one.requests) + len(other.requests) <= 24 + 2
+    assert len(project.records()) == len(project.records(SECOND)) == 12
+
+
+def test_what_failed_last_is_put_to_both_again(pytester: pytest.Pytester, project: Project) -> None:
+    with serve_two(make_answer(0.5), make_answer(0.2)) as (one, other):
+        options = name_models(one, other, "--fcbench-against-whole")
+        pytester.runpytest_inprocess(*options)
+        failed = {
+            entry
+            for entry, record in project.records().items()
+            if record["verdicts"]["official"]["status"] == "failed"  # type: ignore[index]
+        }
+        pytester.runpytest_inprocess(*options, "--lf")
+    assert failed
+    assert set(project.records()) == set(project.records(SECOND)) == failed
+
+
+def test_files_of_other_tools_have_the_result(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    with serve_two(make_answer(0.6), make_answer(0.1)) as (one, other):
+        project.run(*name_models(one, other, "--junitxml=junit.xml", sample=None))
+    for name in ("junit.xml", "summary.md"):
+        text = (project.path / name).read_text().replace("\\", "")
+        assert "hosted_vllm/one against hosted_vllm/other: worse; " in text
+    assert "only hosted" in (project.path / "summary.md").read_text()
+    project.fcbench("run", "baseline", "save", "scorecard.json", "-o", "baseline.json")
+    assert json.loads((project.path / "baseline.json").read_text())["fcbench"]["against"] is None
+    shown = project.fcbench("run", "show", "--scorecard", "scorecard.json").stdout
+    assert "hosted_vllm/one against hosted_vllm/other" in shown
+    gate = project.fcbench(
+        "gate", "scorecard.json", "--gate=not-worse(95%)", "--baseline=scorecard.against.json"
+    )
+    assert "of the entries" in gate.stdout
 
 
 OWN_TEST = """

@@ -210,6 +210,9 @@ def run_rejudge(arguments: argparse.Namespace) -> int:
                 fcbench=version("pytest-fcbench"),
                 suites=session.context.suite_versions,
                 notes=tuple(dict.fromkeys((*old.facts.notes, note))),
+                # They were about the old verdicts.
+                against=None,
+                noise=None,
             )
             # Outcomes of a gate were about the old scores, so there are none.
             size_of = session.context.selection.size_of

@@ -169,7 +169,9 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
             _require_same(name, telling[0], common_facts[name], part, getattr(part.facts, name))
     # Parts that share a store hold the same earlier conversations.
     earlier = {each.entry: each for part in parts for each in part.facts.earlier}
-    return replace(first.facts, shard=None, ungated=None, earlier=tuple(earlier.values()), **common_facts)
+    # What a part says of two models is not so of the whole.
+    one_model = replace(first.facts, against=None, noise=None)
+    return replace(one_model, shard=None, ungated=None, earlier=tuple(earlier.values()), **common_facts)
 
 
 def _count_trials(part: Scorecard) -> int | None:
