@@ -140,7 +140,7 @@ class Settings:
     )
     mode: Mode | None = option(
         "MODE",
-        "how functions are offered: fc (function calling) or prompt",
+        "how functions are offered: fc (function calling), prompt, or completion for base models",
         otherwise="chosen to fit the model",
         of_model=True,
     )
@@ -164,6 +164,13 @@ class Settings:
         of_model=True,
     )
     repair: bool = option("", "ask an official family without the known faults of its handler")
+    shots: int = option(
+        "N",
+        "in completion mode, how many answered entries of its category each prompt shows",
+        default="3",
+        positive=True,
+        of_model=True,
+    )
     context_length: int | None = option(
         "N",
         "tokens of a prompt and its answer together, where the prompt is written",
@@ -209,7 +216,7 @@ class Settings:
 
     suites: tuple[str, ...] = option(
         "NAME",
-        "suite to run: core, bfcl, complexfuncbench, wire (of servers) or one of your own",
+        "suite to run: core, frontier, bfcl, complexfuncbench, wire (of servers) or one of your own",
         key="suite",
         default="core",
         of_names=True,
