@@ -20,6 +20,7 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, 
 from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.forced.exchange import BROKEN, KEPT
 from pytest_fcbench.kinds.forced.ways import GUESSED
+from pytest_fcbench.models.providers.openai_compatible import name_server
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import wire
@@ -86,7 +87,8 @@ def ask_by_prompting(settings: Settings, syntax: str | None) -> Settings:
 
 def put_truths_through(settings: Settings, entries: Iterable[Entry]) -> Mapping[str, KeptTruth]:
     """Put the right calls of entries through the server; return by key what it keeps, where there are any."""
-    forced = [each for entry in entries if (each := force_truth(entry, "auto", settings.syntax))]
+    server = name_server(settings)
+    forced = [each for entry in entries if (each := force_truth(entry, "auto", settings.syntax, *server))]
     way = replace(settings, forced="auto", forced_categories=settings.categories, categories=(FORCED,))
     held = hold_conversations(way, forced) if forced else {}
     return {entry.key: _read_truth(held[entry.item_id]) for entry in forced}

@@ -22,6 +22,7 @@ from pytest_fcbench.domain.pressure import PressureKind, split_level
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.kinds.execution.verdict import LIVE_ONLY
 from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
+from pytest_fcbench.models.providers.openai_compatible import name_server
 from pytest_fcbench.suites.pressure import PressureMaterial, press_entry
 from pytest_fcbench.suites.suite import Suite
 
@@ -151,7 +152,7 @@ class Selection:
         way, syntax = self.settings.forced, self.settings.syntax
         for category in self.settings.forced_categories if way else ():
             for entry in self._load(suite, category):
-                if forced_entry := force_truth(entry, str(way), syntax):
+                if forced_entry := force_truth(entry, str(way), syntax, *name_server(self.settings)):
                     yield forced_entry
                 else:
                     self.without_calls += 1

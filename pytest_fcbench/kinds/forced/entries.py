@@ -21,9 +21,15 @@ class ForcedTruth(Expectation):
     """A word of ``ForcedWay``."""
     syntax: str | None = None
     """The native syntax of the calls that the user named a syntax of."""
+    server: str = ""
+    """The address of the server without keys, for commands that people paste; empty where it is not known."""
+    model: str = ""
+    """The name of the model at this server."""
 
 
-def force_truth(entry: Entry, way: str, syntax: str | None = None) -> Entry | None:
+def force_truth(
+    entry: Entry, way: str, syntax: str | None = None, server: str = "", model: str = ""
+) -> Entry | None:
     """Make the entry that puts the truth of another one through the server; None where that has no calls."""
     if not any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps):
         return None
@@ -32,7 +38,7 @@ def force_truth(entry: Entry, way: str, syntax: str | None = None) -> Entry | No
     return replace(
         entry,
         category=FORCED,
-        expectation=ForcedTruth(entry, way, writer.name if writer else None),
+        expectation=ForcedTruth(entry, way, writer.name if writer else None, server, model),
         scene=None,
         tables=(),
         set_aside=None,

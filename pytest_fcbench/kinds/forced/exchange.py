@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Generator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -185,6 +187,9 @@ class ForcedServer:
     """The answers that hold for all entries of a run, by the digest of their question."""
     asides: dict[str, AuxiliaryCall] = field(default_factory=dict)
     """The answers about this entry, and the shared ones that it needed."""
+    address: str = ""
+    """The address that commands for a shell name, without keys."""
+    model: str = ""
 
     def send(
         self, path: str, body: Mapping[str, object] | None, *, once: bool = False
@@ -224,6 +229,32 @@ class ForcedServer:
         body = {"messages": messages, "tools": list(step.tools), "add_generation_prompt": opened}
         return (yield from self.count_tokens(body, once=once))
 
+    def write_command(
+        self, path: str, body: Mapping[str, object], pieces: Sequence[Mapping[str, object]] = ()
+    ) -> str:
+        """Write a request as two lines for a shell, in which ``$API_KEY`` stands for the key.
+
+        Of a stream each piece is a request, which hands on the state that the reply before it told.
+        """
+        base, mark, query = (self.address or "http://localhost:8000/v1").partition("?")
+        base = (re.sub(r"/v\d+/?$", "", base) if path.startswith("/") else base).rstrip("/")
+        prompt = body.get("prompt_token_ids")
+        # The end of the prompt shows the same, unless a parser looks for reasoning in it.
+        body = {**body, "prompt_token_ids": list(prompt)[-8:]} if isinstance(prompt, list) else body
+        named = {"model": self.model, **body} if self.model else body
+        shown = json.dumps(named, ensure_ascii=False).replace("'", r"'\''")
+        headers = '-H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json"'
+        curl = f'curl -s "$SERVER/{path.removeprefix("/")}{mark}{query}" {headers}'
+        setting = f"SERVER={shlex.quote(base)}"
+        if not pieces:
+            return f"{setting}\n{curl} -d '{shown}'"
+        shown = shown.replace(f'"{PIECE}"', "'\"$PIECE\"'").replace(f'"{STATE}"', "'\"$STATE\"'")
+        listed = " ".join(f"'{json.dumps(piece)}'" for piece in pieces)
+        return (
+            f"{setting}; STATE=null\nfor PIECE in {listed}; do R=$({curl} -d '{shown}'); "
+            'echo "$R" | jq -c .chunk.choices; STATE=$(echo "$R" | jq -c .stream_state); done'
+        )
+
 
 TOKENIZE, DETOKENIZE = "/tokenize", "/detokenize"
 DERENDER = f"{CHAT}/derender"
@@ -254,29 +285,6 @@ def join_deltas(chunks: Sequence[Mapping[str, object]], manner: str) -> Returned
 def list_objects(value: object) -> list[Mapping[str, object]]:
     """Return a list of objects; an empty one for any other value."""
     return [as_mapping(each) for each in value] if isinstance(value, list) else []
-
-
-def write_command(path: str, body: Mapping[str, object], pieces: Sequence[Mapping[str, object]] = ()) -> str:
-    """Write a request as two lines for a shell, in which ``$KEY`` stands for the key.
-
-    Of a stream each piece is a request, which hands on the state that the reply before it told.
-    """
-    address = path.removeprefix("/") if path.startswith("/") else f"v1/{path}"
-    prompt = body.get("prompt_token_ids")
-    # The end of the prompt shows the same, unless a parser looks for reasoning in it.
-    body = {**body, "prompt_token_ids": list(prompt)[-8:]} if isinstance(prompt, list) else body
-    shown = json.dumps(body, ensure_ascii=False).replace("'", r"'\''")
-    setting = "SERVER=http://localhost:8000; KEY=...; STATE=null"
-    headers = '-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"'
-    curl = f'curl -s "$SERVER/{address}" {headers}'
-    if not pieces:
-        return f"{setting}\n{curl} -d '{shown}'"
-    shown = shown.replace(f'"{PIECE}"', "'\"$PIECE\"'").replace(f'"{STATE}"', "'\"$STATE\"'")
-    listed = " ".join(f"'{json.dumps(piece)}'" for piece in pieces)
-    return (
-        f"{setting}\nfor PIECE in {listed}; do R=$({curl} -d '{shown}'); "
-        'echo "$R" | jq -c .chunk.choices; STATE=$(echo "$R" | jq -c .stream_state); done'
-    )
 
 
 PIECE, STATE = "$PIECE", "$STATE"

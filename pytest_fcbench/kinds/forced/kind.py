@@ -59,8 +59,8 @@ class ForcedKind(Kind):
 
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put the right calls of an entry through the server, step by step."""
-        server = ForcedServer(context.shared)
         truth, words = get_truth(entry), list[str]()
+        server = ForcedServer(context.shared, address=truth.server, model=truth.model)
         asides: tuple[AuxiliaryCall, ...] = ()
         opened: OpenWay | None = None
         try:

@@ -42,7 +42,6 @@ from pytest_fcbench.kinds.forced.exchange import (
     list_objects,
     read_returned,
     require_reply,
-    write_command,
 )
 from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest, ServerCall
 
@@ -315,7 +314,7 @@ def derender_text(
     shared: dict[str, object] = {"prompt_token_ids": list(prompt), "chat_request": step.chat_request}
     body = {"generate_response": {**_NAMED, "choices": [_make_piece(ids, is_last=True)]}, **shared}
     whole = read_returned((yield from server.send(DERENDER, body, once=is_probe)), "whole")
-    returned = [replace(whole, ids=ids, command=write_command(DERENDER, body))]
+    returned = [replace(whole, ids=ids, command=server.write_command(DERENDER, body))]
     for manner, pieces in () if is_probe else cut_pieces(ids):
         returned.append((yield from stream_pieces(server, manner, pieces, shared)))
     return returned
@@ -367,7 +366,7 @@ def stream_pieces(
             break
         chunks.append(as_mapping(reply.body.get("chunk")))
         state = reply.body.get("stream_state")
-    command = write_command(DERENDER, make_body(PIECE, STATE), pieces)
+    command = server.write_command(DERENDER, make_body(PIECE, STATE), pieces)
     return replace(join_deltas(chunks, manner), error=error, command=command)
 
 
@@ -382,7 +381,7 @@ def parse_text(
         for call in list_objects(reply.body.get("calls"))
     )
     content, error = str(reply.body.get("normal_text") or ""), "" if reply.is_good else str(reply)
-    return [ReturnedCalls("whole", calls, content, error, command=write_command(PARSE, body))]
+    return [ReturnedCalls("whole", calls, content, error, command=server.write_command(PARSE, body))]
 
 
 def leave_one_text(
@@ -399,13 +398,15 @@ def leave_one_text(
         replace(
             read_returned(reply, "whole"),
             ids=tuple(ids) if isinstance(ids, list) else (),
-            command=write_command(CHAT, body),
+            command=server.write_command(CHAT, body),
         )
     ]
     if not is_probe:
         streamed = {**body, "stream": True}
         reply = yield from server.send(CHAT, streamed)
-        returned.append(replace(read_returned(reply, "streamed"), command=write_command(CHAT, streamed)))
+        returned.append(
+            replace(read_returned(reply, "streamed"), command=server.write_command(CHAT, streamed))
+        )
     return returned
 
 

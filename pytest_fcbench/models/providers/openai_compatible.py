@@ -21,6 +21,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import merge_notes
+from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -108,6 +109,14 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
         or os.environ.get(prefix.key)
     )
     return Endpoint(model, api_base, key, settings.api_key_env or prefix.key)
+
+
+def name_server(settings: Settings) -> tuple[str, str]:
+    """Return the address of a run's server without keys, and its name of the model; empty where unknown."""
+    if (endpoint := find_endpoint(settings)) is None:
+        return "", ""
+    secrets = list_request_secrets(endpoint.api_key, endpoint.api_base, settings.parameters)
+    return redact_secrets(endpoint.api_base, *secrets), endpoint.model
 
 
 @dataclass

@@ -70,10 +70,11 @@ def put(
     *,
     syntax: str | None = None,
     server_syntax: str = "hermes",
+    server: tuple[str, str] = ("", ""),
     lacking: Sequence[str] = (),
 ) -> tuple[Verdict, Transcript]:
     """The verdict on an entry whose truth is put through a server that lacks some paths."""
-    forced_entry = force_truth(entry, way, syntax)
+    forced_entry = force_truth(entry, way, syntax, *server)
     assert forced_entry
     context = ConversationContext(MANNER, core(), PathSettings(Profile.OFFICIAL))
 
@@ -237,15 +238,22 @@ def test_a_named_syntax_is_written_whatever_the_template_writes() -> None:
 
 
 def test_a_command_of_two_lines_shows_what_is_broken() -> None:
-    _, transcript = put(PARALLEL, "round-trip", ParserFault.LOSE_BRACE)
+    server = ("https://models.example/v1?tenant=***", "my-ft")
+    _, transcript = put(PARALLEL, "round-trip", ParserFault.LOSE_BRACE, server=server)
     whole, single, uneven = (str(each.text).splitlines() for each in transcript.completions)
     assert (len(whole), len(single), len(uneven)) == (2, 4, 4)
     setting, loop = single[2:]
-    assert setting == "SERVER=http://localhost:8000; KEY=...; STATE=null"
+    assert setting == "SERVER=https://models.example/v1; STATE=null"
     words = shlex.split(loop)
     assert words[:3] == ["for", "PIECE", "in"]
-    assert "$SERVER/v1/chat/completions/derender" in loop
-    assert "Authorization: Bearer $KEY" in loop
+    assert "$SERVER/chat/completions/derender?tenant=***" in loop
+    assert "Authorization: Bearer $API_KEY" in loop
+    _, transcript = put(PARALLEL, "parse", ParserFault.DROP_BRACE, server=server)
+    setting, command = str(transcript.completions[0].text).splitlines()[2:]
+    assert setting == "SERVER=https://models.example"
+    words = shlex.split(command)
+    assert words[:3] == ["curl", "-s", "$SERVER/parse_function_call?tenant=***"]
+    assert json.loads(words[-1])["model"] == "my-ft"
 
 
 def test_no_more_than_some_steps_of_a_conversation_are_put_through() -> None:

@@ -30,6 +30,7 @@ from pytest_fcbench.models.providers.openai_compatible import (
     OpenAICompatibleModel,
     build_body,
     find_endpoint,
+    name_server,
 )
 from tests.factories import make_entry
 from tests.loopback import (
@@ -797,6 +798,18 @@ def test_litellm_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     ).model
     assert isinstance(chosen, LitellmModel)
     assert chosen.id == "openai/m"
+
+
+def test_a_server_is_named_without_its_keys() -> None:
+    given = {
+        "model": "hosted_vllm/my-ft",
+        "api_base": "http://me:s3cr3t-word@host:8000/v1?token=abcd1234efgh",
+    }
+    address, model = name_server(read_settings(**given))
+    assert model == "my-ft"
+    assert address.endswith("@host:8000/v1?token=***")
+    assert "s3cr3t" not in address
+    assert name_server(read_settings(model="gpt-4o")) == ("", "")
 
 
 def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
