@@ -6,8 +6,8 @@ None may answer the entry as well, so a function is left out that, beside any fu
 
 * has the same name, or one that only a dot or a capital letter tells apart,
 * has a likeness of ``TOO_ALIKE`` or more,
-* comes from elsewhere (another name before the dot, or none) and is named after the same thing: the names
-  share a word that is no general one such as ``get`` or ``book``.
+* is named after the same thing: the names share a word that is no general one such as ``get`` or ``book``,
+  unless an entry offers both together, which tells them apart on purpose.
 
 Of 5,827 pairs in ``core`` of a right and a wrong function that people offered side by side, 98 % are less
 alike than that, so the limit loses few.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
@@ -135,29 +135,30 @@ class PressureMaterial:
         ratings = [pool.rate(doc) for doc in own]
         nearest = {place: min(each.get(place, _FAR) for each in ratings) for place in set().union(*ratings)}
         too_alike = {place for each in ratings for place, of in each.items() if of.alike >= TOO_ALIKE}
-        names, things = {_fold_name(doc.name) for doc in own}, set[tuple[str, str]]()
-        for doc in own:
-            things |= {(word, _find_origin(doc.name)) for word in _find_things(doc.name)}
         draws = [_draw(entry.key, doc.name) for doc in pool.docs]
         for place in sorted(range(len(draws)), key=lambda place: (*nearest.get(place, _FAR), draws[place])):
             doc = pool.docs[place]
-            origin, own_things = _find_origin(doc.name), _find_things(doc.name)
-            is_elsewhere = any(word in own_things and (not origin or origin != of) for word, of in things)
-            if place not in too_alike and not is_elsewhere and _fold_name(doc.name) not in names:
+            if place not in too_alike and not any(pool.may_do_the_same(doc, each) for each in own):
                 yield doc
 
     @cached_property
     def _pools(self) -> dict[Language, _Functions]:
         """The functions of all entries of the suites, by language; of equal names the first."""
         docs: dict[Language, dict[str, FunctionDoc]] = {language: {} for language in Language}
+        offers: set[frozenset[str]] = set()
         for suite in self.suites:
             for category in suite.categories:
                 if category.group is Group.SERVER or category.varies_others:
                     continue
                 for entry in suite.load(category):
+                    offers.add(frozenset(_fold_name(doc.name) for doc in entry.functions))
                     for doc in entry.functions:
                         docs[category.language].setdefault(_fold_name(doc.name), doc)
-        return {language: _Functions(tuple(each.values())) for language, each in docs.items()}
+        together: dict[str, set[str]] = {}
+        for offer in offers:
+            for name in offer:
+                together.setdefault(name, set()).update(offer)
+        return {language: _Functions(tuple(each.values()), together) for language, each in docs.items()}
 
     def _add_turns(self, entry: Entry, pressed: Entry, percent: int) -> Entry | None:
         if entry.category.group is Group.COMPLEX or not entry.turns or not entry.turns[0]:
@@ -196,8 +197,10 @@ _FAR = _Rating(1.0, 0.0)
 class _Functions:
     """Functions that entries can be offered, and how near they are to others."""
 
-    def __init__(self, docs: Sequence[FunctionDoc]) -> None:
+    def __init__(self, docs: Sequence[FunctionDoc], together: Mapping[str, Set[str]]) -> None:
+        """Take functions, and for each name those that are offered beside it in some entry."""
         self.docs = docs
+        self._together = together
         self._tokens = [_count_words(doc) for doc in docs]
         self._places: dict[tuple[str, int], list[int]] = {}
         for place, tokens in enumerate(self._tokens):
@@ -226,6 +229,14 @@ class _Functions:
             }
         return self._rated[key]
 
+    def may_do_the_same(self, doc: FunctionDoc, own: FunctionDoc) -> bool:
+        """Tell whether a function may do what another one does, by their names."""
+        name, own_name = _fold_name(doc.name), _fold_name(own.name)
+        if name == own_name:
+            return True
+        are_told_apart = name in self._together.get(own_name, ())
+        return not are_told_apart and not _find_things(doc.name).isdisjoint(_find_things(own.name))
+
     def _weigh(self, tokens: Iterable[tuple[str, int]]) -> float:
         """Add up the weights of words, which are higher the fewer functions have them."""
         return sum(log(1 + len(self.docs) / (1 + len(self._places.get(token, ())))) for token in tokens)
@@ -248,11 +259,6 @@ def _split_capitals(name: str) -> str:
 @lru_cache(8192)
 def _fold_name(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
-
-
-@lru_cache(8192)
-def _find_origin(name: str) -> str:
-    return name.rpartition(".")[0].lower()
 
 
 @lru_cache(8192)

@@ -124,8 +124,11 @@ def test_no_distractor_does_the_same() -> None:
     assert not {"start_timer", "timers.start", "lab.start_timer"} & (offered - own)
     move = next(entry for entry in load("multiple") if entry.find_function("clinic.reschedule_appointment"))
     offered = {doc.name for doc in next(press([move], "distractors:128")).functions}
-    assert "clinic.book" in offered
-    assert "clinic.move" not in offered - {doc.name for doc in move.functions}
+    assert not {"clinic.move", "clinic.book"} & offered, "no entry offers them beside each other"
+    hold = next(
+        entry for entry in load("live_parallel") if [d.name for d in entry.functions] == ["parcels.hold"]
+    )
+    assert "parcels.refuse" in {doc.name for doc in next(press([hold], "distractors:8")).functions}
 
 
 def test_limit_of_likeness_loses_few_functions() -> None:
