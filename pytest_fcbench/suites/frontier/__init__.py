@@ -42,11 +42,10 @@ def open_suite(cache: Path) -> Suite:
 
 @cache  # the files of the package do not change, and a process may hold several runs
 def _load(category: Category) -> tuple[Entry, ...]:
-    return core.load_or_read(category, _FOLDER, lambda: _read_entries(category))
+    def read() -> tuple[Entry, ...]:
+        if category == _WITHHOLDING:
+            return tuple(derive_multi_turn(category.name, _load(CATEGORIES["multi_turn_base"])))
+        path = _FOLDER / f"{category.name}.json"
+        return entry_files.make_entries(Field(read_yaml(path), path), NAME, category, core.make_world())
 
-
-def _read_entries(category: Category) -> tuple[Entry, ...]:
-    if category == _WITHHOLDING:
-        return tuple(derive_multi_turn(category.name, _load(CATEGORIES["multi_turn_base"])))
-    path = _FOLDER / f"{category.name}.json"
-    return entry_files.make_entries(Field(read_yaml(path), path), NAME, category, core.make_world())
+    return core.load_or_read(category, _FOLDER, read)
