@@ -46,6 +46,7 @@ class Unwritable(ValueError):  # noqa: N818 - a syntax's "no", not a fault of ou
 
 
 _WHITE_SPACE = re.compile(r"\s*")
+_LINE_END = r"(?:\r?\n)?"
 _DIGITS = re.compile(r"\d+")
 _OPENING_BRACE = re.compile(r"\{")
 _NOT_IN_NAMES = re.compile(r"[\n\[\]{}\"'<>]")
@@ -451,9 +452,9 @@ def _compile_part(literal: str, before: list[str], after: list[str]) -> re.Patte
     """Compile a fixed part; beside a value its line end is one at most, since more belong to the value."""
     start = end = ""
     if before == ["value"] and literal.startswith("\n"):
-        start, literal = "\n?", literal[1:]
+        start, literal = _LINE_END, literal[1:]
     if after == ["value"] and literal.endswith("\n"):
-        end, literal = "\n?", literal[:-1]
+        end, literal = _LINE_END, literal[:-1]
     return re.compile(start + _compile_literal(literal).pattern + end)
 
 

@@ -161,6 +161,20 @@ def test_broken_calls_are_undecodable(name: str, text: str) -> None:
         NATIVE_SYNTAXES[name].read_calls(text)
 
 
+@each_case("name", NATIVE_SYNTAXES)
+def test_line_ends_of_windows_are_no_part_of_values(name: str) -> None:
+    syntax = NATIVE_SYNTAXES[name]
+    written = syntax.write_calls(TWO_CALLS[: syntax.most])
+    compare(syntax.read_calls(written.replace("\n", "\r\n")), syntax.read_calls(written))
+
+
+def test_words_stand_before_the_separator_of_a_message() -> None:
+    call = '<|message_sep|>\n\nfunction call<|role_sep|>\n{"name": "f", "arguments": {"a": "b"}}'
+    for text in (f"I look.{call}", call, call.removeprefix("<|message_sep|>\n\n")):
+        words, calls, rest = NATIVE_SYNTAXES["gigachat3"].split_text(text)
+        assert (words, calls, rest) == ("I look." * text.startswith("I"), (Call("f", {"a": "b"}),), "")
+
+
 @given(st.sampled_from([*NATIVE_SYNTAXES.values()]), st.data())
 def test_any_text_is_read_or_refused(syntax: NativeSyntax, data: st.DataObject) -> None:
     written = syntax.write_calls(TWO_CALLS[: syntax.most])
