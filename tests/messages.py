@@ -43,7 +43,7 @@ FIXED: Mapping[str, str] = {
     "tools/authoring/question_wording.py": "prompts of the model that words questions",
     "models/baselines/lexical.py": "answers of a baseline",
     "kinds/answers/kind.py": "answers of a baseline",
-    "models/baselines/replay.py": "texts of official result files",
+    "models/baselines/result_rows.py": "texts of official result files",
     "scorecard/aggregate/golden_paths.py": "words of parameters",
     "scorecard/aggregate/intervals.py": "names of methods, which scorecards hold",
     "present/html/templates.py": "a policy of browsers",

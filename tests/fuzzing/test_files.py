@@ -27,7 +27,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.entry_files import read_entries as read_entries
 from pytest_fcbench.models.baselines import replay, scripted
-from pytest_fcbench.models.baselines.replay import read_turns
+from pytest_fcbench.models.baselines.result_rows import read_turns
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.scorecard import scorecard_files as scorecards
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
-from pytest_fcbench.models.baselines.replay import (
+from pytest_fcbench.models.baselines.result_rows import (
     find_result_path,
     read_turns,
     select_judged_text,

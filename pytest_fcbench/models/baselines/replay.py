@@ -2,19 +2,12 @@
 
 Official files (``BFCL_v4_<category>_result.json``, JSON lines) answer entries of the suite ``bfcl``.
 Their mode and syntax are guessed from the results as a whole.
-
-A row of such a file is ``{id, result, input_token_count, output_token_count, latency}``, with
-``reasoning_content`` where there is one. The result is text, or a list of ``{name: arguments}`` and text
-parts. In a multi-turn row it, the counts and the reasoning are lists of turns, each a list of steps.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, read_answer
@@ -27,27 +20,25 @@ from pytest_fcbench.codecs.decoders.registry import (
 )
 from pytest_fcbench.codecs.decoders.syntax import Calls
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry, Group
+from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.text import read_reply_text
-from pytest_fcbench.domain.transcript import (
-    WEBS,
-    AskModel,
-    Completion,
-    Fault,
-    Party,
-    Transcript,
-    Turns,
-    completion_to_json,
-    part_from_json,
-)
+from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
+from pytest_fcbench.models.baselines.result_rows import read_turns
 from pytest_fcbench.models.official_models import find_folder_family
 from pytest_fcbench.models.provider import Chosen, Provider, RecordedSettings, choose_manner, find_file
-from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import restore_completion
+
+_NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
+"""A stand-in for answers of the web, which official files leave out; no verdict depends on it."""
+_DOTTED_SHARE = 0.02
+"""With more calls whose name has a dot, the model was shown dotted names. Of real models that saw such names,
+12 to 42 % of calls have one; of the others at most 0.1 %."""
+_RENAMED = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
+"""The categories that had other names until version 3 of the leaderboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +104,6 @@ class ReplayModel:
         return completion if goes_on else replace(completion, fault=Fault.OTHER_TURNS)
 
 
-_NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
-"""A stand-in for answers of the web, which official files leave out; no verdict depends on it."""
-
-
 def load(path: Path) -> ReplayModel:
     """Read all results below a folder, or one file. Raises ``UsageError`` with file and line."""
     if path.is_file() and not path.name.endswith("_result.json"):
@@ -127,6 +114,19 @@ def load(path: Path) -> ReplayModel:
             f"replay:{path}: there is no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
+    answers, repeats = _read_files(files)
+    recorded_settings, reading_notes = _recognise_manner(path, answers)
+    notes = list(reading_notes)
+    if repeats:
+        notes.append(
+            "entries with more than one result in a file, of which the last one counts: "
+            f"{len(repeats):,} ({', '.join(repeats[:3])}{', ...' if len(repeats) > 3 else ''})"
+        )
+    return ReplayModel(path, answers, recorded_settings, notes=tuple(notes), from_results=True)
+
+
+def _read_files(files: Sequence[Path]) -> tuple[dict[str, Turns], list[str]]:
+    """Read result files; return answers by entry key, and the keys that a file answers again."""
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
     repeats: list[str] = []
@@ -135,7 +135,7 @@ def load(path: Path) -> ReplayModel:
             if not line.strip():
                 continue
             try:
-                # As of an endpoint, what is deep in it is left out.
+                # What is nested too deeply is left out, as in replies of an endpoint.
                 row: object = read_reply_text(line)
             except (ValueError, RecursionError) as error:
                 raise UsageError(f"{file}:{number}: not JSON: {error}") from None
@@ -149,30 +149,17 @@ def load(path: Path) -> ReplayModel:
                     f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
                 )
             answers[key], origin[key] = read_turns(row), file
-    recorded_settings, reading_notes = _recognise_manner(path, answers)
-    notes = list(reading_notes)
-    if repeats:
-        notes.append(
-            "entries with more than one result in a file, of which the last one counts: "
-            f"{len(repeats):,} ({', '.join(repeats[:3])}{', ...' if len(repeats) > 3 else ''})"
-        )
-    return ReplayModel(path, answers, recorded_settings, notes=tuple(notes), from_results=True)
-
-
-_DOTTED_SHARE = 0.02
-"""The share of calls with a dot in their name from which on dotted names were shown: of real models that saw
-them, 12 to 42 % of calls have one, of the others 0.1 % at most."""
+    return answers, repeats
 
 
 def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[RecordedSettings, list[str]]:
-    """Recognise mode, syntax and names of answers: by the folder's name, else by their look; with notes."""
+    """Recognise mode, syntax and names by the folder's name, else by the answers; return notes, too."""
     if folder_family := find_folder_family(path.name):
         model, family = folder_family
-        family_notes = [f"answers are read as those of {model} ({family.syntax}, {family.names} names)"]
-        plain = family.syntax in DEFAULT_SYNTAX.values()
-        return RecordedSettings(
-            answers.keys(), family.mode, family.syntax, family.names
-        ), [] if plain else family_notes
+        manner = RecordedSettings(answers.keys(), family.mode, family.syntax, family.names)
+        if family.syntax in DEFAULT_SYNTAX.values():
+            return manner, []
+        return manner, [f"answers are read as those of {model} ({family.syntax}, {family.names} names)"]
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax, names = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT], None
     # A single tool call settles it: a row of prompting mode has text only.
@@ -196,10 +183,6 @@ def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorde
             "and --fcbench-names say otherwise"
         )
     return RecordedSettings(answers.keys(), mode, syntax, names), notes
-
-
-_RENAMED = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
-"""The categories that had other names until version 3 of the leaderboard."""
 
 
 def _rename_to_today(entry_id: str) -> str:
@@ -263,148 +246,3 @@ PROVIDER = Provider(
     needs_network=False,
     answers_questions=False,
 )
-
-
-# The official generator writes it as the result of an entry for which a call failed.
-_ERROR = "Error during inference:"
-_OVERFLOW = re.compile(
-    r"context length|context ?window|maximum context|context_length_exceeded", re.IGNORECASE
-)
-
-
-def find_result_path(category: Category, kind: str = "result") -> Path:
-    """Return the path of a category's results, or of its scores (``kind``), within a model's folder."""
-    # Officially each kind of memory has a folder of its own.
-    in_memory = category.name in SELECTIONS["memory"]
-    folders = ("memory", category.name.removeprefix("memory_")) if in_memory else ()
-    return Path(category.group, *folders, f"BFCL_v4_{category.name}_{kind}.json")
-
-
-_VENDOR_KEYS = ({"tool_name", "parameters"}, {"name", "arguments"})
-_MANY_TURNS = "multi_turn"
-"""The beginning of the ids of conversations that are judged by states."""
-_PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
-
-
-def read_turns(row: Mapping[str, object]) -> Turns:
-    """Return the completions of a row by turn and step."""
-    result = row["result"]
-    if not isinstance(result, list) or not result:
-        return ((_read_step(row),),)
-    if str(row.get("id")).startswith(_MANY_TURNS) and all(isinstance(turn, str) for turn in result):
-        # Official: the characters of a text are taken for its steps, none of which is a call.
-        return tuple((Completion(text=turn, in_parts=True),) for turn in result)
-    if not all(isinstance(turn, list) for turn in result):
-        return ((_read_step(row),),)
-    return tuple(
-        tuple(
-            _read_step({key: _find_element(_find_element(row.get(key), turn), step) for key in _PER_STEP})
-            for step in range(len(steps))
-        )
-        for turn, steps in enumerate(result)
-    )
-
-
-def _find_element(value: object, index: int) -> object:
-    return value[index] if isinstance(value, list) and index < len(value) else None
-
-
-def _read_step(row: Mapping[str, object]) -> Completion:
-    """Read the completion of a step. Counts of any other shape than a number are unknown."""
-    result = row["result"]
-    text, tool_calls, fault = None, None, None
-    if isinstance(result, list):
-        # Objects of vendors with a key for the name stay as they are: which key that is, the syntax knows.
-        tool_calls = tuple(
-            json.dumps(item)
-            if isinstance(item, dict) and any(keys <= item.keys() for keys in _VENDOR_KEYS)
-            else part_from_json(item)
-            for item in result
-        )
-    elif isinstance(result, str):
-        text = result
-        if text.startswith(_ERROR):
-            known_fault = Fault.OVERFLOW if _OVERFLOW.search(text) else diagnose_failure(200, text).fault
-            fault = known_fault or Fault.INFERENCE_ERROR
-    elif result is not None:
-        text = json.dumps(result)
-    reasoning = row.get("reasoning_content")
-    return Completion(
-        text=text,
-        tool_calls=tool_calls,
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        input_tokens=_read_count(row.get("input_token_count")),
-        output_tokens=_read_count(row.get("output_token_count")),
-        latency_s=_read_number(row.get("latency")),
-        fault=fault,
-    )
-
-
-def select_judged_text(transcript: Transcript) -> Turns:
-    """Return completions as rows store them: without tool calls where calls are written as text."""
-    if transcript.prompting.syntax == "tool_calls":
-        return transcript.answers
-    return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
-
-
-def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
-    """Write the row of an entry's completions; unknown values are left out.
-
-    The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
-    beside tool calls, nor ids of tool calls.
-    """
-    if turns[-1][-1].fault is Fault.OTHER_TURNS:
-        # So that the row has another number of turns than the entry again: one less, or an empty one more.
-        whole = replace(turns[-1][-1], fault=None)
-        turns = turns[:-1] if whole == Completion(text="") else (*turns[:-1], (*turns[-1][:-1], whole), ())
-    steps: list[list[Mapping[str, object]]] = []
-    for turn in turns:
-        steps.append([])
-        for completion in turn:
-            text, calls = completion.text, completion_to_json(completion)["tool_calls"]
-            if completion.fault and not (text or "").startswith(_ERROR):
-                text = f"{_ERROR} {text}"
-            steps[-1].append(
-                {
-                    "result": text if calls is None else calls,
-                    "input_token_count": completion.input_tokens,
-                    "output_token_count": completion.output_tokens,
-                    "latency": completion.latency_s,
-                    "reasoning_content": completion.reasoning,
-                }
-            )
-    row: dict[str, object] = {"id": entry.id}
-    for name in _PER_STEP:
-        values = [[step[name] for step in turn_steps] for turn_steps in steps]
-        if entry.category.single_turn or (turns[-1] and turns[-1][-1].fault):
-            value = values[-1][-1]
-            is_known = value is not None or name == "result"
-        else:
-            value = [_join_text(turn, parts) for turn, parts in zip(turns, values, strict=True)]
-            is_known = name == "result" or any(part is not None for parts in values for part in parts)
-        if is_known:
-            row[name] = value
-    return row
-
-
-def _join_text(turn: Sequence[Completion], values: list[object]) -> object:
-    """Return the values of a turn's steps; the text of a turn that was a text is not put into a list."""
-    return values[0] if len(turn) == 1 and turn[0].in_parts and values[0] is not None else values
-
-
-def _read_number(value: object) -> float | None:
-    """Return a finite number, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        # JSON can have a whole number that is too large for a float.
-        return None
-    return number if isfinite(number) else None
-
-
-def _read_count(value: object) -> int | None:
-    """Return a number cut to a whole one, None for anything else."""
-    number = _read_number(value)
-    return None if number is None else int(number)
