@@ -62,7 +62,7 @@ def test_pages_and_comparisons_show_the_curve(project: Project) -> None:
     key = next(key for key in project.records("one.json") if key.endswith("+distractors=8"))
     shown = project.fcbench("run", "show", key, "--scorecard=one.json").stdout
     assert key in shown
-    assert "accepted" in shown
+    assert "corrected" in shown
 
 
 def test_trials_samples_and_single_entries_keep_the_levels_of_an_entry_together(project: Project) -> None:
