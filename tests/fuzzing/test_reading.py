@@ -208,7 +208,7 @@ def test_arithmetic_has_a_value_of_bounded_size_or_is_unreadable(value: str, syn
 def test_any_answer_is_carried_out_as_text(completion: Completion, syntax: str) -> None:
     assert all(isinstance(text, str) for text in list_calls_to_make(completion, syntax))
     reading = read_official(completion, syntax, Language.PYTHON)
-    if isinstance(reading, Calls) and (reader := SYNTAXES[syntax]) and not reader.carried_out:
+    if isinstance(reading, Calls) and (reader := SYNTAXES[syntax]) and not reader.execution_reader:
         with suppress(Undecodable):
             assert len(read_call_texts(completion, syntax)) == len(reading.calls)
 

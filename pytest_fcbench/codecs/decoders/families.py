@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders import tagged_families
+from pytest_fcbench.codecs.decoders import functiongemma, tagged_families
 from pytest_fcbench.codecs.decoders.python import evaluate_text, read_unwrapped
 from pytest_fcbench.codecs.decoders.syntax import (
     Syntax,
@@ -89,7 +89,7 @@ def refuse_to_carry_out(text: str) -> tuple[str, ...]:
     raise Undecodable("the official reader of calls to carry out fails for every text")
 
 
-GORILLA = replace(read_unwrapped(lambda text: f"[{text}]", Mode.FC), carried_out=refuse_to_carry_out)
+GORILLA = replace(read_unwrapped(lambda text: f"[{text}]", Mode.FC), execution_reader=refuse_to_carry_out)
 """Calls of Gorilla OpenFunctions: calls without brackets around them. Official: ``GorillaHandler``.
 
 Officially nothing can be carried out: ``decode_execute`` hands its parser another argument as the language.
@@ -120,7 +120,7 @@ HAMMER = read_json_calls(
     parse_hammer,
     lambda text: text.replace("```", "").strip().startswith('[{"name"') and text.startswith("```"),
     write=write_spaced,
-    carried_out=read_hammer_texts,
+    execution_reader=read_hammer_texts,
 )
 """Calls of Hammer 2.1: a JSON list of objects with ``name`` and ``arguments``, fenced.
 
@@ -181,7 +181,7 @@ def read_think_agent_texts(text: str) -> tuple[str, ...]:
     return ()
 
 
-THINK_AGENT = read_json_calls(parse_think_agent, carried_out=read_think_agent_texts)
+THINK_AGENT = read_json_calls(parse_think_agent, execution_reader=read_think_agent_texts)
 """Calls of ThinkAgent: a JSON list behind ``</think>``, single quotes read as double ones.
 
 Official: ``ThinkAgentHandler``. Its reader of calls to carry out fails for every call.
@@ -219,7 +219,7 @@ Official: ``xLAMHandler`` of versions 1 to 3 (``XLAM``); ``SalesforceLlamaHandle
 
 FAMILY_SYNTAXES: Mapping[str, Syntax] = {
     name.lower(): value
-    for name, value in sorted((vars(tagged_families) | globals()).items())
+    for name, value in sorted((vars(tagged_families) | vars(functiongemma) | globals()).items())
     if isinstance(value, Syntax)
 }
-"""The syntaxes of families: the constants of both modules by their names in small letters."""
+"""The syntaxes of families: the constants of these modules by their names in small letters."""

@@ -360,14 +360,14 @@ PYTHON = Syntax(
     Mode.PROMPT,
     dict(zip(_LANGUAGES, (parse_official, java.parse_official, javascript.parse_official), strict=True)),
     dict(zip(_LANGUAGES, (parse_corrected, java.parse_corrected, javascript.parse_corrected), strict=True)),
-    looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
+    is_read_in=lambda text: text.startswith("[") and not text.startswith('[{"'),
 )
 
 
 def read_unwrapped(
     unwrap: Callable[[str], str | None],
     mode: Mode = Mode.PROMPT,
-    looks_so: Callable[[str], bool] | None = None,
+    is_read_in: Callable[[str], bool] | None = None,
 ) -> Syntax:
     """Return the syntax of calls that ``unwrap`` finds in a text; where it returns None, there is none."""
     return replace(
@@ -375,7 +375,7 @@ def read_unwrapped(
         mode=mode,
         official=_unwrap_first(PYTHON.official, unwrap),
         corrected=_unwrap_first(PYTHON.corrected, unwrap),
-        looks_so=looks_so,
+        is_read_in=is_read_in,
     )
 
 

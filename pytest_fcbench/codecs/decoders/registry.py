@@ -95,9 +95,9 @@ def find_writer(name: str) -> NativeSyntax | None:
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
     """Return the syntax of most of these texts by their look, or None."""
-    looks = {name: syntax.looks_so for name, syntax in SYNTAXES.items() if syntax and syntax.looks_so}
+    looks = {name: syntax.is_read_in for name, syntax in SYNTAXES.items() if syntax and syntax.is_read_in}
     looks |= {name: syntax.is_read_in for name, syntax in NATIVE_SYNTAXES.items() if name not in SYNTAXES}
-    counts = {name: sum(map(looks_so, map(str.strip, texts))) for name, looks_so in looks.items()}
+    counts = {name: sum(map(is_read_in, map(str.strip, texts))) for name, is_read_in in looks.items()}
     # A tie goes to a syntax of a model's own: a list of Python calls may also occur in prose.
     most = max(counts, key=lambda name: (counts[name], name != "python"))
     return most if counts[most] else None
@@ -359,10 +359,10 @@ def read_call_texts(completion: Completion, syntax: str) -> tuple[str, ...]:
     reader = SYNTAXES[syntax]
     try:
         with refuse_faults():
-            if reader and reader.carried_out and completion.text is not None and not completion.in_parts:
-                return reader.carried_out(completion.text)
-            if reader and reader.carried_out_parts and completion.tool_calls:
-                return reader.carried_out_parts(completion.tool_calls)
+            if reader and reader.execution_reader and completion.text is not None and not completion.in_parts:
+                return reader.execution_reader(completion.text)
+            if reader and reader.execution_parts_reader and completion.tool_calls:
+                return reader.execution_parts_reader(completion.tool_calls)
             reading = read_official(completion, syntax, Language.PYTHON, is_executed=True)
             if isinstance(reading, Unreadable):
                 raise Undecodable(reading.reason)

@@ -338,16 +338,16 @@ class Syntax:
     mode: Mode
     official: Mapping[Language, TextReader]
     corrected: Mapping[Language, TextReader]
-    looks_so: Callable[[str], bool] | None = None
+    is_read_in: Callable[[str], bool] | None = None
     """A test for the look of this syntax in a stripped text, or None."""
     parts: PartsReader | None = None
     """The official reader of an answer that is a list; None where it is read like any tool calls."""
     write: CallWriter = write_nested
     """The official way to write these calls as Python texts."""
-    carried_out: Callable[[str], tuple[str, ...]] | None = None
+    execution_reader: Callable[[str], tuple[str, ...]] | None = None
     """The official reader of the texts to carry out, where it reads otherwise than ``official``. Raises
     ``Undecodable`` and ``WrongFormat``."""
-    carried_out_parts: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None
+    execution_parts_reader: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None
     """The same for an answer that is a list."""
 
 
@@ -355,21 +355,21 @@ def read_every_language(
     mode: Mode,
     official: TextReader,
     corrected: TextReader,
-    looks_so: Callable[[str], bool] | None = None,
+    is_read_in: Callable[[str], bool] | None = None,
 ) -> Syntax:
     """Return a syntax whose readers are the same for all languages."""
     readers = dict.fromkeys(Language, official), dict.fromkeys(Language, corrected)
-    return Syntax(mode, *readers, looks_so)
+    return Syntax(mode, *readers, is_read_in)
 
 
 def read_json_calls(
     official: TextReader,
-    looks_so: Callable[[str], bool] | None = None,
+    is_read_in: Callable[[str], bool] | None = None,
     *,
     parts: PartsReader | None = None,
     write: CallWriter = write_joined,
-    carried_out: Callable[[str], tuple[str, ...]] | None = None,
-    carried_out_parts: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None,
+    execution_reader: Callable[[str], tuple[str, ...]] | None = None,
+    execution_parts_reader: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None,
 ) -> Syntax:
     """Return the syntax of a model family that writes calls as JSON.
 
@@ -388,9 +388,9 @@ def read_json_calls(
         Mode.FC,
         dict.fromkeys(Language, official),
         dict.fromkeys(Language, read_leniently),
-        looks_so=looks_so,
+        is_read_in=is_read_in,
         parts=parts,
         write=write,
-        carried_out=carried_out,
-        carried_out_parts=carried_out_parts,
+        execution_reader=execution_reader,
+        execution_parts_reader=execution_parts_reader,
     )

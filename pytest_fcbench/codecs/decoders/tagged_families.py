@@ -38,7 +38,6 @@ from pytest_fcbench.codecs.decoders.syntax import (
     write_nested,
     write_spaced,
 )
-from pytest_fcbench.codecs.decoders.syntax_trees import convert_number
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call, ToolCall, drop_official_reasoning
@@ -62,7 +61,7 @@ def parse_tagged(text: str) -> tuple[Call, ...]:
     try:
         return read_named_calls(values)
     except WrongFormat as error:
-        # Official: arguments that are no object end the reader before anybody looks at their form.
+        # Official: arguments that are no object end the reader before their form is checked.
         raise Undecodable(str(error)) from None
 
 
@@ -70,12 +69,13 @@ QWEN = read_json_calls(
     lambda text: parse_tagged(drop_official_reasoning(text)),
     lambda text: bool(_TAGGED_OPENING.search(text)),
 )
-GRANITE_4 = read_json_calls(parse_tagged)
 """Calls of Qwen and its kin: JSON objects, each between a ``<tool_call>`` and a ``</tool_call>`` line.
 
-Official: ``QwenFCHandler``, ``NanbeigeFCHandler``, ``PelicanVLFCHandler`` (``QWEN``, which reads behind the
-reasoning) and ``Granite4FCHandler`` (``GRANITE_4``). What is no JSON between the lines is left out.
+Official: ``QwenFCHandler``, ``NanbeigeFCHandler``, ``PelicanVLFCHandler``, which read behind the reasoning.
+What is no JSON between the lines is left out.
 """
+GRANITE_4 = read_json_calls(parse_tagged)
+"""Calls of Granite 4, written as those of Qwen, but without reasoning. Official: ``Granite4FCHandler``."""
 
 
 def decode_lists(texts: Iterable[str]) -> list[object]:
@@ -99,7 +99,7 @@ def decode_lists(texts: Iterable[str]) -> list[object]:
 def read_plain_calls(values: Sequence[object]) -> tuple[Call, ...]:
     """Read objects that have a name and arguments and nothing else.
 
-    Raises ``Undecodable`` where there is none or one is different, and ``WrongFormat``.
+    Raises ``Undecodable`` where there is no object or one has other members, and ``WrongFormat``.
     """
     if not values or any(
         not isinstance(value, dict) or value.keys() != {"name", "arguments"} for value in values
@@ -210,13 +210,11 @@ def parse_granite_3(text: str) -> tuple[Call, ...]:
 
 
 GRANITE_20B = read_json_calls(
-    parse_granite_20b, lambda text: text.startswith(_GRANITE_TAG), carried_out=read_granite_texts
+    parse_granite_20b, lambda text: text.startswith(_GRANITE_TAG), execution_reader=read_granite_texts
 )
+"""Calls of Granite 20B: ``<function_call>`` before each. Official: ``GraniteFunctionCallingHandler``."""
 GRANITE_3 = read_json_calls(parse_granite_3, parts=read_calls_only)
-"""Calls of Granite: ``<function_call>`` before each (``GRANITE_20B``), or a tagged list (``GRANITE_3``).
-
-Official: ``GraniteFunctionCallingHandler`` and ``Granite3FCHandler``.
-"""
+"""Calls of Granite 3: a tagged JSON list. Official: ``Granite3FCHandler``."""
 
 
 def parse_hermes(text: str) -> tuple[Call, ...]:
@@ -251,7 +249,7 @@ another way, see ``QWEN``.
 
 
 _MINICPM_START, _MINICPM_END = "<|tool_call_start|>", "<|tool_call_end|>"
-_MINICPM_LOOK = re.compile(re.escape(_MINICPM_START) + r"(?!\s*\[)")
+_MINICPM_OPENING = re.compile(re.escape(_MINICPM_START) + r"(?!\s*\[)")
 _THOUGHT_START, _THOUGHT_END = "<|thought_start|>", "<|thought_end|>"
 
 
@@ -296,9 +294,9 @@ def _select_behind(mark: str, text: str) -> str:
 
 MINICPM = read_json_calls(
     parse_minicpm,
-    lambda text: bool(_MINICPM_LOOK.search(text)) or text.startswith(_THOUGHT_START),
+    lambda text: bool(_MINICPM_OPENING.search(text)) or text.startswith(_THOUGHT_START),
     write=write_spaced,
-    carried_out=read_minicpm_texts,
+    execution_reader=read_minicpm_texts,
 )
 """Calls of MiniCPM 3: Python statements between ``<|tool_call_start|>`` and ``<|tool_call_end|>``, fenced.
 
@@ -308,7 +306,7 @@ format and not unreadable; to carry out it has none.
 
 
 _MINING_OPENING, _MINING_CLOSING = "<tool_calls>\n", "\n</tool_calls>"
-_MINING_LOOK = re.compile(_MINING_OPENING + r"\s*[\[{]")
+_MINING_LIST = re.compile(_MINING_OPENING + r"\s*[\[{]")
 
 
 def parse_mining(text: str) -> tuple[Call, ...]:
@@ -340,18 +338,18 @@ def read_mining_objects(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
 
 
 def read_mining_object_texts(parts: Sequence[ToolCall | str]) -> tuple[str, ...]:
-    """Read the calls to carry out: of a call of the interface nothing is found, and nothing is called."""
+    """Read the calls to carry out; calls of the interface are not among them."""
     objects = [{} if isinstance(part, ToolCall) else from_json(part) for part in parts]
     return write_lenient_calls(objects)
 
 
 MINING = read_json_calls(
     parse_mining,
-    lambda text: bool(_MINING_LOOK.search(text)),
+    lambda text: bool(_MINING_LIST.search(text)),
     parts=read_mining_objects,
     write=write_spaced,
-    carried_out=read_mining_texts,
-    carried_out_parts=read_mining_object_texts,
+    execution_reader=read_mining_texts,
+    execution_parts_reader=read_mining_object_texts,
 )
 """Calls of xiaoming and DM-Cito: a JSON list between ``<tool_calls>`` lines. Official: ``MiningHandler``."""
 
@@ -362,7 +360,7 @@ def find_nemotron_calls(text: str) -> str | None:
     return None if place is None else text[slice(*place)]
 
 
-NEMOTRON = read_unwrapped(find_nemotron_calls, looks_so=lambda text: OPENING in text)
+NEMOTRON = read_unwrapped(find_nemotron_calls, is_read_in=lambda text: OPENING in text)
 """Calls of Nemotron Ultra: Python between ``<TOOLCALL>`` and ``</TOOLCALL>``. Official: ``NemotronHandler``.
 
 A text without these tags is officially an answer that calls nothing.
@@ -400,105 +398,6 @@ def parse_phi(text: str) -> tuple[Call, ...]:
 
 
 PHI = read_json_calls(parse_phi, lambda text: _PHI_OPENING in text, parts=read_calls_only)
-PHI_PYTHON = replace(read_unwrapped(drop_spaces_and_fence_start), carried_out=read_phi_texts)
-"""Calls of Phi: Python behind the beginning of a fence (``PHI_PYTHON``), or tagged JSON (``PHI``).
-
-Official: ``PhiHandler`` and ``PhiFCHandler``.
-"""
-
-
-_GEMMA_START, _GEMMA_END = "<start_function_call>", "<end_function_call>"
-_GEMMA_PREFIX = "call:"
-_PIECE = re.compile(r"<escape>(?P<text>.*?)<escape>|(?P<open><escape>.*)|(?P<mark>[{}\[\]:,])", re.DOTALL)
-_GEMMA_WORDS = {"null": None, "true": True, "false": False}
-_DEEPEST = 200
-"""The official parser knows no limit; what is nested deeper could not be compared."""
-
-
-def parse_functiongemma(text: str) -> tuple[Call, ...]:
-    """Read every call of a text. Raises ``Undecodable`` for what is nested too deeply."""
-    calls = []
-    for piece in find_all_between(text, _GEMMA_START, _GEMMA_END):
-        if (call_text := piece.strip()).startswith(_GEMMA_PREFIX):
-            name, brace, rest = call_text.removeprefix(_GEMMA_PREFIX).partition("{")
-            calls.append(Call(name.strip(), _GemmaArguments().read(brace + rest) if brace else {}))
-    return tuple(calls)
-
-
-class _GemmaArguments:
-    """Reads the arguments of one call piece by piece, with the order of steps of the official parser."""
-
-    def __init__(self) -> None:
-        self._root: list[object] = []
-        self._open: list[list[object] | dict[str, object]] = [self._root]
-        """The lists and objects around the place that is read."""
-        self._keys: list[str | None] = []
-        """The key whose value is next, one for each object that was opened."""
-        self._last: object = None
-        """A value that had no key in its object: the key, if a colon follows."""
-
-    def read(self, text: str) -> dict[str, object]:
-        """Return the object at the beginning of a text."""
-        at = 0
-        for piece in _PIECE.finditer(text):
-            self._add_word(text[at : piece.start()])
-            at = piece.end()
-            if mark := piece["mark"]:
-                self._follow(mark)
-            else:
-                self._add(piece["text"] if piece["open"] is None else piece["open"])
-        self._add_word(text[at:])
-        return self._root[0] if self._root and isinstance(self._root[0], dict) else {}
-
-    def _follow(self, mark: str) -> None:
-        match mark:
-            case "{":
-                members: dict[str, object] = {}
-                self._enter(members)
-                self._keys.append(None)
-            case "[":
-                self._enter([])
-            case "}" | "]":
-                # Official: the kinds of brackets are not compared.
-                if len(self._open) > 1:
-                    self._open.pop()
-                    if mark == "}" and self._keys:
-                        self._keys.pop()
-                self._last = None
-            case ":":
-                key, self._last = self._last, None
-                if key is not None and self._keys and isinstance(self._open[-1], dict):
-                    self._keys[-1] = str(key)
-            case _:
-                self._last = None
-
-    def _enter(self, value: list[object] | dict[str, object]) -> None:
-        if len(self._open) > _DEEPEST:
-            raise Undecodable("the arguments are nested too deeply")
-        self._add(value)
-        self._open.append(value)
-        self._last = None
-
-    def _add_word(self, text: str) -> None:
-        if word := text.strip():
-            self._add(
-                _GEMMA_WORDS[word] if word in _GEMMA_WORDS else convert_number(word, (int, float), word)
-            )
-
-    def _add(self, value: object) -> None:
-        innermost = self._open[-1]
-        if isinstance(innermost, list):
-            innermost.append(value)
-        elif (key := self._keys[-1] if self._keys else None) is not None:
-            innermost[key] = value
-            self._keys[-1] = None
-        else:
-            self._last = value
-
-
-FUNCTIONGEMMA = read_json_calls(parse_functiongemma, lambda text: _GEMMA_START in text, write=write_spaced)
-"""Calls of FunctionGemma: ``<start_function_call>call:name{key:value}<end_function_call>``.
-
-Official: ``FunctionGemmaHandler``. Texts stand between ``<escape>`` marks; all else is a number, ``true``,
-``false``, ``null`` or a bare text. What stands where nothing can is dropped, so that no text is unreadable.
-"""
+"""Calls of Phi: tagged JSON. Official: ``PhiFCHandler``."""
+PHI_PYTHON = replace(read_unwrapped(drop_spaces_and_fence_start), execution_reader=read_phi_texts)
+"""Calls of Phi in prompt mode: Python behind the beginning of a fence. Official: ``PhiHandler``."""

@@ -589,12 +589,12 @@ def test_where_nothing_can_be_unwrapped_there_are_no_calls(language: Language) -
 def test_an_unwrapped_syntax_is_of_prompting_mode_and_never_guessed() -> None:
     """Unlike plain Python, whose look is known."""
     syntax = read_unwrapped(_unwrap_behind_arrow)
-    assert (syntax.mode, syntax.looks_so) == (Mode.PROMPT, None)
-    assert PYTHON.looks_so
+    assert (syntax.mode, syntax.is_read_in) == (Mode.PROMPT, None)
+    assert PYTHON.is_read_in
 
 
 def test_an_unwrapped_syntax_may_have_a_mode_and_a_look_of_its_own() -> None:
     made = read_unwrapped(_unwrap_behind_arrow, Mode.FC, lambda text: text.startswith("->"))
     assert made.mode is Mode.FC
-    assert made.looks_so
-    assert [made.looks_so(text) for text in ("->f()", "[f()]")] == [True, False]
+    assert made.is_read_in
+    assert [made.is_read_in(text) for text in ("->f()", "[f()]")] == [True, False]

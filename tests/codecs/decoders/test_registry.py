@@ -202,8 +202,8 @@ def put_fault(monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException) 
         official=readers,
         corrected=readers,
         parts=known.parts and fail,
-        carried_out=known.carried_out and fail,
-        carried_out_parts=known.carried_out_parts and fail,
+        execution_reader=known.execution_reader and fail,
+        execution_parts_reader=known.execution_parts_reader and fail,
     )
     monkeypatch.setattr(registry, "SYNTAXES", {name: faulty})
     monkeypatch.setattr(execution_text, "SYNTAXES", {name: faulty})
