@@ -8,14 +8,12 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 
-from pytest_fcbench.cli.options import (
-    load_settings,
-)
+from pytest_fcbench.cli.options import load_settings
 from pytest_fcbench.cli.output import print_json
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
@@ -40,6 +38,7 @@ def parse_age(age: str) -> int:
 
 
 def run_store(arguments: argparse.Namespace) -> int:
+    """Carry out an action on the store of answers."""
     {"size": _print_size, "list": _list_answers, "prune": _prune}[arguments.action](
         arguments, load_settings(arguments)
     )
@@ -77,19 +76,8 @@ def _print_size(arguments: argparse.Namespace, settings: Settings) -> None:
 
 
 def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
-    groups: dict[str, dict[str, list[Kept]]] = {}
     with _open_store(settings) as store:
-        for answer in store.kept(_find_model_id(arguments, settings)):
-            # bfcl:live_simple for bfcl:live_simple_3-1-0-t2; else what stands before the number.
-            suite, _, entry_id = answer.entry.partition(":")
-            category_names = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
-            # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
-            category = (
-                f"{suite}:{max(category_names, key=len)}"
-                if category_names
-                else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", answer.entry)
-            )
-            groups.setdefault(answer.model, {}).setdefault(category, []).append(answer)
+        groups = _group_answers(store.kept(_find_model_id(arguments, settings)))
     if arguments.json:
         print_json(
             {
@@ -102,6 +90,35 @@ def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
         return
     if not groups:
         print(f"{store.path}: no answers" + (f" of {settings.model}" if arguments.model is not None else ""))
+    _print_groups(groups)
+    answers = (answer for categories in groups.values() for group in categories.values() for answer in group)
+    if damaged_ids := [make_printable(answer.entry) for answer in answers if answer.is_damaged]:
+        id_list = ", ".join(damaged_ids[:_MOST_DAMAGED]) + (
+            " ..." if len(damaged_ids) > _MOST_DAMAGED else ""
+        )
+        print(
+            f"damaged answers, which cannot be read: {len(damaged_ids):,} ({id_list}); delete each with "
+            f"'fcbench store prune --entry ID'"
+        )
+
+
+def _group_answers(answers: Iterable[Kept]) -> Mapping[str, Mapping[str, Sequence[Kept]]]:
+    """Group answers by model and category."""
+    groups: dict[str, dict[str, list[Kept]]] = {}
+    for answer in answers:
+        groups.setdefault(answer.model, {}).setdefault(_find_category(answer.entry), []).append(answer)
+    return groups
+
+
+def _find_category(item_id: str) -> str:
+    """Return ``bfcl:live_simple`` for ``bfcl:live_simple_3-1-0-t2``; else the id without its numbers."""
+    suite, _, entry_id = item_id.partition(":")
+    names = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+    # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
+    return f"{suite}:{max(names, key=len)}" if names else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", item_id)
+
+
+def _print_groups(groups: Mapping[str, Mapping[str, Sequence[Kept]]]) -> None:
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
     for model, categories in sorted(groups.items()):
         print(make_printable(model))
@@ -114,15 +131,6 @@ def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
             print(
                 row(make_printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span)
             )
-    answers = (answer for categories in groups.values() for group in categories.values() for answer in group)
-    if damaged_ids := [make_printable(answer.entry) for answer in answers if answer.is_damaged]:
-        id_list = ", ".join(damaged_ids[:_MOST_DAMAGED]) + (
-            " ..." if len(damaged_ids) > _MOST_DAMAGED else ""
-        )
-        print(
-            f"damaged answers, which cannot be read: {len(damaged_ids):,} ({id_list}); delete each with "
-            f"'fcbench store prune --entry ID'"
-        )
 
 
 def _find_model_id(arguments: argparse.Namespace, settings: Settings) -> str | None:
