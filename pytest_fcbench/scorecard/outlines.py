@@ -1,8 +1,8 @@
 """Outlines of Records: all that scores, tables, gates and comparisons look at, without the answers.
 
-A Record of one short answer takes some 5 KB, its outline a tenth. An outline is a Record whose answers say
-only in which ways they are empty, whose verdicts lack their details, and whose calls along a golden path lack
-their values. Whoever shows answers or judges them again needs the whole Record.
+An outline is a Record whose answers hold a stand-in for each text and call, whose verdicts lack their
+details, and whose calls along a golden path lack their values. A Record of one short answer takes some 5 KB,
+its outline a tenth. To show answers or to judge them again takes the whole Record.
 """
 
 from __future__ import annotations
@@ -27,36 +27,37 @@ from pytest_fcbench.scorecard.record import Record, Usage, read_figures
 
 _Shared = TypeVar("_Shared", bound=Hashable)
 
-_SOMETHING = "…"
-"""Stands for a text that is not empty, and for a call."""
-_TOLD = ("right_turns", "turns")
+_STAND_IN = "…"
+"""The stand-in for a text that is not empty, and for calls."""
+_COUNTED_DETAILS = ("right_turns", "turns")
 """The details of a failure that scores count."""
-_ALIKE = (
+_SHARED_MEMBERS = (
     *("suite", "category", "group", "model", "mode", "names", "syntax", "marks", "cluster", "stratum"),
     *("calls", "served", "streams"),
 )
-"""Members that many Records have in common."""
+"""Members that are often equal in many Records."""
 _NO_DETAILS: Mapping[str, object] = MappingProxyType({})
 _NO_PATHS: Mapping[Profile, PathScore] = MappingProxyType({})
 
 
 class Outliner:
-    """Makes outlines of Records; what many of them have in common is one object for all."""
+    """Makes outlines of Records, in which equal values are one object, so that they take little memory."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, Hashable] = {}
+        self._values: dict[Hashable, Hashable] = {}
         self._turns: dict[object, tuple[tuple[Mapping[str, object], ...], ...]] = {}
+        """Outlined answers by their members as pairs, because mappings cannot be keys."""
 
     def outline_record(self, record: Record) -> Record:
         """Return the outline of a Record."""
-        kinds = tuple(tuple(map(_describe_answer, turn)) for turn in record.turns)
-        if kinds not in self._turns:
-            self._turns[kinds] = tuple(tuple(map(dict, turn)) for turn in kinds)
+        members = tuple(tuple(map(_outline_answer, turn)) for turn in record.turns)
+        if members not in self._turns:
+            self._turns[members] = tuple(tuple(map(dict, turn)) for turn in members)
         return replace(
             record,
-            **{name: self._share_value(getattr(record, name)) for name in _ALIKE},
+            **{name: self._share_value(getattr(record, name)) for name in _SHARED_MEMBERS},
             verdicts=self._outline_verdicts(record.verdicts),
-            turns=self._turns[kinds],
+            turns=self._turns[members],
             steps=self._share_value(record.steps) if set(record.steps) == {Usage()} else record.steps,
             # Nothing of searches and pages of the web is counted.
             asides=tuple(_outline_aside(each) for each in record.asides if each.party in PAID),
@@ -72,31 +73,33 @@ class Outliner:
 
     def _outline_verdicts(self, verdicts: Verdicts) -> Verdicts:
         official = self._outline_verdict(verdicts.official)
-        same = verdicts.corrected == verdicts.official
-        verdict_outlines = Verdicts(official, official if same else self._outline_verdict(verdicts.corrected))
-        is_passing = official.status == verdict_outlines.corrected.status == "passed"
-        return self._share_value(verdict_outlines) if is_passing else verdict_outlines
+        is_same = verdicts.corrected == verdicts.official
+        corrected = official if is_same else self._outline_verdict(verdicts.corrected)
+        outlines = Verdicts(official, corrected)
+        is_passing = official.status == corrected.status == "passed"
+        return self._share_value(outlines) if is_passing else outlines
 
     def _outline_verdict(self, verdict: Verdict) -> Verdict:
         match verdict:
             case Failed(code=code, reason=reason, details=details):
-                kept_details = {name: details[name] for name in _TOLD if name in details}
+                kept_details = {name: details[name] for name in _COUNTED_DETAILS if name in details}
                 return Failed(self._share_value(str(code)), reason, kept_details or _NO_DETAILS)
             case NotScored(cause=cause, reason=reason):
                 return NotScored(self._share_value(str(cause)), reason)
         return verdict
 
     def _share_value(self, value: _Shared) -> _Shared:
-        return cast("_Shared", self._known.setdefault(value, value))
+        """Return the first value that was equal to this one."""
+        return cast("_Shared", self._values.setdefault(value, value))
 
 
-def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
-    """Describe in which ways an answer is empty, in the form of its members."""
+def _outline_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
+    """Return the members of an answer as pairs, with a stand-in for its text and for its calls."""
     calls, fault, ending = (answer.get(name) for name in ("tool_calls", "fault", "ending"))
     protocol = answer.get("protocol")
     return (
-        ("text", _SOMETHING if str(answer.get("text") or "").strip() else ""),
-        ("tool_calls", None if calls is None else (_SOMETHING,) if calls else ()),
+        ("text", _STAND_IN if str(answer.get("text") or "").strip() else ""),
+        ("tool_calls", None if calls is None else (_STAND_IN,) if calls else ()),
         ("reasoning", None),
         ("fault", None if fault is None else str(fault)),
         *((("ending", str(ending)),) if ending else ()),
