@@ -1,4 +1,4 @@
-"""A request to an endpoint and its reply as they are sent, which is what a check of a server looks at."""
+"""A request to an endpoint and its reply as they are sent, for checks of servers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
@@ -21,6 +21,7 @@ NO_REPLY = 0
 _ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
 """Anthropic's words for the ways in which a reply ends, in OpenAI's."""
 _WITHHELD = ("content_filter", "refusal")
+"""The endings of a reply that a filter stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +98,12 @@ class ServerExchange:
 
     def write_completion(self, latency_s: float) -> Completion:
         """Write the exchange as the completion that is stored, with the tokens that it took."""
-        tokens = list_tokens(self.reply or {})
+        tokens = read_token_counts(self.reply or {})
         return Completion(
             text=json.dumps(asdict(self)),
             latency_s=latency_s,
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
+            input_tokens=tokens.prompt,
+            output_tokens=tokens.answer,
         )
 
     @classmethod
@@ -112,14 +113,22 @@ class ServerExchange:
         return cls(**{**members, "notes": tuple(members["notes"])})
 
 
-def list_tokens(reply: Mapping[str, object]) -> tuple[int | None, int | None, int | None]:
-    """List the tokens that a reply says it took: of the prompt, of the answer, of both."""
+class TokenCounts(NamedTuple):
+    """The tokens that a reply says it took; None for what it does not say."""
+
+    prompt: int | None
+    answer: int | None
+    total: int | None
+
+
+def read_token_counts(reply: Mapping[str, object]) -> TokenCounts:
+    """Read how many tokens a reply took, in the words of any interface."""
     usage = as_mapping(reply.get("usage"))
 
     def find_count(*names: str) -> int | None:
         return next((value for name in names if type(value := usage.get(name)) is int), None)
 
-    return (
+    return TokenCounts(
         find_count("prompt_tokens", "input_tokens"),
         find_count("completion_tokens", "output_tokens"),
         find_count("total_tokens"),
@@ -184,7 +193,7 @@ class ServerReply:
 
     @cached_property
     def text(self) -> str:
-        """The words of the first choice; empty where it has none."""
+        """The text of the first choice; empty where it has none."""
         if self.request.path == CHAT:
             return _join_texts(self.message.get("content"))
         if self.request.path == RESPONSES:
@@ -200,30 +209,29 @@ class ServerReply:
 
     @property
     def is_withheld(self) -> bool:
-        """True where a filter stopped the reply, or the model refused to answer in the member for that."""
+        """True where a filter stopped the reply, or the model refused in the field ``refusal``."""
         return self.ending in _WITHHELD or bool(self.message.get("refusal"))
 
     @cached_property
     def ending(self) -> str | None:
         """OpenAI's word for the way in which the reply ended; None where the server gives none."""
-        match self.request.path:
-            case "chat/completions":
-                word = self.choices[0].get("finish_reason") if self.choices else None
-            case "responses":
-                is_whole = self.body.get("status") == "completed"
-                word = ("tool_calls" if self.calls else "stop") if is_whole else CUT
-            case _:
-                word = self.body.get("stop_reason")
+        if self.request.path == CHAT:
+            word = self.choices[0].get("finish_reason") if self.choices else None
+        elif self.request.path == RESPONSES:
+            is_whole = self.body.get("status") == "completed"
+            word = ("tool_calls" if self.calls else "stop") if is_whole else CUT
+        else:
+            word = self.body.get("stop_reason")
         return None if word is None else _ENDINGS.get(str(word), str(word))
 
     @cached_property
-    def tokens(self) -> tuple[int | None, int | None, int | None]:
-        """The tokens of the prompt, of the answer and of both."""
-        return list_tokens(self.body)
+    def tokens(self) -> TokenCounts:
+        """The tokens that the reply says it took."""
+        return read_token_counts(self.body)
 
     @property
     def reasoning_tokens(self) -> int:
-        """The tokens of reasoning that the reply tells; 0 where it tells none."""
+        """The tokens of reasoning that the reply says it took; 0 where it says nothing."""
         usage = as_mapping(self.body.get("usage"))
         details = as_mapping(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
         return tokens if type(tokens := details.get("reasoning_tokens")) is int else 0
@@ -233,8 +241,8 @@ class ServerReply:
         if not self.is_good:
             status = f"HTTP {self.exchange.status}" if self.exchange.status else "no reply"
             return f"{status}: {describe_error(self.exchange)}"
-        said = [*map(str, self.calls), *([f"{self.text!r:.200}"] if self.text else [])]
-        return f"{', '.join(said) or 'nothing'}; finish_reason {self.ending}"
+        contents = [*map(str, self.calls), *([f"{self.text!r:.200}"] if self.text else [])]
+        return f"{', '.join(contents) or 'nothing'}; finish_reason {self.ending}"
 
 
 def describe_error(exchange: ServerExchange) -> str:
@@ -264,8 +272,8 @@ Replies: TypeAlias = Mapping[str, ServerReply]
 """The replies to the requests of a check, by the names of the requests."""
 
 
-def leave_out(request: RawRequest, name: str) -> RawRequest:
-    """Return a request without a parameter; a limit of tokens goes under its other name."""
+def drop_parameter(request: RawRequest, name: str) -> RawRequest:
+    """Return a request without a parameter; the limit of tokens is renamed instead."""
     if not isinstance(request.body, Mapping) or name not in request.body:
         return request
     body = {key: value for key, value in request.body.items() if key != name}

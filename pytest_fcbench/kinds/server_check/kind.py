@@ -42,7 +42,7 @@ from pytest_fcbench.kinds.server_check.exchange import (
     ServerExchange,
     ServerReply,
     describe_error,
-    leave_out,
+    drop_parameter,
 )
 from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
 
@@ -137,7 +137,7 @@ def _send_request(
 ) -> Generator[AskModel, Completion, ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
     for parameter in removed:
-        request = leave_out(request, parameter)
+        request = drop_parameter(request, parameter)
     while True:
         question = request.write_question(0)
         question = request.write_question(sent[question.digest])
@@ -149,7 +149,7 @@ def _send_request(
         if (refused := _find_refused(reply, name, check)) is None:
             return reply
         removed.append(refused)
-        request = leave_out(request, refused)
+        request = drop_parameter(request, refused)
 
 
 _REMOVABLE = ("temperature", "seed", "max_tokens", "stream_options")

@@ -217,7 +217,7 @@ def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
         return
     if wanted != CUT and reply.ending == CUT:
         raise UndecidedProperty("the reply was cut at the limit of its tokens")
-    if wanted == CUT and reply.ending != CUT and (reply.tokens[1] or 0) < _read_limit(reply):
+    if wanted == CUT and reply.ending != CUT and (reply.tokens.answer or 0) < _read_limit(reply):
         raise UndecidedProperty("the model ended its reply before the limit")
     raise BrokenProperty(f"the finish_reason is {reply.ending!r}, not {wanted!r}: {reply}")
 
@@ -256,7 +256,7 @@ class Growth(pydantic.BaseModel):
 @check_replies("prompt_grows", Growth, cut_decides=True)
 def compare_prompts(replies: Replies, wanted: Growth) -> None:
     """Check by the tokens of two prompts that what one of them has more reaches the model."""
-    less, more = replies[wanted.less].tokens[0], replies[wanted.more].tokens[0]
+    less, more = replies[wanted.less].tokens.prompt, replies[wanted.more].tokens.prompt
     if not less or not more:
         raise UndecidedProperty("the server does not tell the tokens of the prompt")
     if more < less + wanted.by:

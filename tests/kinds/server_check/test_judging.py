@@ -12,7 +12,7 @@ from pytest_fcbench.kinds.server_check.exchange import (
     RawRequest,
     ServerExchange,
     ServerReply,
-    leave_out,
+    drop_parameter,
 )
 from pytest_fcbench.kinds.server_check.kind import get_check, judge_rounds
 from tests.cases import each_case
@@ -124,4 +124,4 @@ def test_a_stream_that_was_refused_shows_nothing_about_those_who_go_away() -> No
 @each_case("body", [["text"], [{"messages": []}]])
 def test_a_request_without_a_parameter_stays_as_it_is(body: Sequence[object]) -> None:
     request = RawRequest(CHAT, body[0])  # type: ignore[arg-type]
-    assert leave_out(request, "max_tokens") == request
+    assert drop_parameter(request, "max_tokens") == request
