@@ -33,7 +33,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.selection import Selection, draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import ALL, name_main_score
+from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores, name_main_score
 from pytest_fcbench.scorecard.compare.looks import LOOKS, LookFinding
 from pytest_fcbench.scorecard.compare.noise import (
     ChanceFlips,
@@ -334,11 +334,20 @@ class ComparingSession(Session):
 
     def _look(self) -> None:
         """Look at the difference so far; stop asking where it is decided."""
+        if self._name_score_so_far() != self._metric:
+            # A part of the score is not there yet, and each look is about the same one.
+            return
         _, finding = self._compare_so_far()
         if finding.decision.stops:
             self.decided = finding
             for session in (self, *(each.session for each in self._askings)):
                 session.dispatcher.start_no_more()
+
+    def _name_score_so_far(self) -> str:
+        """Name the score that stands for what the second model was asked so far, as the gate chooses it."""
+        assert self.second
+        records, profile = self.second.session.records.values(), self.context.settings.profile
+        return aggregate_scores(records, profile, self.context.selection.size_of).main
 
     def _compare_so_far(self) -> tuple[Paired, LookFinding]:
         assert self.second
@@ -349,7 +358,7 @@ class ComparingSession(Session):
             list(self.records.values()),
             settings.profile,
             self.context.selection.size_of,
-            metric=self._metric,
+            metric=self._name_score_so_far(),
             asked=len(records),
             total=self._total,
             confidence=max(confidences, default=CONFIDENCE),

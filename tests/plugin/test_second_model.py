@@ -18,6 +18,7 @@ import pytest
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
 from tests.processes import listening_to_ctrl_c
+from tests.served import served
 
 RUNS = pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
 CATEGORIES = ("irrelevance", "live_irrelevance")
@@ -310,6 +311,41 @@ def test_models_without_a_network_can_be_either(project: Project) -> None:
             )
             assert len(project.records()) == len(project.records(SECOND)) == 12, result.stdout.str()
     assert read_verdicts(project, SECOND) == read_verdicts(project, "scorecard.json")
+    with serve_answers(make_answer(0.3)) as one:
+        project.run(
+            *name_models(one, one)[:-2], f"--fcbench-against=replay:{recorded}", "--fcbench-against-whole"
+        )
+        assert len(one.requests) == 12
+    assert read_verdicts(project, SECOND) == read_verdicts(project, "scorecard.json")
+
+
+def test_models_without_a_network_are_told_apart_early_by_workers_too(project: Project) -> None:
+    written = []
+    for workers in ((), ("-n", "2")):
+        models = ("--fcbench-model=lexical", "--fcbench-against=oracle", "--fcbench-category=multiple")
+        result = project.run(*models, *workers)
+        found = read_result(project)
+        assert (found["decision"], found["calls_saved"]) == ("worse", 0)
+        assert isinstance(number := found["asked"], int)
+        assert len(project.records()) == len(project.records(SECOND)) == number < size("multiple") / 2
+        assert result.parseoutcomes()["skipped"] >= size("multiple") - number - 8
+        written.append(found["asked"])
+    assert written[0] == written[1]
+
+
+def test_checks_of_two_servers_are_all_put_and_counted(project: Project) -> None:
+    sound, faulty = ("--model", "conforming", "--name"), ("--fault", "no_usage:1")
+    with served(*sound, "y") as one, served(*sound, "x", *faulty) as other:
+        models = ("--fcbench-model=hosted_vllm/x", f"--fcbench-api-base={other}")
+        result = project.run(
+            "--fcbench-suite=wire", *models, f"--fcbench-against=hosted_vllm/y,api_base={one}"
+        )
+    found = read_result(project)
+    assert found["asked"] == found["total"] == len(project.records(SECOND))
+    told = " ".join(result.stdout.str().split())
+    breaks = r"of 1\d\d checks the model under test alone breaks [1-9]"
+    assert re.search(rf"hosted_vllm/x against hosted_vllm/y: {breaks}", told)
+    assert result.parseoutcomes()["failed"] >= 1
 
 
 def test_a_part_of_the_run_is_a_part_for_both(project: Project) -> None:

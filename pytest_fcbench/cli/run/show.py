@@ -36,6 +36,7 @@ from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.models.protocol import describe_request
+from pytest_fcbench.present.side_by_side import describe_result
 from pytest_fcbench.present.terminal import write_unpassed_entries
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.entry_text import render_entry, render_outcome
@@ -63,6 +64,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         path = arguments.scorecard or find_latest_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
+        print_long_lines(filter(None, [describe_result(card.facts)]))
         lines = list(write_unpassed_entries(card.records, card.facts.profile, find_width()))
         print_long_lines(lines or ["every entry passed"])
     for place, name in enumerate(

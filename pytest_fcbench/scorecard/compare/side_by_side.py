@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import Annotated
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number, one_of
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.checks import compare_checks
 from pytest_fcbench.scorecard.compare.looks import LookDecision, LookFinding, decide
 from pytest_fcbench.scorecard.compare.noise import ChanceFlips, VerdictTable, tabulate_verdicts
@@ -98,7 +100,8 @@ def look_at_sides(
     looks: bool,
 ) -> tuple[Paired, LookFinding]:
     """Look at both models: the pairs of Records, and what they show of a metric."""
-    paired = pair_runs(second, first, profile)
+    # Each check of a server is a fact, and no sample of anything.
+    paired = pair_runs(filterfalse(is_check, second), filterfalse(is_check, first), profile)
     return paired, decide(paired, asked, total, metric, size_of, confidence, looks=looks)
 
 
