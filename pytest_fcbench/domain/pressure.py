@@ -23,8 +23,8 @@ class PressureKind(StrEnum):
     """So many answers with calls get an error that passes when they call again."""
 
 
-CHARACTERS_PER_TOKEN = 4
-"""Characters that are counted as a token."""
+CHARACTERS_PER_TOKEN = 3
+"""Characters that are counted as a token: results of calls are full of digits and marks."""
 MOST_DISTRACTORS = 1024
 """Functions that an entry can be offered beside its own."""
 _MOST_LEVELS = 8
