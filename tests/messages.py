@@ -41,6 +41,7 @@ FIXED: Mapping[str, str] = {
     "kinds/golden_path/official.py": "reasons of verdicts, which Records hold",
     "kinds/sql/statements.py": "reasons of verdicts, which Records hold",
     "tools/authoring/question_wording.py": "prompts of the model that words questions",
+    "tools/authoring/question_writing.py": "prompts of the model that writes questions",
     "models/baselines/lexical.py": "answers of a baseline",
     "kinds/answers/kind.py": "answers of a baseline",
     "models/baselines/result_rows.py": "texts of official result files",

@@ -36,11 +36,8 @@ from pytest_fcbench.tools.authoring.entry_writing import (
 )
 from pytest_fcbench.tools.authoring.function_sources import describe_gaps, read_functions
 from pytest_fcbench.tools.authoring.generalization import KINDS, augment_entries
-from pytest_fcbench.tools.authoring.question_wording import (
-    merge_questions,
-    word_walks,
-    write_questions,
-)
+from pytest_fcbench.tools.authoring.question_wording import merge_questions, word_walks
+from pytest_fcbench.tools.authoring.question_writing import write_questions
 from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 
