@@ -120,6 +120,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
                 "project",
                 "reporting",
                 "stop_signals",
+                "trial_marks",
             ),
             "xdist_workers",
         )

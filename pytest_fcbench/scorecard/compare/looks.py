@@ -14,7 +14,7 @@ and so many of its standard errors as the level of the look says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -54,7 +54,8 @@ def _find_levels(alpha: float) -> tuple[float, ...]:
         low, high = 0.0, _FAR * sqrt(share)
         for _ in range(50):
             limit = (low + high) / 2
-            low, high = (limit, high) if _cross_limit(sums, limit) > spends - spent else (low, limit)
+            beyond = sum(w / 2 * erfc((limit - value) / sqrt(2 * _STEP)) for value, w in sums)
+            low, high = (limit, high) if beyond > spends - spent else (low, limit)
         levels.append(find_tail(limit / sqrt(share), inf))
         spent = spends
         bottom = -_FAR * sqrt(share)
@@ -67,11 +68,6 @@ def _find_levels(alpha: float) -> tuple[float, ...]:
             for new, factor in zip(ahead, factors, strict=True)
         ]
     return tuple(levels)
-
-
-def _cross_limit(sums: Sequence[tuple[float, float]], limit: float) -> float:
-    """Return the probability that the sum goes beyond the limit at the next look."""
-    return sum(weight / 2 * erfc((limit - value) / sqrt(2 * _STEP)) for value, weight in sums)
 
 
 def nominal_level(alpha: float, share: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -113,7 +113,9 @@ class TrialScoreRule(GateRule):
         if worst and worst.left_out:
             return RuleFinding(UNDECIDED, f"{worst.left_out[0]} has fewer than {most} trials")
         if found is None or worst is None or best is None:
-            return RuleFinding(UNDECIDED, f"no entry of {self.metric} has {self.trials} scored trials")
+            return RuleFinding(
+                UNDECIDED, f"no entry of {self.metric}, or of a part of it, has all trials scored"
+            )
         name = f"{self.metric}.pass{self.sign}{self.trials}"
         sentence = (
             f"{name} is {found.value:.2%}{_write_interval(found.interval)} of {found.entries:,} entries"
@@ -132,28 +134,25 @@ class TrialScoreRule(GateRule):
         """Measure the share over entries with ``most`` trials; None where a part of the metric has none."""
         parts = group_by_category(records) if has_formula(metric, records) else {metric: records}
         scores = {name: score_trials(part, evidence.profile, most, assumed) for name, part in parts.items()}
+        if not all(each.entries for each in scores.values()) or not scores:
+            return None
         weights = weigh_categories(metric, lambda name: scores[name].entries if name in scores else 0)
         shares, left_out = [], [entry for each in scores.values() for entry in each.left_out]
         for name, each in scores.items():
             all_pass = self.sign == ALL_PASS
             intervals = each.pass_hat_intervals if all_pass else each.pass_at_intervals
-            if not each.entries:
-                return None
             share = (each.pass_hat if all_pass else each.pass_at)[self.trials - 1]
             shares.append(Part(weights[name], share, intervals[self.trials - 1]))
-        correlations = correlate_parts([_group_verdicts(part, evidence) for part in parts.values()])
+        by_unit: list[dict[str, list[bool]]] = []
+        for part in parts.values():
+            by_unit.append({})
+            for record in part:
+                if not isinstance(verdict := record.verdict(evidence.profile), NotScored):
+                    by_unit[-1].setdefault(record.unit, []).append(verdict.passed)
+        correlations = correlate_parts(by_unit)
         interval = find_mean_interval(shares, correlations) if len(shares) > 1 else shares[0].interval
         value = sum(part.weight * part.share for part in shares)
         return _TrialShare(value, interval, sum(each.entries for each in scores.values()), left_out)
-
-
-def _group_verdicts(records: Iterable[Record], evidence: Evidence) -> dict[str, list[bool]]:
-    """Group the verdicts of scored trials by cluster; True if passed."""
-    by_unit: dict[str, list[bool]] = {}
-    for record in records:
-        if not isinstance(verdict := record.verdict(evidence.profile), NotScored):
-            by_unit.setdefault(record.unit, []).append(verdict.passed)
-    return by_unit
 
 
 def _write_interval(interval: Interval | None) -> str:

@@ -936,7 +936,8 @@ def test_a_rule_on_trials_states_its_interval() -> None:
         ("pass^3>=50%", ["++", "+-"], UNDECIDED, "each entry has 2 of 3 trials; use --fcbench-trials=3"),
         ("pass^3>=50%", ["+++", "+-"], UNDECIDED, "core:simple_python_1 has fewer than 3 trials"),
         ("live.pass^3>=50%", ["+++"], UNDECIDED, "nothing of live was run"),
-        ("pass^3>=50%", ["???"], UNDECIDED, "no entry of all has 3 scored trials"),
+        ("simple_python.pass^1>=50%", ["a"], UNDECIDED, "no entry of simple_python, or of a part"),
+        ("pass^3>=50%", ["???"], UNDECIDED, "no entry of all, or of a part of it, has all trials scored"),
     ],
 )
 def test_pass_hat_and_pass_at_are_rules(rule: str, tried: Sequence[str], code: int, told: str) -> None:
