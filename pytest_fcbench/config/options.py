@@ -140,7 +140,7 @@ class Settings:
     )
     mode: Mode | None = option(
         "MODE",
-        "how functions are offered: fc (function calling), prompt, or completion for base models",
+        "how functions are offered: fc, prompt, or completion for base models",
         otherwise="chosen to fit the model",
         of_model=True,
     )
@@ -216,7 +216,7 @@ class Settings:
 
     suites: tuple[str, ...] = option(
         "NAME",
-        "suite to run: core, frontier, bfcl, complexfuncbench, wire (of servers) or one of your own",
+        "suite: core, frontier, bfcl, complexfuncbench, wire (of servers) or one of yours",
         key="suite",
         default="core",
         of_names=True,
@@ -248,7 +248,7 @@ class Settings:
     trials: int = option("N", "how many times to send each entry to the model", default="1", positive=True)
     pressure: tuple[PressureLevel, ...] = option(
         "KIND:LEVELS",
-        "run each entry at levels of distractors, context, results or errors: distractors:0,8,32,128",
+        "add distractors, context, results or errors to entries: distractors:0,8,32,128",
         otherwise="none",
     )
     forced: str | None = option(

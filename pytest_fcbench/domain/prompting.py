@@ -170,6 +170,8 @@ class Mode(StrEnum):
     """Function calling: tool schemas in the request, tool calls in the reply."""
     PROMPT = "prompt"
     """Prompting: function docs in the system prompt, calls as text in the reply."""
+    COMPLETION = "completion"
+    """For base models: answered examples and a question in one text, which goes on with calls."""
 
 
 class Names(StrEnum):
@@ -196,7 +198,11 @@ class Reasoning(StrEnum):
     """Leave it out."""
 
 
-DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
+DEFAULT_SYNTAX: Mapping[Mode, str] = {
+    Mode.FC: "tool_calls",
+    Mode.PROMPT: "python",
+    Mode.COMPLETION: "python",
+}
 
 """The notation of calls in each mode where no other is asked for."""
 
@@ -233,6 +239,8 @@ class ModelPresentation:
     reasoning: Reasoning = Reasoning.KEEP
     member: FamilyMember | None = None
     """The official model as which it is asked; None where it is asked as any server is."""
+    shots: tuple[str, ...] = ()
+    """In completion mode, the answered examples ahead of an entry."""
 
     def leave_family(self) -> ModelPresentation:
         """Return the presentation that every server takes, in the same mode."""

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Conversation, Ending, Transcript, describe_ending
-from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, Passed
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources
 from pytest_fcbench.kinds.own_check import add_own_checks
 
@@ -58,11 +58,24 @@ def find_kind(entry: Entry) -> Kind:
     return KINDS.find(entry.kind)
 
 
+def takes_shots(entry: Entry) -> bool:
+    """Tell whether a base model can be asked an entry: one question whose answer is calls.
+
+    Where no call is right, examples of that would give the answer away.
+    """
+    return entry.kind in ("simple", "multiple", "parallel") and entry.category.single_turn
+
+
 def converse(entry: Entry, context: ConversationContext) -> Conversation:
     """Return the conversation about an entry, in environments of its own.
 
     Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.
     """
+    if context.manner.prompting.mode is Mode.COMPLETION and not takes_shots(entry):
+        raise NotScoredError(
+            SET_ASIDE,
+            "not supported in completion mode, which asks one question for calls",
+        )
     # A prompt format is a form of the system prompt, which function calling does not have.
     if entry.variation:
         if context.manner.prompting.mode is not Mode.PROMPT:

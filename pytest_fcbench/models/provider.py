@@ -119,10 +119,12 @@ def choose_manner(settings: Settings, recorded_settings: RecordedSettings | None
             mode, syntax = recorded_settings.mode, recorded_settings.syntax
     if find_native_syntax(syntax):
         syntax = DEFAULT_SYNTAX[Mode.FC]
+    if mode is Mode.COMPLETION and syntax not in (None, DEFAULT_SYNTAX[mode]):
+        raise UsageError(f"completion mode reads calls as Python, not as {syntax!r}; leave the syntax out")
     # ``tool_calls`` has no reader: the interface returns calls and not text.
     reader = SYNTAXES[syntax] if syntax else None
     own = reader.mode if reader else Mode.FC if syntax else None
-    if mode and own and mode is not own:
+    if mode and own and mode is not own and mode is not Mode.COMPLETION:
         raise UsageError(
             f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}; leave "
             f"one of them out"

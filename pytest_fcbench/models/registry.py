@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.prompting import FamilyMember
+from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
@@ -18,6 +18,7 @@ from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
 from pytest_fcbench.models.providers.litellm import EmbeddingModel
+from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.models.providers.vendors import describe_key
 
 PROVIDERS: Registry[Provider] = Registry(
@@ -63,6 +64,12 @@ def choose_model(settings: Settings) -> Chosen:
     model_choice = provider.open(argument, settings)
     if member := find_member(provider, settings):
         return family_model.open_family_model(member, model_choice.model, settings)
+    if model_choice.manner.prompting.mode is Mode.COMPLETION:
+        model = model_choice.model
+        if isinstance(model, OpenAICompatibleModel):
+            return replace(model_choice, model=family_model.open_base_model(model))
+        if settings.parameters.get("stream"):
+            raise refuse_model(settings, "is not streamed in completion mode; leave --fcbench-stream out")
     return model_choice
 
 

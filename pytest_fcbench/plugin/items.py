@@ -253,6 +253,10 @@ class Benchmark:
         except NotScoredError as error:
             if error.cause == DECIDED:
                 pytest.skip(error.reason)
+            if error.cause in SKIPPED:
+                # The entry is not for this run, so that no model is asked.
+                unscored = NotScored(error.cause, error.reason)
+                self.record_judgement(Judgement(unscored, unscored))
             if error.__cause__ is None:
                 # The reason says it all; the frames of the call hold headers and keys, which a traceback with
                 # the values of variables would show.

@@ -26,13 +26,14 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
 from pytest_fcbench.kinds.golden_path.script import name_runner
 from pytest_fcbench.kinds.kind import ConversationContext, Memories
-from pytest_fcbench.kinds.table import converse
+from pytest_fcbench.kinds.table import converse, takes_shots
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
+from pytest_fcbench.run.few_shot import Shots
 from pytest_fcbench.run.selection import Selection, read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -121,6 +122,14 @@ class RunContext:
     def selection(self) -> Selection:
         """The entries that are asked. Raises ``PackMissing`` and ``UsageError``."""
         return Selection(self.settings, self.suites)
+
+    @cached_property
+    def shots(self) -> Shots | None:
+        """The answered examples of a run in completion mode, else None. Raises ``UsageError``."""
+        prompting = self.manner.prompting
+        return (
+            Shots(self.suites, self.settings.shots, prompting) if prompting.mode is Mode.COMPLETION else None
+        )
 
     @cached_property
     def sentence_model(self) -> SentenceModel | None:
@@ -254,13 +263,15 @@ class RunContext:
         if self.lacks_search(entry):
             # Refused here, before the model is paid for an answer that cannot be scored.
             raise refuse_search()
-        suite = self.suites[entry.suite]
+        suite, manner = self.suites[entry.suite], manner or self.manner
+        if self.shots and takes_shots(entry):
+            manner = replace(manner, shots=self.shots.write_texts(entry))
         if self._family_texts and not suite.wording.family_texts:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
         conversation = converse(
             entry,
-            ConversationContext(manner or self.manner, suite, self.driven, memories, self._shared_answers),
+            ConversationContext(manner, suite, self.driven, memories, self._shared_answers),
         )
         return ask_streamed_too(conversation) if self.settings.compares_streams else conversation
 
@@ -277,6 +288,11 @@ class RunContext:
             raise UsageError(
                 f"--fcbench-blame: {self.settings.label} answers without a server that could lose points; "
                 "leave the option out"
+            )
+        if self.settings.blame and manner.prompting.mode is Mode.COMPLETION:
+            raise UsageError(
+                "--fcbench-blame asks in chats, which a base model does not know; leave it or "
+                "--fcbench-mode=completion out"
             )
         if self.settings.forced and not (self.chosen.recorded or find_endpoint(self.settings)):
             raise UsageError(

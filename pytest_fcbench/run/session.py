@@ -394,6 +394,12 @@ class Session:
         entry_keys = {r.entry for r in all_records}
         judged_entries = (entry for entry in self.context.list_free_texts() if entry.key in entry_keys)
         notes += describe_free_texts(self.context, judged_entries) + describe_forced_truth(self.context)
+        if shots := self.context.shots:
+            number = max(map(len, shots.list_keys(all_records).values()), default=0)
+            notes.append(
+                f"completion mode: each prompt shows {number} answered entries of its category; these, and "
+                "entries like them, are not scored"
+            )
         if path := self.context.settings.trained:
             count = len(all_records) - len(leave_out_trained(all_records))
             notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")
@@ -438,6 +444,7 @@ class Session:
             narrowed_by=self.narrowed_by,
             ungated=self.ungated,
             asked_as=str(manner.member) if manner.member else None,
+            shots=context.shots.list_keys(all_records) if context.shots else {},
         )
 
     @property

@@ -170,7 +170,7 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
 
 def check_server(settings: Settings) -> Iterator[SetupFinding]:
     """Say what the server does that would explain a bad score; nothing where it has no known address."""
-    if (probe := open_probe(settings)) is None or settings.mode is Mode.PROMPT:
+    if (probe := open_probe(settings)) is None or settings.mode not in (None, Mode.FC):
         return
     verdicts = run_explaining_checks(settings, probe)
     broken = [(sentence, verdict) for sentence, verdict in verdicts if isinstance(verdict, Failed)]

@@ -90,8 +90,8 @@ class RunFacts:
     """What chance changed where the same was asked twice; null where nothing was."""
 
     shots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """In completion mode, the entries of each category whose right answers every prompt shows; they are not
-    scored."""
+    """In completion mode, the entries whose right answers every prompt shows, by suite and category such as
+    ``core:parallel``. They and those of their clusters are not scored."""
 
     @property
     def most_shots(self) -> int:

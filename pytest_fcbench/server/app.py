@@ -29,6 +29,7 @@ from pytest_fcbench.server.body import (
     estimate_tokens,
     parse_json,
     read_body,
+    read_completion_request,
     read_embedding_request,
     read_response_request,
 )
@@ -220,6 +221,7 @@ class ChatServer:
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
         paths: dict[str, Prepare] = {
             "/v1/chat/completions": self._prepare_chat_answer,
+            "/v1/completions": self._prepare_completion,
             "/v1/responses": self._prepare_response,
             "/v1/embeddings": self._prepare_embedding,
         }
@@ -307,6 +309,12 @@ class ChatServer:
                 made = await self._prepare_conforming_answer(model, Api.CHAT, content, call)
                 return replace(made, key=answer.key)
         return await self._prepare_conforming_answer(model, Api.CHAT, content, call)
+
+    async def _prepare_completion(self, content: bytes, call: _Call) -> _Answer:
+        made = self._make_reply(read_completion_request(content), call)
+        about = {"id": f"cmpl-{call.number}", "created": call.created, "model": self._name}
+        text = json.dumps({**about, **write_reply(Api.COMPLETIONS, made.reply)})
+        return _Answer(made.key, (text.encode(),), broken=made.broken)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         body = read_response_request(content)

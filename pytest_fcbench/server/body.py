@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from pytest_fcbench.codecs.dialogues.few_shot import read_task
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.environments.world import embed_by_hash
 
@@ -40,6 +41,8 @@ class Body:
     stream: bool = False
     include_usage: bool = False
     """True where the last event of a stream shall tell the token usage."""
+    is_continued: bool = False
+    """True where a base model is asked, whose last task the messages are."""
 
     def leave_out_results(self) -> Body:
         """Return the body without the results of calls."""
@@ -156,6 +159,15 @@ def estimate_tokens(text: str) -> int:
 def make_refusal(message: str, code: str = "invalid_request") -> RefusedRequestError:
     """Make the error that answers a wrong request with status 400."""
     return RefusedRequestError(400, code, message)
+
+
+def read_completion_request(text: str | bytes) -> Body:
+    """Read a request of a base model, whose last task becomes messages. Raises ``RefusedRequestError``."""
+    value = parse_json(text)
+    prompt = value.get("prompt") if isinstance(value, Mapping) else None
+    if not isinstance(prompt, str):
+        raise make_refusal("the body must be an object with a text as 'prompt'")
+    return replace(interpret_body({"messages": [*read_task(prompt)]}), is_continued=True)
 
 
 # The Responses API

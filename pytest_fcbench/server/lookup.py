@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -48,6 +49,9 @@ MANNERS = (
     Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED),
 )
 """The manners in which entries can be put to a model, the usual ones first."""
+
+CONTINUED = (Prompting.make_default(Mode.COMPLETION),)
+"""The manner of entries that are put to a base model."""
 
 Models: TypeAlias = Callable[[Prompting], Model]
 """The model that answers in a manner."""
@@ -137,7 +141,7 @@ class EntryIndex:
         self._places = {key: place for place, key in enumerate(self._entries)}
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._indexed: set[tuple[str, Prompting, PathSettings, NativeSyntax | None]] = set()
-        self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
+        self._memories: defaultdict[Prompting, Memories] = defaultdict(dict)
         self._tool_texts = IdentityCache[Mapping[str, object], tuple[str, str]](4096)
         """Conversations offer the same tools in each request: as they are sent, and as they are hashed."""
 
@@ -163,7 +167,8 @@ class EntryIndex:
             return found_request
         native = find_prompted_syntax(body.messages)
         is_fc = bool(body.tools or native)
-        manners = sorted(MANNERS, key=lambda manner: is_fc and manner.mode is Mode.PROMPT)
+        among = CONTINUED if body.is_continued else MANNERS
+        manners = sorted(among, key=lambda manner: is_fc and manner.mode is Mode.PROMPT)
         likely = self._questions.find_entries(body) or self._questions.without_texts
         for entries in ([self._entries[key][0]], likely) if key else (likely,):
             for prompting in manners:

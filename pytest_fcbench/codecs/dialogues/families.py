@@ -12,8 +12,9 @@ from functools import cache
 
 from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily, read_api_families
 from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, Opening
+from pytest_fcbench.codecs.dialogues.few_shot import FewShotDialogue
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES, WrittenDialogue, WrittenPrompt
-from pytest_fcbench.domain.prompting import Api, Names
+from pytest_fcbench.domain.prompting import Api, Mode, Names
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.tables import read_table
 
@@ -65,6 +66,8 @@ def find_api(handler: str) -> Api | None:
 
 def open_dialogue(opening: Opening) -> Dialogue:
     """Open a conversation in the form of its family, or in the form that every server takes."""
+    if opening.prompting.mode is Mode.COMPLETION:
+        return FewShotDialogue(opening)
     if opening.manner.member is None:
         return ChatDialogue(opening)
     row = find_row(opening.member.handler)

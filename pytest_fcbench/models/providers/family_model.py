@@ -155,7 +155,7 @@ class FamilyModel(OpenAICompatibleModel):
         assert request.wire
         wire = request.wire
         self.require_key()
-        body = add_parameters(wire, parameters)
+        body = self._build_body(wire, parameters)
         if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
             body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
         url, headers = self._address_request(entry, wire.api)
@@ -185,9 +185,13 @@ class FamilyModel(OpenAICompatibleModel):
         if wire is None:
             return describe_request(self.plain, entry, request)
         url, headers = self._address_request(entry, wire.api)
-        return self.mask_parts(
-            {"url": url, "headers": headers, "body": add_parameters(wire, self.parameters)}
-        )
+        body = self._build_body(wire, self.parameters)
+        return self.mask_parts({"url": url, "headers": headers, "body": body})
+
+    def _build_body(self, wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
+        """Build the body; only a family knows its model's name while it writes a prompt."""
+        named = {"model": self.name} if wire.api is Api.COMPLETIONS else {}
+        return {**named, **add_parameters(wire, parameters)}
 
     def _address_request(self, entry: Entry, api: Api) -> tuple[str, Mapping[str, str]]:
         """Return the address and the headers of a request at an API."""
@@ -275,6 +279,11 @@ def find_key_variables(member: FamilyMember, settings: Settings) -> Sequence[str
 
 def _takes_signatures(member: FamilyMember, api_base: str) -> bool:
     return find_api(member.handler) is Api.CONVERSE and needs_signature(api_base)
+
+
+def open_base_model(plain: OpenAICompatibleModel) -> FamilyModel:
+    """Open the same model as one that continues texts."""
+    return FamilyModel(**vars(plain), plain=plain)
 
 
 def open_family_model(member: FamilyMember, plain: Model, settings: Settings) -> Chosen:

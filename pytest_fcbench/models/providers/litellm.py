@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.chat_reply import CHAT, SERVED, read_choice, read_served, read_tokens
+from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -119,6 +120,10 @@ class LitellmModel(EndpointModel):
         start_time = time.perf_counter()
         try:
             with bound_replies(litellm.httpx, self.longest_body):
+                if request.wire:
+                    reply = await litellm.atext_completion(**arguments)
+                    completion = read_family_reply(request.wire.api, reply.model_dump())
+                    return replace(completion, latency_s=time.perf_counter() - start_time)
                 reply = await litellm.acompletion(**arguments)
                 if parameters.get("stream"):
                     chunks = [chunk.model_dump(exclude_unset=True) async for chunk in reply]
@@ -154,6 +159,8 @@ class LitellmModel(EndpointModel):
             # and the next request begins with the same messages and tools.
             "messages": [deepcopy(dict(message)) for message in request.messages],
         }
+        if request.wire:
+            arguments = {**request.wire.body, **parameters}
         # As officially, empty ``tools`` are left out.
         if request.tools:
             arguments["tools"] = [deepcopy(dict(tool)) for tool in request.tools]

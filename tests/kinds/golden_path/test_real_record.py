@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.prompting import Mode, ModelPresentation
+from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.kinds.golden_path.kind import converse, judge
@@ -53,7 +53,7 @@ def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: ModelP
 
 
 @DRIVEN
-@each_case("manner", [FC, PROMPT], ids=list(Mode))
+@each_case("manner", [FC, PROMPT], ids=["fc", "prompt"])
 def test_its_golden_path_succeeds_with_every_call_right(
     entry: Entry, driven: PathSettings, manner: ModelPresentation
 ) -> None:
