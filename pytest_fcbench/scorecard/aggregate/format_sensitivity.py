@@ -33,12 +33,14 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records
 from pytest_fcbench.scorecard.record import Record
 
-_DRAWS, _DEALS = 2_000, 1_000
-"""Resamples of a bootstrap, and permutations of the verdicts."""
-_FEWEST = 20
-"""With fewer clusters the draws of a bootstrap differ too little, and their quantiles lie too close."""
+_RESAMPLES = 2_000
+"""Resamples of the bootstrap."""
+_PERMUTATIONS = 1_000
+"""Permutations of the verdicts among the formats."""
+_FEWEST_CLUSTERS = 20
+"""With fewer clusters the resamples differ too little, and the intervals are too narrow."""
 _ROUNDING = 1e-9
-"""More points than rounding adds up to."""
+"""Points by which equal differences may differ through rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Format sensitivity under one profile; maximum delta, deviation, variance in points, rounded."""
+    """Format sensitivity under one profile, rounded; in points, the variance in squared points."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -131,7 +133,7 @@ def group_by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence
 
 
 def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitivity | None:
-    """Measure format sensitivity; None where no entry was put in a format of its own, or none was scored."""
+    """Measure format sensitivity; None where no entry of a prompt format was scored."""
     scores = {form: tally_records(part, profile) for form, part in group_by_format(records).items()}
     accuracies = {form: score.accuracy for form, score in scores.items() if score.accuracy is not None}
     if not accuracies:
@@ -141,10 +143,10 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
         verdict = record.verdict(profile)
         if (id_parts := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
             form, original = id_parts
-            of_entry = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
-            of_entry.setdefault(form, {})[record.trial or 1] = verdict.passed
+            entry_verdicts = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
+            entry_verdicts.setdefault(form, {})[record.trial or 1] = verdict.passed
     verdicts = [list(by_entry.values()) for by_entry in clusters.values()]
-    limits, by_chance = _estimate_by_draws(verdicts, list(accuracies))
+    limits, by_chance = _estimate_limits(verdicts, list(accuracies))
     return Sensitivity(
         formats={form: scores[form] for form in accuracies},
         **asdict(measure_spread(list(accuracies.values()))),
@@ -159,34 +161,41 @@ _Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
 
 
 def _compare_values(clusters: Sequence[Sequence[_Verdicts]]) -> Iterator[Cost]:
-    """Compare each value with the usual one, where there are pairs of verdicts, given by cluster."""
+    """Compare each value of a dimension with the usual one, where there are pairs of verdicts."""
     for dimension in DIMENSIONS:
         usual = getattr(PLAIN, dimension)
-        for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
-            chosen = [each for each in FORMATS if getattr(each, dimension) == value != usual]
-            pairs = [(each, replace(each, **{dimension: usual})) for each in chosen]
-            # 1 for a gain, -1 for a loss.
-            differences = [
-                [
-                    of_entry[each][trial] - of_entry[plain][trial]
-                    for of_entry in cluster
-                    for each, plain in pairs
-                    if each in of_entry and plain in of_entry
-                    for trial in of_entry[each].keys() & of_entry[plain].keys()
-                ]
+        for value in dict.fromkeys(getattr(form, dimension) for form in FORMATS):
+            pairs = [
+                (form, replace(form, **{dimension: usual}))
+                for form in FORMATS
+                if getattr(form, dimension) == value != usual
+            ]
+            changes_by_cluster = [
+                [change for verdicts in cluster for change in _list_changes(verdicts, pairs)]
                 for cluster in clusters
             ]
-            deltas = [difference for cluster in differences for difference in cluster]
-            if deltas:
-                changes = sum_changes(
-                    (str(n), each, abs(each), 1) for n, cluster in enumerate(differences) for each in cluster
-                )
-                interval = estimate_change([(1.0, changes)]).find_interval(sum(deltas) / len(deltas))
-                counts = len(deltas), deltas.count(1), deltas.count(-1)
-                yield Cost(dimension, str(value), str(usual), *counts, interval)
+            changes = [change for cluster_changes in changes_by_cluster for change in cluster_changes]
+            if not changes:
+                continue
+            sums = sum_changes(
+                (str(number), change, abs(change), 1)
+                for number, cluster_changes in enumerate(changes_by_cluster)
+                for change in cluster_changes
+            )
+            interval = estimate_change([(1.0, sums)]).find_interval(sum(changes) / len(changes))
+            counts = len(changes), changes.count(1), changes.count(-1)
+            yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
-def _estimate_by_draws(
+def _list_changes(verdicts: _Verdicts, pairs: Sequence[tuple[PromptFormat, PromptFormat]]) -> Iterator[int]:
+    """Yield for each pair of verdicts on an entry 1 for a gain, -1 for a loss, else 0."""
+    for form, usual_form in pairs:
+        if form in verdicts and usual_form in verdicts:
+            for trial in verdicts[form].keys() & verdicts[usual_form].keys():
+                yield verdicts[form][trial] - verdicts[usual_form][trial]
+
+
+def _estimate_limits(
     clusters: Sequence[Sequence[_Verdicts]], formats: Sequence[PromptFormat]
 ) -> tuple[SpreadLimits, float | None]:
     """Estimate the limits of the maximum delta and of the deviation, and the maximum delta by chance.
@@ -197,36 +206,33 @@ def _estimate_by_draws(
     # An entry that lacks a format cannot be permuted among all of them.
     complete = [
         [
-            [
-                sum(of_entry[prompt_format].values()) / len(of_entry[prompt_format])
-                for prompt_format in formats
-            ]
-            for of_entry in cluster
-            if of_entry.keys() >= set(formats)
+            [sum(verdicts[form].values()) / len(verdicts[form]) for form in formats]
+            for verdicts in cluster
+            if verdicts.keys() >= set(formats)
         ]
         for cluster in clusters
     ]
     complete = [cluster for cluster in complete if cluster]
-    n = len(complete)
-    if n < 2 or len(formats) < 2:
+    number = len(complete)
+    if number < 2 or len(formats) < 2:
         return SpreadLimits(None, None, "no two formats have two independent entries in common"), None
     # Always the same seed, so that the same Records give the same limits.
     chance = Random(0)  # noqa: S311 - no secret
-    # Of each format, the sum over each cluster's entries: a resample adds up those of the drawn clusters.
+    # The sums over each cluster's entries by format, which a resample adds up for the drawn clusters.
     totals = [[sum(column) for column in zip(*cluster, strict=True)] for cluster in complete]
     sizes, columns = [len(cluster) for cluster in complete], [*zip(*totals, strict=True)]
     max_deltas, deviations = [], []
-    for _ in range(_DRAWS):
-        drawn_clusters = chance.choices(range(n), k=n)
+    for _ in range(_RESAMPLES):
+        drawn_clusters = chance.choices(range(number), k=number)
         entries = sum(map(sizes.__getitem__, drawn_clusters))
         means = [100 * sum(map(column.__getitem__, drawn_clusters)) / entries for column in columns]
         max_deltas.append(max(means) - min(means))
         deviations.append(stdev(means))
     entry_shares = [list(shares) for cluster in complete for shares in cluster]
-    deltas_by_chance = [_deal_shares(entry_shares, chance) for _ in range(_DEALS)]
+    deltas_by_chance = [_permute_shares(entry_shares, chance) for _ in range(_PERMUTATIONS)]
     by_chance = round(quantiles(deltas_by_chance, n=20, method="inclusive")[-1], 2)
-    if n < _FEWEST:
-        reason = f"{n} independent entries in all formats, of which a bootstrap needs {_FEWEST}"
+    if number < _FEWEST_CLUSTERS:
+        reason = f"{number} independent entries in all formats, of which a bootstrap needs {_FEWEST_CLUSTERS}"
     elif max(max_deltas) - min(max_deltas) < _ROUNDING:
         reason = "the formats make the same difference in every entry"
     else:
@@ -234,7 +240,7 @@ def _estimate_by_draws(
     return SpreadLimits(None, None, reason), by_chance
 
 
-def _deal_shares(entry_shares: Sequence[list[float]], chance: Random) -> float:
+def _permute_shares(entry_shares: Sequence[list[float]], chance: Random) -> float:
     """Permute the shares of each entry among the formats, in place; return the maximum delta in points."""
     for shares in entry_shares:
         chance.shuffle(shares)
