@@ -88,7 +88,7 @@ def ask_by_prompting(settings: Settings, syntax: str | None) -> Settings:
 def put_truths_through(settings: Settings, entries: Iterable[Entry]) -> Mapping[str, KeptTruth]:
     """Put the right calls of entries through the server; return by key what it keeps, where there are any."""
     server = name_server(settings)
-    forced = [each for entry in entries if (each := force_truth(entry, "auto", settings.syntax, *server))]
+    forced = [each for entry in entries if (each := force_truth(entry, "auto", settings.syntax, server))]
     way = replace(settings, forced="auto", forced_categories=settings.categories, categories=(FORCED,))
     held = hold_conversations(way, forced) if forced else {}
     return {entry.key: _read_truth(held[entry.item_id]) for entry in forced}

@@ -149,10 +149,10 @@ class Selection:
 
     def _force_entries(self, suite: Suite) -> Iterator[Entry]:
         """Yield what puts the right calls of a suite's entries through the server, and count the others."""
-        way, syntax = self.settings.forced, self.settings.syntax
+        way, syntax, server = self.settings.forced, self.settings.syntax, name_server(self.settings)
         for category in self.settings.forced_categories if way else ():
             for entry in self._load(suite, category):
-                if forced_entry := force_truth(entry, str(way), syntax, *name_server(self.settings)):
+                if forced_entry := force_truth(entry, str(way), syntax, server):
                     yield forced_entry
                 else:
                     self.without_calls += 1

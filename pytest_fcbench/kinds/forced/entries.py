@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.codecs.decoders.registry import find_writer
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation
@@ -13,22 +13,31 @@ FORCED = CATEGORIES["server_forced"]
 
 
 @dataclass(frozen=True, slots=True)
+class NamedServer:
+    """The server under test as reports name it."""
+
+    address: str = "http://localhost:8000/v1"
+    """Its address without keys."""
+    model: str = "NAME"
+    """Its name of the model."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What it was sent, and no report may contain."""
+
+
+@dataclass(frozen=True, slots=True)
 class ForcedTruth(Expectation):
     """The entry whose truth is put through the server, and the way that the user chose."""
 
     entry: Entry
     way: str
     """A word of ``ForcedWay``."""
-    syntax: str | None = None
+    syntax: str | None
     """The native syntax of the calls that the user named a syntax of."""
-    server: str = ""
-    """The address of the server without keys, for commands that people paste; empty where it is not known."""
-    model: str = ""
-    """The name of the model at this server."""
+    server: NamedServer
 
 
 def force_truth(
-    entry: Entry, way: str, syntax: str | None = None, server: str = "", model: str = ""
+    entry: Entry, way: str, syntax: str | None = None, server: NamedServer | None = None
 ) -> Entry | None:
     """Make the entry that puts the truth of another one through the server; None where that has no calls."""
     if not any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps):
@@ -38,7 +47,7 @@ def force_truth(
     return replace(
         entry,
         category=FORCED,
-        expectation=ForcedTruth(entry, way, writer.name if writer else None, server, model),
+        expectation=ForcedTruth(entry, way, writer.name if writer else None, server or NamedServer()),
         scene=None,
         tables=(),
         set_aside=None,

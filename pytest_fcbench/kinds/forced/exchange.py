@@ -7,12 +7,14 @@ import re
 import shlex
 from collections.abc import Generator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias, TypeVar
 
 from pytest_fcbench.codecs.call_schemas import has_schema
+from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
+from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
@@ -185,11 +187,9 @@ class ForcedServer:
 
     shared: MutableMapping[str, AuxiliaryCall]
     """The answers that hold for all entries of a run, by the digest of their question."""
+    named: NamedServer
     asides: dict[str, AuxiliaryCall] = field(default_factory=dict)
     """The answers about this entry, and the shared ones that it needed."""
-    address: str = ""
-    """The address that commands for a shell name, without keys."""
-    model: str = ""
 
     def send(
         self, path: str, body: Mapping[str, object] | None, *, once: bool = False
@@ -236,13 +236,12 @@ class ForcedServer:
 
         Of a stream each piece is a request, which hands on the state that the reply before it told.
         """
-        base, mark, query = (self.address or "http://localhost:8000/v1").partition("?")
+        base, mark, query = self.named.address.partition("?")
         base = (re.sub(r"/v\d+/?$", "", base) if path.startswith("/") else base).rstrip("/")
         prompt = body.get("prompt_token_ids")
         # The end of the prompt shows the same, unless a parser looks for reasoning in it.
         body = {**body, "prompt_token_ids": list(prompt)[-8:]} if isinstance(prompt, list) else body
-        named = {"model": self.model, **body} if self.model else body
-        shown = json.dumps(named, ensure_ascii=False).replace("'", r"'\''")
+        shown = json.dumps({"model": self.named.model, **body}, ensure_ascii=False).replace("'", r"'\''")
         headers = '-H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json"'
         curl = f'curl -s "$SERVER/{path.removeprefix("/")}{mark}{query}" {headers}'
         setting = f"SERVER={shlex.quote(base)}"
@@ -264,8 +263,13 @@ DERENDER = f"{CHAT}/derender"
 # Streams of pieces
 
 
-def join_deltas(chunks: Sequence[Mapping[str, object]], manner: str) -> ReturnedCalls:
-    """Join the chunks of a stream to calls and words, as clients do: by the index of a call."""
+def join_deltas(
+    chunks: Sequence[Mapping[str, object]], manner: str, secrets: Sequence[str] = ()
+) -> ReturnedCalls:
+    """Join the chunks of a stream to calls and words, as clients do: by the index of a call.
+
+    Each chunk is free of secrets, but a server may send one in pieces.
+    """
     calls: dict[str, list[str]] = {}
     content = ""
     for chunk in chunks:
@@ -278,8 +282,10 @@ def join_deltas(chunks: Sequence[Mapping[str, object]], manner: str) -> Returned
                 call = calls.setdefault(str(part.get("index")), ["", ""])
                 call[0] += str(function.get("name") or "")
                 call[1] += str(function.get("arguments") or "")
-    joined = tuple(ServerCall("", name, arguments) for name, arguments in calls.values())
-    return ReturnedCalls(manner, joined, content)
+    joined = (map(partial(mask_secrets, secrets=secrets), call) for call in calls.values())
+    return ReturnedCalls(
+        manner, tuple(ServerCall("", *call) for call in joined), mask_secrets(content, secrets)
+    )
 
 
 def list_objects(value: object) -> list[Mapping[str, object]]:

@@ -60,7 +60,7 @@ class ForcedKind(Kind):
     def converse(self, entry: Entry, context: ConversationContext) -> Conversation:
         """Put the right calls of an entry through the server, step by step."""
         truth, words = get_truth(entry), list[str]()
-        server = ForcedServer(context.shared, address=truth.server, model=truth.model)
+        server = ForcedServer(context.shared, truth.server)
         asides: tuple[AuxiliaryCall, ...] = ()
         opened: OpenWay | None = None
         try:

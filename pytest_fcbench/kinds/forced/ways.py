@@ -367,7 +367,8 @@ def stream_pieces(
         chunks.append(as_mapping(reply.body.get("chunk")))
         state = reply.body.get("stream_state")
     command = server.write_command(DERENDER, make_body(PIECE, STATE), pieces)
-    return replace(join_deltas(chunks, manner), error=error, command=command)
+    returned = join_deltas(chunks, manner, server.named.secrets)
+    return replace(returned, error=error, command=command)
 
 
 def parse_text(

@@ -25,6 +25,7 @@ from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.tables import WordSet, read_table
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
@@ -111,12 +112,12 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     return Endpoint(model, api_base, key, settings.api_key_env or prefix.key)
 
 
-def name_server(settings: Settings) -> tuple[str, str]:
-    """Return the address of a run's server without keys, and its name of the model; empty where unknown."""
+def name_server(settings: Settings) -> NamedServer:
+    """Name the server of a run for reports."""
     if (endpoint := find_endpoint(settings)) is None:
-        return "", ""
+        return NamedServer()
     secrets = list_request_secrets(endpoint.api_key, endpoint.api_base, settings.parameters)
-    return redact_secrets(endpoint.api_base, *secrets), endpoint.model
+    return NamedServer(redact_secrets(endpoint.api_base, *secrets), endpoint.model, tuple(secrets))
 
 
 @dataclass

@@ -27,7 +27,7 @@ from pytest_fcbench.domain.transcript import (
     drive_conversation_async,
 )
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.kinds.forced.entries import force_truth, get_truth
+from pytest_fcbench.kinds.forced.entries import NamedServer, force_truth, get_truth
 from pytest_fcbench.kinds.forced.exchange import ForcedStep, join_deltas
 from pytest_fcbench.kinds.forced.kind import FORCED_TRUTH, MOST_STEPS
 from pytest_fcbench.kinds.forced.ways import write_grammar
@@ -70,11 +70,11 @@ def put(
     *,
     syntax: str | None = None,
     server_syntax: str = "hermes",
-    server: tuple[str, str] = ("", ""),
+    server: NamedServer | None = None,
     lacking: Sequence[str] = (),
 ) -> tuple[Verdict, Transcript]:
     """The verdict on an entry whose truth is put through a server that lacks some paths."""
-    forced_entry = force_truth(entry, way, syntax, *server)
+    forced_entry = force_truth(entry, way, syntax, server)
     assert forced_entry
     context = ConversationContext(MANNER, core(), PathSettings(Profile.OFFICIAL))
 
@@ -238,7 +238,7 @@ def test_a_named_syntax_is_written_whatever_the_template_writes() -> None:
 
 
 def test_a_command_of_two_lines_shows_what_is_broken() -> None:
-    server = ("https://models.example/v1?tenant=***", "my-ft")
+    server = NamedServer("https://models.example/v1?tenant=***", "my-ft")
     _, transcript = put(PARALLEL, "round-trip", ParserFault.LOSE_BRACE, server=server)
     whole, single, uneven = (str(each.text).splitlines() for each in transcript.completions)
     assert (len(whole), len(single), len(uneven)) == (2, 4, 4)
@@ -254,6 +254,15 @@ def test_a_command_of_two_lines_shows_what_is_broken() -> None:
     words = shlex.split(command)
     assert words[:3] == ["curl", "-s", "$SERVER/parse_function_call?tenant=***"]
     assert json.loads(words[-1])["model"] == "my-ft"
+
+
+def test_a_secret_that_comes_in_pieces_is_masked() -> None:
+    deltas = [
+        {"content": part, "tool_calls": [{"function": {"arguments": part}}]} for part in ("sk-", "secret")
+    ]
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    returned = join_deltas(chunks, "streamed", ["sk-secret"])
+    assert (returned.content, [call.arguments for call in returned.calls]) == ("***", ["***"])
 
 
 def test_no_more_than_some_steps_of_a_conversation_are_put_through() -> None:

@@ -805,11 +805,12 @@ def test_a_server_is_named_without_its_keys() -> None:
         "model": "hosted_vllm/my-ft",
         "api_base": "http://me:s3cr3t-word@host:8000/v1?token=abcd1234efgh",
     }
-    address, model = name_server(read_settings(**given))
-    assert model == "my-ft"
-    assert address.endswith("@host:8000/v1?token=***")
-    assert "s3cr3t" not in address
-    assert name_server(read_settings(model="gpt-4o")) == ("", "")
+    server = name_server(read_settings(**given))
+    assert server.model == "my-ft"
+    assert server.address.endswith("@host:8000/v1?token=***")
+    assert "abcd1234efgh" in server.secrets
+    assert "s3cr3t" not in repr(server)
+    assert name_server(read_settings(model="gpt-4o")).model == "NAME"
 
 
 def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
