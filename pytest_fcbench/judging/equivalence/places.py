@@ -47,7 +47,10 @@ from pytest_fcbench.judging.equivalence.gazetteer import (
 from pytest_fcbench.judging.equivalence.words import Words, split_words
 
 _LONGEST = 300
-"""Characters of a text that can be the name or the address of a place."""
+"""The most characters of a name or an address."""
+_AIRPORT = ("airport",)
+"""The beginning of the names of airports in the gazetteer."""
+_CODE_WITH_KIND = re.compile(r"([A-Z]{3})\.(AIRPORT|CITY)", re.ASCII | re.IGNORECASE)
 
 _WordSet: TypeAlias = Annotated[frozenset[str], BeforeValidator(split_words)]
 
@@ -77,7 +80,7 @@ class _PlaceTable:
 
 
 @cache
-def _read_words() -> _PlaceTable:
+def _read_place_table() -> _PlaceTable:
     return read_table(_PlaceTable, __file__, "places.toml")
 
 
@@ -100,11 +103,11 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     is_shared = is_shared_name(a.name) or is_shared_name(b.name)
     differ_in_spaces = "".join(a.name) == "".join(b.name) and all(map(str.isalpha, a.name + b.name))
     if a.name == b.name or (differ_in_spaces and not is_shared):
-        is_general = _read_words().general.issuperset(a.name)
+        is_general = _read_place_table().general.issuperset(a.name)
         if a.region == b.region or is_general or not is_shared:
             return a.region == b.region or not is_general
         # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
-        large_countries = _read_words().large_countries
+        large_countries = _read_place_table().large_countries
         return a.region is not None and b.region is not None and a.region.country not in large_countries
     # The same must be left of both without the only city that they name.
     places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
@@ -112,7 +115,7 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
         return False
     ((_, rest),) = places
     # "Boston South" and "South Boston" are two places, though the same is left of both.
-    return bool(rest) and _read_words().bearings.isdisjoint(rest)
+    return bool(rest) and _read_place_table().bearings.isdisjoint(rest)
 
 
 def write_out_code(text: str) -> str:
@@ -124,15 +127,9 @@ def write_out_code(text: str) -> str:
     return f"{code} Airport" if kind == "airport" else " ".join(read_city_codes().get(code, ())) or text
 
 
-_CODE_WITH_KIND = re.compile(r"([A-Z]{3})\.(AIRPORT|CITY)", re.ASCII | re.IGNORECASE)
-
-
 def is_known_place(text: str) -> bool:
     """Tell whether a text is nothing but the name of a well-known city, a country, a state or an airport."""
     return len(text) <= _LONGEST and _read_place(text, frozenset()).is_known
-
-
-_AIRPORT = ("airport",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,67 +140,83 @@ class _Place:
 
 
 def _read_place(text: str, about: Set[str]) -> _Place:
+    """Read a name or an address: its region is split off the end, the rest is looked up."""
     parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
-    if len(parts) > 1 and text.rstrip().endswith(")") and (known_place := _find_coded_airport(parts, about)):
-        return _Place(known_place.name, known_place.region)
+    if len(parts) > 1 and text.rstrip().endswith(")") and (airport := _find_coded_airport(parts, about)):
+        return _Place(airport.name, airport.region)
     stated_region: Region | None = None
     while len(parts) > 1 and (region := _split_off_region(parts, stated_region)):
         if stated_region is None or stated_region.holds(region):
             stated_region = region
         parts.pop()
-    # A city that the name has too says nothing more: "Tokyo Tower, Tokyo". A street of its name is anywhere.
-    place_name, last = (
-        f" {' '.join(_expand_words(part))} " for part in (" ".join(parts[:-1]), "".join(parts[-1:]))
-    )
-    before, repetition, _ = place_name.partition(last)
-    if (
-        repetition.strip()
-        and _read_words().bearings.isdisjoint(before.split()[-1:])
-        and _read_words().streets.isdisjoint(place_name.split())
-    ):
-        city = read_cities().get(tuple(last.split()))
+    if _repeats_name(parts):
+        city = read_cities().get(_expand_words(parts[-1]))
         city_region = city.region if city else None
         if can_be_same(stated_region, city_region):
             stated_region = stated_region or city_region
             parts.pop()
-    known_place = _find_known(parts, about)
-    if known_place is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
-        # Behind an airport the city may stand where a region may: "JFK Airport, New York".
-        known_place = _find_known(parts[:1], about)
-        city = read_cities().get(_expand_words(" ".join(parts[1:])))
-        if known_place and not (city and can_be_same(city.region, known_place.region)):
-            known_place = None
+    words = _join_known_names(parts)
+    known_place = (
+        _find_known(parts, about) or _find_airport_of_city(parts, about) or read_landmarks().get(words)
+    )
     if known_place is None:
-        cities = read_cities()
-        names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-        words = tuple(chain.from_iterable(names))
-        known_place = read_landmarks().get(words)
-        if known_place is None:
-            # A city in the name is the well-known one: London, not the one in Ontario.
-            city_names = [city for city, _ in _find_cities(words)]
-            implied_region = cities[city_names[0]].region if len(city_names) == 1 else None
-            is_address = bool(words) and words[0].isdigit() and not _read_words().streets.isdisjoint(words)
-            return _Place(words, stated_region or implied_region, is_known=is_address)
+        # A city in the name is the well-known one: London, not the one in Ontario.
+        city_names = [city for city, _ in _find_cities(words)]
+        implied_region = read_cities()[city_names[0]].region if len(city_names) == 1 else None
+        is_address = bool(words) and words[0].isdigit() and _has_street(words)
+        return _Place(words, stated_region or implied_region, is_known=is_address)
     region = known_place.region
     return _Place(
         known_place.name, stated_region if stated_region and not stated_region.holds(region) else region
     )
 
 
-def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
-    """Find the airport by the code in brackets at the end; None where the name before it is another one's."""
-    *name_parts, code = parts
-    known_place = read_airport_codes().get(code) if code.isupper() else None
-    if known_place is None:
-        return None
-    words = _expand_words(" ".join(name_parts))
-    before = _find_known(name_parts, about)
-    is_airport = "airport" in words or not _read_words().asked.airport.isdisjoint(about)
+def _repeats_name(parts: Sequence[str]) -> bool:
+    """Tell whether the last part only repeats a word of the name, as in "Tokyo Tower, Tokyo".
+
+    It does not behind a bearing ("South Boston, Boston"), nor in the name of a street, which may be anywhere.
+    """
+    if len(parts) < 2:
+        return False
+    name_words = _expand_words(" ".join(parts[:-1]))
+    before, repetition, _ = f" {' '.join(name_words)} ".partition(f" {' '.join(_expand_words(parts[-1]))} ")
     return (
-        known_place
-        if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known_place)
-        else None
+        bool(repetition)
+        and _read_place_table().bearings.isdisjoint(before.split()[-1:])
+        and not _has_street(name_words)
     )
+
+
+def _has_street(words: Words) -> bool:
+    return not _read_place_table().streets.isdisjoint(words)
+
+
+def _join_known_names(parts: Sequence[str]) -> Words:
+    """Return the words of all parts, with the usual names of well-known cities."""
+    cities = read_cities()
+    names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+    return tuple(chain.from_iterable(names))
+
+
+def _find_airport_of_city(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
+    """Find an airport whose city stands where a region may: "JFK Airport, New York"."""
+    if len(parts) < 2 or "airport" not in _expand_words(parts[0]):
+        return None
+    airport = _find_known(parts[:1], about)
+    city = read_cities().get(_expand_words(" ".join(parts[1:])))
+    return airport if airport and city and can_be_same(city.region, airport.region) else None
+
+
+def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
+    """Find the airport by the code in brackets at the end; None where the name is that of another airport."""
+    *name_parts, code = parts
+    airport = read_airport_codes().get(code) if code.isupper() else None
+    asks_airport = not _read_place_table().asked.airport.isdisjoint(about)
+    if airport is None or not (asks_airport or "airport" in _expand_words(" ".join(name_parts))):
+        return None
+    named_place = _find_known(name_parts, about)
+    is_other_airport = named_place and named_place.name[:1] == _AIRPORT and named_place != airport
+    return None if is_other_airport else airport
 
 
 def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Region | None:
@@ -211,7 +224,7 @@ def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Reg
     *others, last = parts
     known_place = _find_known(others, frozenset())
     # Without a known city in front, New York behind a comma is the city.
-    if split_words(last) in _read_words().city_or_state and known_place is None:
+    if split_words(last) in _read_place_table().city_or_state and known_place is None:
         return None
     code = re.sub(r"\W", "", last)
     readings = (
@@ -229,7 +242,7 @@ def _find_known(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:
     words = tuple(word for part in parts for word in _expand_words(part))
     if not words:
         return None
-    asked, regions = _read_words().asked, read_regions().get(words, ())
+    asked, regions = _read_place_table().asked, read_regions().get(words, ())
     asks_region = not (asked.country | asked.state).isdisjoint(about) and asked.city.isdisjoint(about)
     known_place = None if asks_region and len(regions) == 1 else read_cities().get(words)
     if known_place is None and len(regions) == 1:
@@ -257,7 +270,7 @@ def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
         return read_airport_codes().get(code)
     country = read_country_codes().get(code)
     states = [region for region in read_region_codes().get(code, ()) if region.state]
-    asked = _read_words().asked
+    asked = _read_place_table().asked
     if asked.city.isdisjoint(about):
         if not asked.country.isdisjoint(about) and asked.state.isdisjoint(about):
             return _name_region(country) if country else None
@@ -274,7 +287,7 @@ def _read_code(text: str, about: Set[str]) -> KnownPlace | None:
 
 def _expand_words(text: str) -> Words:
     """Return the words of a part between commas with abbreviations written out."""
-    words, table = split_words(text), _read_words()
+    words, table = split_words(text), _read_place_table()
     full_words = []
     for at, word in enumerate(words):
         before, behind = words[:at][-1:], words[at + 1 : at + 2]
@@ -290,8 +303,7 @@ def _expand_words(text: str) -> Words:
         word if full_words[:at] == ["avenue"] else table.directions.get(word, word)
         for at, word in enumerate(full_words)
     )
-    has_street = not table.streets.isdisjoint(full_words)
-    is_address = len(full_words) > 1 and (has_street or full_words[0].isdigit())
+    is_address = len(full_words) > 1 and (_has_street(tuple(full_words)) or full_words[0].isdigit())
     is_name = words_with_directions in read_cities() or words_with_directions in read_regions()
     return words_with_directions if is_address or is_name else tuple(full_words)
 
