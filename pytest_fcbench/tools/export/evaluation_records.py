@@ -14,7 +14,7 @@ import yaml
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, Z
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Z
 from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -75,18 +75,11 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
 
 
 def _describe_task(name: str, score: Score) -> Mapping[str, object]:
-    error: object = _find_standard_error(score.interval) if score.interval else "N/A"
-    return {
-        "alias": put_on_one_line(name),
-        "sample_len": score.scored,
-        "acc,none": score.accuracy,
-        "acc_stderr,none": error,
-    }
-
-
-def _find_standard_error(limits: Interval) -> float:
-    """Return the standard error whose normal interval is as wide as this one."""
-    return (limits.high - limits.low) / (2 * Z)
+    limits = score.interval
+    # The standard error whose normal interval is as wide as ours.
+    error = (limits.high - limits.low) / (2 * Z) if limits else "N/A"
+    alias = put_on_one_line(name)
+    return {"alias": alias, "sample_len": score.scored, "acc,none": score.accuracy, "acc_stderr,none": error}
 
 
 def render_hub_result(order: ExportRequest) -> Iterator[str]:
