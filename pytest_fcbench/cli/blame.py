@@ -17,7 +17,7 @@ from pytest_fcbench.cli.output import find_width, print_json, print_lines
 from pytest_fcbench.cli.sessions import find_suites, load_entries_of
 from pytest_fcbench.codecs.decoders.registry import find_writer
 from pytest_fcbench.config.loading import Settings, add_environment
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.models.native_calls import READ_FROM_TEXT
 from pytest_fcbench.run.blaming import announce_requests, blame_losses, list_losses
@@ -34,8 +34,11 @@ def run_blame(arguments: argparse.Namespace) -> int:
     settings, syntax = _load_settings(arguments, card)
     losses = list_losses(card.records, card.facts.profile)
     if not losses:
+        is_of_server = all(record.group == Group.SERVER for record in card.records)
         raise UsageError(
-            f"{card.path}: no entry failed in the {card.facts.profile} profile; give one with failures"
+            f"{card.path}: checks of a server ask no model; give the scorecard of a run that does"
+            if is_of_server
+            else f"{card.path}: no entry failed in the {card.facts.profile} profile; give one with failures"
         )
     if not card.nodeids:
         raise UsageError(f"{card.path}: a baseline has no answers; give the scorecard from which it was made")

@@ -95,6 +95,12 @@ def test_a_scorecard_without_lost_points_has_nothing_to_blame(run_refused: Refus
     assert told == f"{CARD}: no entry failed in the official profile; give one with failures"
 
 
+def test_checks_of_a_server_have_nobody_to_blame(run_refused: Refusal) -> None:
+    write_card([make_record(Failed("server:forced", "0 calls came"), category="server_forced")])
+    told = run_refused("blame", CARD)
+    assert told == f"{CARD}: checks of a server ask no model; give the scorecard of a run that does"
+
+
 def test_a_model_without_a_server_is_refused(run_refused: Refusal) -> None:
     write_card([make_record(Failed("wrong_count", "1 call came"), category="parallel")], "lexical")
     told = run_refused("blame", CARD)
