@@ -103,7 +103,7 @@ def build_settings(
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
     judge = build_judge_settings(of_judge, file, root)
     layers = Layers(command_line, profile, top, suite_paths, root)
-    against = _build_second_settings(layers, profiles, judge)
+    against = build_second_settings(layers, profiles, judge)
     settings = _read_settings(layers, judge=judge, against=against)
     if against is None:
         return settings
@@ -119,7 +119,7 @@ def build_settings(
     return replace(settings, baseline=None)
 
 
-def _build_second_settings(
+def build_second_settings(
     layers: Layers, profiles: Mapping[str, Mapping[str, Field]], judge: Settings | None
 ) -> Settings | None:
     """Read the settings of ``--fcbench-against``; what it does not give is as for the model under test.

@@ -76,8 +76,8 @@ class Workers:
             node.workerinput["fcbench_link"] = self._server.offer
         elif settings.against or settings.noise:
             raise pytest.UsageError(
-                f"--tx={node.gateway.spec}: a worker elsewhere asks by itself, and --fcbench-against and "
-                "--fcbench-noise need one process that asks for all; use workers of this machine (-n 2)"
+                f"the worker {node.gateway.spec} asks by itself, but --fcbench-against and --fcbench-noise "
+                "need one process that asks for all; use workers of this machine, such as -n 2"
             )
         else:
             notice_loss(node.gateway)

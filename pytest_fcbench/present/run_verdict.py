@@ -20,11 +20,11 @@ from pytest_fcbench.scorecard.aggregate.server_checks import (
     describe_ways,
     is_check,
 )
-from pytest_fcbench.scorecard.compare.looks import LookDecision
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import HELD, RuleOutcome, RunFacts
+from pytest_fcbench.scorecard.two_models import LookDecision
 
 _WORST = 3
 """The most categories that are named as the weakest."""

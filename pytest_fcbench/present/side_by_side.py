@@ -10,10 +10,9 @@ from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import format_limits, format_number
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.scores import ALL
-from pytest_fcbench.scorecard.compare.side_by_side import NoiseFloor, SideBySide
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RunFacts
-
+from pytest_fcbench.scorecard.two_models import NoiseFloor, SideBySide
 
 _FEWEST = 5
 """Entries of a category, asked twice, from which on it has a line."""
@@ -34,12 +33,13 @@ def describe_result(facts: RunFacts) -> str | None:
 def tabulate_sides(facts: RunFacts, records: Sequence[Record]) -> Iterator[Table]:
     """Tabulate the two models of a run, and what differs where the same was asked twice."""
     if facts.against:
-        yield from _tabulate_models(facts.model, facts.against, records)
+        yield from tabulate_both_models(facts.model, facts.against, records)
     if facts.noise:
-        yield _tabulate_noise(facts.noise)
+        yield tabulate_noise(facts.noise)
 
 
-def _tabulate_models(model: str, compared: SideBySide, records: Sequence[Record]) -> Iterator[Table]:
+def tabulate_both_models(model: str, compared: SideBySide, records: Sequence[Record]) -> Iterator[Table]:
+    """Tabulate which entries passed with which model, the changes by category, and cost and latency."""
     counts, second = compared.verdicts, compared.model
     every = counts.both + counts.only_after + counts.only_before + counts.neither
     rows = {
@@ -67,7 +67,8 @@ def _tabulate_models(model: str, compared: SideBySide, records: Sequence[Record]
         yield tabulate_usage("cost and latency of both models", usage)
 
 
-def _tabulate_noise(noise: NoiseFloor) -> Table:
+def tabulate_noise(noise: NoiseFloor) -> Table:
+    """Tabulate what differs where the same model was asked the same twice."""
     is_cut = any(of.entries < _FEWEST for name, of in noise.flips.items() if name != ALL)
     smallest = "so few entries can show no loss"
     if noise.smallest_loss is not None:

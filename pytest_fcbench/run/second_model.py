@@ -19,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import Entry, name_cluster
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError, UsageError
@@ -36,23 +37,18 @@ from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores, name_main_score
 from pytest_fcbench.scorecard.compare.looks import LOOKS, LookFinding
 from pytest_fcbench.scorecard.compare.noise import (
-    ChanceFlips,
     describe_differing_answers,
     find_smallest_loss,
     measure_noise,
 )
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
-from pytest_fcbench.scorecard.compare.side_by_side import (
-    NoiseFloor,
-    SideBySide,
-    compare_sides,
-    look_at_sides,
-)
+from pytest_fcbench.scorecard.compare.side_by_side import compare_sides, look_at_sides
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import NotWorse
 from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.scorecard.two_models import NoiseFloor, SideBySide
 from pytest_fcbench.suites.suite import Suite
 
 DECIDED = "decided"
@@ -114,6 +110,16 @@ class _SecondContext(RunContext):
     @cached_property
     def trained(self) -> frozenset[str]:
         return self._of_run.trained
+
+
+def keep_step(one: Dispatcher, other: Dispatcher) -> None:
+    """Let two dispatchers begin their n-th conversation before either begins the next, one first by lot."""
+
+    def is_first(place: int) -> bool:
+        return bool(sha256(str(place).encode()).digest()[0] & 1)
+
+    one.keep_step(lambda: one.begun < other.begun + is_first(one.begun), [other])
+    other.keep_step(lambda: other.begun < one.begun + (not is_first(other.begun)), [one])
 
 
 class _Asking:
@@ -242,7 +248,7 @@ class ComparingSession(Session):
         self._metric = name_main_score(self._pass_untried(one_of_each))
         if self.second:
             if self.context.waits and self.second.context.waits:
-                self._keep_step(self.second.session)
+                keep_step(self.dispatcher, self.second.session.dispatcher)
             self.second.start(entries)
         super().start(entries)
         if self._again:
@@ -258,15 +264,6 @@ class ComparingSession(Session):
         settings, count = self.context.settings, self.context.settings.noise
         limit, sample = (count, None) if self._may_stop else (None, count)
         return draw_keys(entries, replace(settings, limit=limit, sample=sample))
-
-    def _keep_step(self, second: Session) -> None:
-        one, other = self.dispatcher, second.dispatcher
-
-        def is_first(place: int) -> bool:
-            return bool(sha256(str(place).encode()).digest()[0] & 1)
-
-        one.keep_step(lambda: one.begun < other.begun + is_first(one.begun), [other])
-        other.keep_step(lambda: other.begun < one.begun + (not is_first(other.begun)), [one])
 
     def request(self, entry: Entry) -> Future[Transcript]:
         """Return the future of a conversation for a worker, also where the model answers at once."""
@@ -330,9 +327,9 @@ class ComparingSession(Session):
             asked = len(self.second.session.records)
             if LOOKS * asked // max(1, self._total) > self._looks and asked < self._total:
                 self._looks = LOOKS * asked // self._total
-                self._look()
+                self.look_at_difference()
 
-    def _look(self) -> None:
+    def look_at_difference(self) -> None:
         """Look at the difference so far; stop asking where it is decided."""
         if self._name_score_so_far() != self._metric:
             # A part of the score is not there yet, and each look is about the same one.
@@ -381,11 +378,12 @@ class ComparingSession(Session):
             asked=len(records),
             total=self._total,
             looked=self._may_stop,
-            calls_saved=self._count_saved_calls(),
+            calls_saved=self.calls_saved,
         )
 
-    def _count_saved_calls(self) -> int:
-        """Count the calls that an early end saved, as far as the calls per test until then tell."""
+    @property
+    def calls_saved(self) -> int:
+        """The number of calls that an early end saved, as far as the calls per test until then tell."""
         if not (self.decided and self.second):
             return 0
         asked, steps = len(self.second.session.records), 0
@@ -419,7 +417,7 @@ class ComparingSession(Session):
             return None
         second = self.second.session.records.values() if self.second else self.records.values()
         paired, size_of = pair_runs(second, self.records.values(), profile), self.context.selection.size_of
-        every: ChanceFlips = flips[ALL]
+        every = flips[ALL]
         loss = find_smallest_loss(paired, self._metric, every.share, size_of) if every.entries else None
         return NoiseFloor(flips, loss, describe_differing_answers(every, settings.temperature))
 

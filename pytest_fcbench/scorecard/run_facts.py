@@ -14,8 +14,8 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.compare.side_by_side import NoiseFloor, SideBySide
 from pytest_fcbench.scorecard.record import EarlierConversation, describe_object
+from pytest_fcbench.scorecard.two_models import NoiseFloor, SideBySide
 
 SCHEMA = "fcbench-scorecard/1"
 """The name of the section's format in a scorecard's file."""

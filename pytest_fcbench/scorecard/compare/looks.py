@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from math import erfc, exp, inf, pi, sqrt
 from statistics import NormalDist
 
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_quantile, find_tail
 from pytest_fcbench.scorecard.compare.paired import POWER, MetricDifference, Paired, format_p
+from pytest_fcbench.scorecard.two_models import LookDecision as LookDecision
 
 LOOKS = 10
 """The number of looks at a run, after equal shares of its entries."""
@@ -77,25 +77,6 @@ def nominal_level(alpha: float, share: float) -> float:
     """
     look = min(LOOKS, int(share * LOOKS + 1e-9))
     return _find_levels(alpha)[look - 1] if look > 0 else 0.0
-
-
-class LookDecision(StrEnum):
-    """The answer of a look at a run that compares two models."""
-
-    WORSE = "worse"
-    BETTER = "better"
-    ALIKE = "alike"
-    """Neither worse nor better by more than the margin."""
-    NOT_WORSE = "not worse"
-    """Not worse by more than the margin."""
-    HOPELESS = "hopeless"
-    """Open, and what is left to ask would hardly change that."""
-    OPEN = "open"
-
-    @property
-    def stops(self) -> bool:
-        """Tell whether a run need not go on."""
-        return self is not LookDecision.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +170,15 @@ def _describe_look(
         LookDecision.BETTER: "better",
         LookDecision.ALIKE: f"alike: not worse and not better by more than {100 * margin:g} points",
         LookDecision.NOT_WORSE: f"not worse by more than {100 * margin:g} points",
-        LookDecision.HOPELESS: "open: the rest would hardly show a loss, or that there is none",
+        LookDecision.HOPELESS: "open: the rest would hardly show a loss, or that nothing was lost",
         LookDecision.OPEN: "open",
     }
     low, high = (100 * limit for limit in limits)
+    # At an early look, few clusters leave the limits wide where the test is sure; wide open they say nothing.
+    is_sure = decision in (LookDecision.WORSE, LookDecision.BETTER) and low <= 0 <= high
+    how = "wide, because of few clusters" if is_sure else f"each limit with {confidence:.0%}"
     most = 100 * difference.chance.most
-    # Early levels are so small that few clusters leave the limits wide open.
-    interval = f"({low:+.2f} to {high:+.2f}, each limit with {confidence:.0%}) " * (
-        low > -most or high < most
-    )
+    interval = f"({low:+.2f} to {high:+.2f}, {how}) " if low > -most or high < most else ""
     is_loss = decision is not LookDecision.BETTER
     p = difference.chance.p_worse if is_loss else difference.chance.p / 2
     return (

@@ -7,48 +7,18 @@ request differently in another batch. How often that happens says which loss a c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
 from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, Share, find_cluster_interval
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL
 from pytest_fcbench.scorecard.compare.looks import nominal_level
 from pytest_fcbench.scorecard.compare.paired import Paired, plan_comparison
 from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.two_models import ChanceFlips as ChanceFlips
+from pytest_fcbench.scorecard.two_models import VerdictTable as VerdictTable
 
 _GREEDY = 0.001
 """The official temperature of BFCL, at which hardly another token is drawn than at 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChanceFlips:
-    """Entries that one model was asked twice or more."""
-
-    __pydantic_config__ = DESCRIBED
-
-    entries: Count
-    """Entries with two scored trials."""
-    share: Share
-    """The share of pairs of trials of an entry with different verdicts."""
-    interval: Interval | None
-    """The interval of the share, over clusters of entries."""
-    compared: Count
-    """Entries with two answers to their first request."""
-    differing: Count
-    """Those of them whose answers are not the same, word for word."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictTable:
-    """McNemar's table: entries by the runs in which they passed; an entry with trials counts in parts."""
-
-    __pydantic_config__ = DESCRIBED
-
-    both: Number
-    only_before: Number
-    only_after: Number
-    neither: Number
 
 
 def tabulate_verdicts(paired: Paired) -> VerdictTable:
@@ -123,6 +93,6 @@ def describe_differing_answers(flips: ChanceFlips, temperature: float | None) ->
         return None
     return (
         f"{flips.differing:,} of {flips.compared:,} entries got another answer to the same request at "
-        f"temperature {temperature:g}: the server samples all the same, or what it computes depends on the "
+        f"temperature {temperature:g}: the server samples anyway, or what it computes depends on the "
         f"other requests of a batch"
     )

@@ -1,90 +1,19 @@
-"""The comparison of the two models of a run, and what chance changed in it, as a scorecard states them."""
+"""Compare the two models of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import filterfalse
-from typing import Annotated
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number, one_of
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_usage
+from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.checks import compare_checks
-from pytest_fcbench.scorecard.compare.looks import LookDecision, LookFinding, decide
-from pytest_fcbench.scorecard.compare.noise import ChanceFlips, VerdictTable, tabulate_verdicts
+from pytest_fcbench.scorecard.compare.looks import LookFinding, decide
+from pytest_fcbench.scorecard.compare.noise import tabulate_verdicts
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
 from pytest_fcbench.scorecard.record import Record
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryFlips:
-    """The entries of a category whose verdict the two models do not share."""
-
-    __pydantic_config__ = DESCRIBED
-
-    entries: Count
-    """Entries that were scored for both."""
-    better: Count
-    """Entries that passed more often with the model under test."""
-    worse: Count
-
-
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """The model under test beside a second model that was asked the same entries at the same time."""
-
-    __pydantic_config__ = DESCRIBED
-
-    model: str
-    """The name of the second model, with the settings in which it differs."""
-    scorecard: str
-    """The name of the file with the Records of the second model, beside this one."""
-    asked: Count
-    """Tests that both models were asked."""
-    total: Count
-    """Tests that were selected."""
-    decision: Annotated[str, one_of(*LookDecision)]
-    """What is said of the model under test; ``hopeless`` where more entries would hardly say more."""
-    share: Number | None
-    """The share of the tests that were asked, where the run looked at its results meanwhile; else null."""
-    metric: str | None
-    """The score that is compared; null where nothing was scored for both."""
-    change: Number | None
-    """The difference of the score, the second model's subtracted; 0.01 is a point."""
-    low: Number
-    """The limits of the difference at a confidence of 95 % over all looks together."""
-    high: Number
-    sentence: str
-    """The result in words."""
-    verdicts: VerdictTable
-    """Entries by the models that passed them, of which the second is the one ``before``."""
-    flips: Mapping[str, CategoryFlips]
-    """By category."""
-    usage: CostLatency
-    """Cost and latency of the second model."""
-    calls_saved: Count
-    """Calls of both models that an early end saved, as far as calls per test so far tell."""
-
-    @property
-    def is_early(self) -> bool:
-        """True where the run ended before all tests, because that was decided."""
-        return self.share is not None and self.asked < self.total
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseFloor:
-    """What differs where the same model is asked the same a second time."""
-
-    __pydantic_config__ = DESCRIBED
-
-    flips: Mapping[str, ChanceFlips]
-    """By category and for ``all``."""
-    smallest_loss: Number | None
-    """The smallest true loss that this run shows with a probability of 80 %; null where it can show none."""
-    note: str | None
-    """What differing answers at temperature 0 mean; null where there are none, or it is higher."""
+from pytest_fcbench.scorecard.two_models import CategoryFlips, SideBySide
 
 
 def look_at_sides(
