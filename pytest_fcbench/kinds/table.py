@@ -1,8 +1,7 @@
-"""Put an entry to a model and judge its transcript, by the kind of the entry, which the table here names.
+"""The table of kinds: put an entry to a model and judge its transcript by the kind of the entry.
 
-The kinds are those of this package, each in its module or folder, and those that other distributions add: a
-distribution adds one under a name of its own by an entry point of the group ``fcbench.kinds``; entries whose
-``other_kind`` is that name are of that kind.
+Other distributions add kinds by entry points of the group ``fcbench.kinds``. The name of one is the
+``other_kind`` of its entries.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _ROWS: Mapping[str, str] = {
     "forced": "forced.kind:FORCED_TRUTH",
     "variation": "kind:VARIATION",
 }
-"""The object of each kind, as ``module:NAME`` below this room; a kind is imported when it is first needed."""
+"""Each kind as ``module:NAME`` below this room, imported when it is first needed."""
 
 
 KINDS: Registry[Kind] = Registry(
@@ -97,10 +96,10 @@ def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgeme
 
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
-    """Return the judgement with a corrected verdict that knows how the answers ended.
+    """Revise the corrected verdict where an answer was cut or withheld.
 
-    The official code never looks at why an answer ended, so one that a filter kept back passes irrelevance.
-    Corrected it passes nothing by its silence, and a failure names the ending, which is a matter of settings.
+    The official code ignores why an answer ended, so that a withheld one passes irrelevance. In the corrected
+    profile it does not, and a failure names the ending, which is a matter of settings.
     """
     failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
     # An answer after the turn that failed is not the cause.
@@ -122,7 +121,7 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
         case Failed():
             failure = replace(verdict, code=code, reason=f"{description}; {verdict.reason}")
             return replace(judgement, corrected=failure)
-        # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
+        # A refusal is right not to call; the rest of any other answer might have had a call.
         case Passed() if entry.expectation.forbids_calls and completion.ending is not Ending.REFUSED:
             failure = Failed(code, f"{description}, so that it calls nothing says nothing")
             return replace(judgement, corrected=failure)
