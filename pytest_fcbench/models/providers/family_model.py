@@ -1,8 +1,7 @@
-"""Models that are asked as the official harness asks them: each family at its own API, directly.
+"""Ask models as the official harness does: each family directly, at its own API.
 
-The body of a request is the family's; what is added here are the parameters that the user chose and, for a
-written prompt, the limit of the answer. Requests that no family has a form for, such as those of a judge, go
-the usual way.
+A family makes the body of its requests. To it are added the parameters that the user chose and, for a written
+prompt, the limit of the answer. Other requests, such as those to a judge, take the form for every server.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.prompting import Api, FamilyMember, WireRequest
 from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.redaction import mask_secrets_within
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.official_models import find_family, find_official_id, name_at_server
 from pytest_fcbench.models.protocol import Model, describe_request
@@ -51,7 +51,8 @@ from pytest_fcbench.models.providers.vendors import (
 _REFUSED_LIMIT = 1000
 """The official limit where the prompt alone is too long; the server refuses the request then."""
 
-_KEPT_TOKENS = 2
+_SPARE_TOKENS = 2
+"""The tokens of a context that the official limit leaves free."""
 
 _NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
     Api.GENERATE_CONTENT: (
@@ -69,18 +70,19 @@ _NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
         {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxTokens"},
     ),
 }
-"""The member that holds parameters and their names in it, where they are no members of the body."""
+"""The member of the body that holds parameters, and their names in it."""
 
 _STREAMED = (Api.CHAT, Api.COMPLETIONS)
 """The APIs whose streams are read."""
 
 _RENAMED: Mapping[Api, Mapping[str, str]] = {Api.RESPONSES: {"max_tokens": "max_output_tokens"}}
+"""The names of parameters in the body, where an API has its own."""
 
 
 def choose_member(settings: Settings) -> FamilyMember | None:
-    """Choose the official model as which a model is asked: by ``--fcbench-as``, else by its id.
+    """Choose the official model whose form requests take, by ``--fcbench-as``, else by the model's id.
 
-    None where it is asked in the form that every server takes. Raises ``UsageError``.
+    None where requests take the form for every server. Raises ``UsageError``.
     """
     requested_id = settings.read_as
     if requested_id == CHAT:
@@ -90,18 +92,18 @@ def choose_member(settings: Settings) -> FamilyMember | None:
         return None
     family = find_family(official, repaired=settings.repair)
     options = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
-    other = {
+    conflicts = {
         name: value for name, value in options.items() if value is not None and value != getattr(family, name)
     }
-    # What only the form for every server knows is a wish for that form.
-    if other and requested_id is None:
+    # Without --fcbench-as, options that contradict the family ask for the form for every server.
+    if conflicts and requested_id is None:
         return None
     if family.handler in UNASKED and not (settings.repair and family.handler in list_asked()):
         if requested_id is None:
             return None
         reason = UNASKED[family.handler]
         raise UsageError(f"--fcbench-as={official}: {reason}; use --fcbench-as={CHAT}")
-    for name, value in other.items():
+    for name, value in conflicts.items():
         raise UsageError(
             f"{BY_KEY[name].flag}={value}: {official} is asked and read with {name} "
             f"{getattr(family, name)!s}; leave {BY_KEY[name].flag} out, or use --fcbench-as={CHAT}"
@@ -121,22 +123,23 @@ class FamilyModel(OpenAICompatibleModel):
     plain: Model | None = None
     """Answers requests that have no form of a family."""
     context_length: int | None = None
-    """Tokens that prompt and answer may have together; None where only the server knows."""
+    """The most tokens of prompt and answer together; None where only the server knows."""
     is_length_asked: bool = False
+    """True where the server was asked for the length of the context."""
     missing_key: str = ""
-    """What is told of the key, where the vendor's own address is asked without any."""
+    """The message for a key that the vendor's own address needs and that is not set."""
     signer: RequestSigner | None = None
-    """Signs requests that no key goes with."""
+    """Signs requests that carry no key."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
         if request.wire is None:
-            assert self.plain, "a model without another form is asked in that of its family only"
+            assert self.plain, "without a plain model, only requests in a family's form can be sent"
             return await self.plain.complete(entry, request)
         return await super().complete(entry, request)
 
     async def ask_endpoint(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask the endpoint as officially. Raises ``CallError``."""
+        """Ask the endpoint as the official harness does. Raises ``CallError``."""
         return await self.send_request(entry, request, self.choose_parameters(request))
 
     def require_key(self) -> None:
@@ -145,7 +148,7 @@ class FamilyModel(OpenAICompatibleModel):
             raise CallError("authentication", self.build_reason(self.missing_key))
 
     def choose_parameters(self, request: AskModel) -> dict[str, object]:
-        """Return the user's parameters: a family's form has its own defaults."""
+        """Return the user's parameters, without defaults of ours: a family has its own."""
         return self.parameters | ({"stream": True} if request.defaults.get("stream") else {})
 
     async def send_request(
@@ -179,7 +182,7 @@ class FamilyModel(OpenAICompatibleModel):
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked.
 
-        The limit of a written prompt's answer is left out, which the server is asked for.
+        The limit of the answer to a written prompt is missing, because it takes a request to the server.
         """
         wire = request.wire
         if wire is None:
@@ -206,11 +209,11 @@ class FamilyModel(OpenAICompatibleModel):
             self.context_length = await self._ask_context_length()
         if self.context_length is None:
             return MOST_ANSWER_TOKENS
-        # No token is shorter than a byte.
-        most = len(prompt.encode("utf-8", "surrogatepass"))
-        if most + _KEPT_TOKENS + MOST_ANSWER_TOKENS > self.context_length:
-            most = await self._count_tokens(prompt)
-        return compute_answer_limit(self.context_length, most)
+        # No token is shorter than a byte, so a short prompt needs no request.
+        prompt_tokens = len(prompt.encode("utf-8", "surrogatepass"))
+        if prompt_tokens + _SPARE_TOKENS + MOST_ANSWER_TOKENS > self.context_length:
+            prompt_tokens = await self._count_tokens(prompt)
+        return compute_answer_limit(self.context_length, prompt_tokens)
 
     async def _ask_context_length(self) -> int | None:
         """Ask the server's list of models how long a context may be (vLLM and SGLang say)."""
@@ -220,7 +223,7 @@ class FamilyModel(OpenAICompatibleModel):
         return None
 
     async def _count_tokens(self, prompt: str) -> int:
-        """Ask the server how many tokens a prompt has; a quarter of its signs where it does not say."""
+        """Ask the server for the tokens of a prompt; estimate them from its length where it does not say."""
         base = re.sub(r"/v1/?(?=\?|$)", "", self.api_base or "")
         reply = await self.ask_for_object(
             add_to_path(base, "tokenize"), {"model": self.name, "prompt": prompt}
@@ -234,33 +237,32 @@ def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
 
     Official: ``base_oss_handler._query_prompting``.
     """
-    if context_length < prompt_tokens + _KEPT_TOKENS:
+    if context_length < prompt_tokens + _SPARE_TOKENS:
         return _REFUSED_LIMIT
-    return min(MOST_ANSWER_TOKENS, context_length - prompt_tokens - _KEPT_TOKENS)
+    return min(MOST_ANSWER_TOKENS, context_length - prompt_tokens - _SPARE_TOKENS)
 
 
 def add_parameters(wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the body of a request with the parameters that the user chose, where the API has them."""
-    extra = parameters.get("extra_body")
+    extra_members = parameters.get("extra_body")
     body_parameters = {name: value for name, value in parameters.items() if name not in CONTROLS}
     body = dict(wire.body)
     if nesting := _NESTED.get(wire.api):
         member, names = nesting
-        current_member = body.get(member)
-        inside = {names[name]: body_parameters.pop(name) for name in list(body_parameters) if name in names}
-        if inside:
-            body[member] = {**(current_member if isinstance(current_member, Mapping) else {}), **inside}
+        nested = {names[name]: body_parameters.pop(name) for name in list(body_parameters) if name in names}
+        if nested:
+            body[member] = {**as_mapping(body.get(member)), **nested}
     names = _RENAMED.get(wire.api, {})
     body.update({names.get(name, name): value for name, value in body_parameters.items()})
     if body.get("stream") and wire.api in _STREAMED:
         body = STREAM_OPTIONS | body
     elif "stream" in parameters:
         body.pop("stream_options", None)
-    return {**body, **(extra if isinstance(extra, Mapping) else {})}
+    return {**body, **(extra_members if isinstance(extra_members, Mapping) else {})}
 
 
 def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, str | None]:
-    """Find address and key of a family's endpoint: by options, else in the environment, else the usual."""
+    """Find address and key of a family's endpoint: in options, the environment, or the vendor's defaults."""
     vendor, endpoint = find_vendor(member.handler), find_endpoint(settings)
     key_parameter = settings.parameters.get("api_key")
     key = settings.api_key or (key_parameter if isinstance(key_parameter, str) else None)
@@ -270,7 +272,7 @@ def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, 
 
 
 def find_key_variables(member: FamilyMember, settings: Settings) -> Sequence[str]:
-    """Return the environment variables of a family's key; none where requests are signed without one."""
+    """Return the environment variables of a family's key; none where requests are signed instead."""
     endpoint, (api_base, key) = find_endpoint(settings), find_address(member, settings)
     if key is None and api_base and _takes_signatures(member, api_base):
         return ()
@@ -282,7 +284,7 @@ def _takes_signatures(member: FamilyMember, api_base: str) -> bool:
 
 
 def open_base_model(plain: OpenAICompatibleModel) -> FamilyModel:
-    """Open the same model as one that continues texts."""
+    """Open a base model: the same model, which can also be asked to continue a text."""
     return FamilyModel(**vars(plain), plain=plain)
 
 
