@@ -80,7 +80,9 @@ def order_by_lot(entries: Iterable[Entry]) -> Mapping[str, bytes]:
     for entry in entries:
         names[entry.item_id] = name = f"{entry.suite}:{name_cluster(entry.suite, entry.id, entry.cluster)}"
         for before in entry.earlier[:1]:
-            groups[find_group(name)] = find_group(before.key)
+            # The first name stands for a group, whatever the order of the entries.
+            first, last = sorted((find_group(name), find_group(before.key)))
+            groups[last] = first
     return {item_id: sha256(find_group(name).encode()).digest() for item_id, name in names.items()}
 
 

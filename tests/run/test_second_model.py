@@ -1,0 +1,64 @@
+"""The order of entries in a run that may end early, and when it may."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.domain.entry import Entry, name_cluster
+from pytest_fcbench.run.second_model import may_stop_early, order_by_lot
+from pytest_fcbench.suites import core
+
+
+def list_entries() -> list[Entry]:
+    suite = core.open_suite(Path())
+    entries = [entry for category in suite.categories if category.scored for entry in suite.load(category)]
+    return [replace(entry, trial=trial) for entry in entries for trial in (1, 2)]
+
+
+def test_clusters_trials_and_continued_conversations_stay_together() -> None:
+    entries = list_entries()
+    lots = order_by_lot(entries)
+    ordered = sorted(entries, key=lambda entry: lots[entry.item_id])
+    for group_of in (
+        lambda entry: name_cluster(entry.suite, entry.id, entry.cluster),
+        lambda entry: (*entry.earlier, entry)[0].key,
+    ):
+        groups = [key for key, _ in groupby(ordered, group_of)]
+        shared = [key for key, _ in groupby(sorted(groups))]
+        assert len(groups) == len(shared)
+
+
+def test_the_beginning_of_the_order_is_a_fair_sample() -> None:
+    """As far as clusters are small: all questions about a memory come together."""
+    entries = list_entries()
+    lots = order_by_lot(entries)
+    assert lots == order_by_lot(list(reversed(entries)))
+    ordered = sorted(entries, key=lambda entry: lots[entry.item_id])
+    shares = []
+    for part in (entries, ordered[: len(ordered) // 4], ordered[len(ordered) // 2 :]):
+        groups = [entry.category.group for entry in part]
+        shares.append({group: groups.count(group) / len(part) for group in set(groups)})
+    for share in shares[1:]:
+        assert share == pytest.approx(shares[0], abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("options", "early"),
+    [
+        ({}, True),
+        ({"gate": ["not-worse(95%)", "not-worse(99%)"]}, True),
+        ({"gate": ["not-worse(live, 95%)"]}, False),
+        ({"gate": ["not-worse(95%)", "parallel>=80%"]}, False),
+        ({"against_whole": True}, False),
+        ({"shard": "1/2"}, False),
+        ({"against": None}, False),
+    ],
+)
+def test_a_run_ends_early_where_no_rule_needs_all_entries(options: dict[str, object], early: bool) -> None:
+    settings = build_settings({"model": "oracle", "against": "lexical", **options}, None)
+    assert may_stop_early(settings) is early
