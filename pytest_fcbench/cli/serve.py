@@ -23,7 +23,7 @@ from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import conforming, faults, parsing
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.server.wrong_answers import ModelFault
+from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
 from pytest_fcbench.suites import bfcl, core, wire
 from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
 from pytest_fcbench.suites.pressure import PressureMaterial, press_suite
@@ -55,8 +55,9 @@ def run_serve(arguments: argparse.Namespace) -> int:
     kinds: Sequence[faults.Fault] = (*faults.FaultKind, *of_model, *own_faults)
     shares = dict(faults.read_shares(arguments.fault, kinds))
     # A share of entries, not of requests.
-    wrong = shares.pop(ModelFault.WRONG, 0.0), arguments.seed
-    crowd = shares.pop(ModelFault.CROWDED, math.inf)
+    mistakes = Mistakes(
+        shares.pop(ModelFault.WRONG, 0.0), arguments.seed, shares.pop(ModelFault.CROWDED, math.inf)
+    )
     draws = faults.draw_faults(shares, faults.read_latency(arguments.latency), arguments.seed)
     if not 0 <= arguments.retry_after < math.inf:
         raise UsageError(f"--retry-after={arguments.retry_after}: must be a number of seconds, 0 or more")
@@ -107,7 +108,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
             raise UsageError(f"--model={arguments.model}: {rule}")
         any_answer = conforming.ConformingModel(model, syntax) if has_parser else None
         server = ChatServer(
-            model, lookup, draws, arguments.retry_after, judge, families, any_answer, wrong, crowd
+            model, lookup, draws, arguments.retry_after, judge, families, any_answer, mistakes
         )
         server.run(listening, lambda _: print(ready, flush=True))
     return 0

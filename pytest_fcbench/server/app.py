@@ -1,4 +1,4 @@
-"""The server: OpenAI's interfaces over the models that need no network."""
+"""An HTTP server with OpenAI's and other interfaces, behind which a built-in model answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
 from typing import TypeAlias
 
 from aiohttp import web
@@ -23,6 +22,13 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.server.answers import (
+    KeyedReply,
+    ReceivedRequest,
+    ServedAnswer,
+    write_chat_answer,
+    write_conforming_answer,
+)
 from pytest_fcbench.server.body import (
     Body,
     RefusedRequestError,
@@ -35,14 +41,12 @@ from pytest_fcbench.server.body import (
 )
 from pytest_fcbench.server.conforming import (
     ConformingModel,
-    ConformingReply,
     WireFault,
-    break_reply,
     read_message_request,
     read_response,
     takes_long,
 )
-from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind, break_stream
+from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind
 from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, FoundRequest
 from pytest_fcbench.server.parsing import (
     NATIVE_PATHS,
@@ -57,14 +61,12 @@ from pytest_fcbench.server.replies import (
     build_embeddings,
     build_reply,
     build_response,
-    list_choices,
     stream_response,
     write_reply,
-    write_stream,
 )
 from pytest_fcbench.server.wrong_answers import (
+    Mistakes,
     ModelFault,
-    is_wrong_entry,
     lose_from_prompt,
     write_as_text,
     write_wrong_answer,
@@ -89,7 +91,7 @@ MOST_BYTES = 16 * 2**20
 
 _LONGEST_HANG_S = 3600
 LONG_REPLY_S = 2.0
-"""Seconds that a long reply takes, which a fault writes for nobody."""
+"""Seconds that a long reply takes where a fault has the server write it to the end for nobody."""
 _SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *ModelFault, *WireFault, *ParserFault))
 # SO_LINGER with a time of 0: to close resets the connection.
 _RESET = struct.pack("ii", 1, 0)
@@ -112,58 +114,12 @@ class Stats:
     last_answer: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What is known of a request before its body is read."""
-
-    number: int
-    """Its number in the order of arrival."""
-    created: int
-    """Seconds since the epoch."""
-    name: str | None
-    """The name of its entry, where its header gives one."""
-    fault: Fault | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A good answer, or one that a fault has changed, ready to be sent."""
-
-    key: str
-    """The key under which it is counted."""
-    parts: tuple[bytes, ...]
-    """The whole body, or the events of a stream."""
-    broken: bool = False
-    is_stream: bool = False
-    status: int = 200
-    content_type: str = ""
-    """The type of the body, where a fault changes it."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers that say what the body is."""
-        if self.content_type:
-            return {"Content-Type": self.content_type}
-        if self.is_stream:
-            return {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
-        return {"Content-Type": "application/json"}
-
-
-@dataclass(frozen=True, slots=True)
-class _MadeReply:
-    """A reply, and the key under which it is counted."""
-
-    key: str
-    reply: ServedReply
-    broken: bool
-
-
-Prepare: TypeAlias = Callable[[bytes, _Call], Awaitable[_Answer]]
+Prepare: TypeAlias = Callable[[bytes, ReceivedRequest], Awaitable[ServedAnswer]]
 """Makes the answer of a request's body. Raises ``RefusedRequestError``."""
 
 
 class ChatServer:
-    """Answers requests as the model would; ``draws`` say what happens to each."""
+    """Answers requests as a model would, each with the fault and the latency that are drawn for it."""
 
     def __init__(
         self,
@@ -174,29 +130,26 @@ class ChatServer:
         judge: Judge,
         families: FamilyLookup | None = None,
         conforming: ConformingModel | None = None,
-        wrong: tuple[float, int] = (0.0, 0),
-        crowd: float = inf,
+        mistakes: Mistakes = Mistakes(),  # noqa: B008 - frozen
     ):
-        """Serve the model under a name; ``judge`` replies to questions that are about no entry.
+        """Serve a model under a name.
 
-        With ``families`` requests in the form of that family are answered at its API's path; with
-        ``conforming`` that model answers all requests that are about no entry. ``wrong`` is the share of
-        entries that are always answered wrongly, and the seed by which they are drawn; those that offer more
-        functions than ``crowd`` are answered wrongly, too.
+        ``judge`` replies to questions that are about no entry, ``conforming`` to all other requests that are
+        about none. ``families`` answers requests in the form of a family, at the path of its API.
         """
-        self._crowd = crowd
-        self._wrong = wrong
-        self._conforming = conforming
-        self._busy_until = 0.0
-        self._fails_next = False
-        """True where a fault makes the next request fail."""
-        self._families = families
         self._name = name
         self._lookup = lookup
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge = judge
+        self._families = families
+        self._conforming = conforming
+        self._mistakes = mistakes
         self._stats = Stats()
+        self._busy_until = 0.0
+        """The time of the event loop until which long replies are written."""
+        self._fails_next = False
+        """True where a fault makes the next request fail."""
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -265,9 +218,11 @@ class ChatServer:
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.first_request = stats.first_request or time.time()
         fault = None
-        call = _Call(stats.requests, int(time.time()), request.headers.get(ENTRY_HEADER), draw.fault)
+        received = ReceivedRequest(
+            stats.requests, int(time.time()), request.headers.get(ENTRY_HEADER), draw.fault
+        )
         try:
-            answer = await prepare(await request.read(), call)
+            answer = await prepare(await request.read(), received)
             fault = None if draw.fault in _SENDS_ANSWER and not answer.broken else draw.fault
             if draw.latency_s and fault is not FaultKind.HANG:
                 await asyncio.sleep(draw.latency_s)
@@ -285,66 +240,71 @@ class ChatServer:
         finally:
             stats.in_flight -= 1
 
-    async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
+    async def _prepare_chat_answer(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         body = read_body(content)
-        return _write_chat_answer(body, self._make_reply(body, call), call)
+        return write_chat_answer(body, self._make_reply(body, received), received)
 
-    async def _prepare_chat_or_any(self, model: ConformingModel, content: bytes, call: _Call) -> _Answer:
-        """Answer a request about an entry as its model and the parser of the other one do, or any other."""
+    async def _prepare_chat_or_any(
+        self, model: ConformingModel, content: bytes, received: ReceivedRequest
+    ) -> ServedAnswer:
+        """Answer a request about an entry with its answer, any other with the conforming model.
+
+        With a fault of the parser, the conforming model's parser reads the entry's answer.
+        """
         request = as_mapping(parse_json(content))
         if find_forced_text(request) is None:
             try:
-                answer = await self._prepare_chat_answer(content, call)
+                answer = await self._prepare_chat_answer(content, received)
             except RefusedRequestError as error:
                 if error.code != "unknown_request":
                     raise
             else:
-                if not isinstance(call.fault, ParserFault):
+                if not isinstance(received.fault, ParserFault):
                     return answer
                 body = read_body(content)
-                forced = model.force_answer(request, self._make_reply(body, call).reply.calls or ())
+                forced = model.force_answer(request, self._make_reply(body, received).reply.calls or ())
                 if forced is None:
                     return answer
                 content = json.dumps(forced).encode()
-                made = await self._prepare_conforming_answer(model, Api.CHAT, content, call)
+                made = await self._prepare_conforming_answer(model, Api.CHAT, content, received)
                 return replace(made, key=answer.key)
-        return await self._prepare_conforming_answer(model, Api.CHAT, content, call)
+        return await self._prepare_conforming_answer(model, Api.CHAT, content, received)
 
-    async def _prepare_completion(self, content: bytes, call: _Call) -> _Answer:
-        made = self._make_reply(read_completion_request(content), call)
-        about = {"id": f"cmpl-{call.number}", "created": call.created, "model": self._name}
+    async def _prepare_completion(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
+        made = self._make_reply(read_completion_request(content), received)
+        about = {"id": f"cmpl-{received.number}", "created": received.created, "model": self._name}
         text = json.dumps({**about, **write_reply(Api.COMPLETIONS, made.reply)})
-        return _Answer(made.key, (text.encode(),), broken=made.broken)
+        return ServedAnswer(made.key, (text.encode(),), broken=made.broken)
 
-    async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
+    async def _prepare_response(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         body = read_response_request(content)
-        made_reply = self._make_reply(body, call)
-        response = build_response(made_reply.reply, call.number, call.created)
+        made_reply = self._make_reply(body, received)
+        response = build_response(made_reply.reply, received.number, received.created)
         parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
-        return _Answer(made_reply.key, parts, broken=made_reply.broken, is_stream=body.stream)
+        return ServedAnswer(made_reply.key, parts, broken=made_reply.broken, is_stream=body.stream)
 
-    async def _prepare_family_answer(self, content: bytes, call: _Call) -> _Answer:
+    async def _prepare_family_answer(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         assert self._families
         api = find_api(self._families.member.handler)
         assert api
         try:
-            key, reply = self._families.find_reply(content, call.name)
+            key, reply = self._families.find_reply(content, received.name)
         except RefusedRequestError:
             if api is not Api.CHAT:
                 raise
             # Judges and golden paths are asked at the same path, in the form for every server.
-            return await self._prepare_chat_answer(content, call)
-        key, is_broken = call.name or key, call.fault is FaultKind.JSON
+            return await self._prepare_chat_answer(content, received)
+        key, is_broken = received.name or key, received.fault is FaultKind.JSON
         if api is Api.CHAT:
             reply = reply.cut_in_half() if is_broken else reply
-            return _write_chat_answer(read_body(content), _MadeReply(key, reply, is_broken), call)
+            return write_chat_answer(read_body(content), KeyedReply(key, reply, is_broken), received)
         whole = json.dumps(write_reply(api, reply)).encode()
-        return _Answer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
+        return ServedAnswer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
     async def _prepare_conforming_answer(
-        self, model: ConformingModel, api: Api, content: bytes, call: _Call
-    ) -> _Answer:
-        fault = call.fault if isinstance(call.fault, WireFault) else None
+        self, model: ConformingModel, api: Api, content: bytes, received: ReceivedRequest
+    ) -> ServedAnswer:
+        fault = received.fault if isinstance(received.fault, WireFault) else None
         try:
             if self._fails_next:
                 raise RefusedRequestError(500, "server_error", "the request before was refused")
@@ -356,24 +316,26 @@ class ChatServer:
                 request = read_message_request(content)
             if fault is WireFault.HOLD_PLACE:
                 await self._hold_place(takes_long(request))
-            parser_fault = call.fault if isinstance(call.fault, ParserFault) else None
+            parser_fault = received.fault if isinstance(received.fault, ParserFault) else None
             reply = model.answer_request(request, fault, parser_fault)
-            answer = _write_conforming_answer(api, reply, call, fault)
+            answer = write_conforming_answer(api, reply, received, fault)
         except RefusedRequestError as error:
             self._fails_next = fault is WireFault.FAIL_AFTER and not self._fails_next
             if fault is not WireFault.PLAIN_ERRORS:
                 raise
             parts = (f"Error: {error}".encode(),)
-            return _Answer("conforming", parts, broken=True, status=error.status, content_type="text/plain")
+            return ServedAnswer(
+                "conforming", parts, broken=True, status=error.status, content_type="text/plain"
+            )
         return replace(answer, broken=answer.broken or bool(fault or parser_fault))
 
     async def _prepare_native_answer(
-        self, model: ConformingModel, answer: NativeAnswer, content: bytes, call: _Call
-    ) -> _Answer:
-        fault = call.fault if isinstance(call.fault, ParserFault) else None
+        self, model: ConformingModel, answer: NativeAnswer, content: bytes, received: ReceivedRequest
+    ) -> ServedAnswer:
+        fault = received.fault if isinstance(received.fault, ParserFault) else None
         body = as_mapping(parse_json(content))
         value = answer(NativeServer.with_fault(model.syntax, fault), body, fault)
-        return _Answer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
+        return ServedAnswer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
 
     async def _hold_place(self, takes_long: bool) -> None:
         """Wait until earlier long replies would be written, as a server does that writes them to the end."""
@@ -383,51 +345,54 @@ class ChatServer:
         else:
             await asyncio.sleep(max(0.0, self._busy_until - now))
 
-    def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
+    def _make_reply(self, body: Body, received: ReceivedRequest) -> KeyedReply:
         """Make the reply to a chat request. Raises ``RefusedRequestError`` where there is none."""
-        is_broken = call.fault is FaultKind.JSON
+        is_broken = received.fault is FaultKind.JSON
         if (opinion := self._judge.answer_question(body.messages)) is not None:
             prompt_tokens = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
             reply = ServedReply(self._name, opinion, None, prompt_tokens, estimate_tokens(opinion))
-            return _MadeReply("judge", reply.cut_in_half() if is_broken else reply, is_broken)
-        hit = self._lookup.find_request(body, call.name)
-        # Only the right answers are known here, so not what is asked after a broken one.
-        fault = call.fault if call.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
+            return KeyedReply("judge", reply.cut_in_half() if is_broken else reply, is_broken)
+        hit = self._lookup.find_request(body, received.name)
+        # In a conversation only the right answers are known, not what would follow a broken one.
+        fault = (
+            received.fault if received.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
+        )
         completion = hit.answer
         if isinstance(completion, NotScoredError):
             raise RefusedRequestError(404, completion.cause, completion.reason)
-        changed = self._change_answer(hit, body, call.fault)
-        completion = changed or completion
+        changed_completion = self._change_answer(hit, body, received.fault)
+        completion = changed_completion or completion
         if hit.native:
             completion = write_as_text(completion, hit.native, hit.tools)
         reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
-        # Its usage counts what the model wrote.
+        # Lost after the usage is counted, as by a server that drops calls of the model.
         if fault is FaultKind.ONE_CALL and reply.calls:
             reply = replace(reply, calls=reply.calls[:1])
         reply = reply.cut_in_half() if fault is FaultKind.JSON else reply
-        is_broken = fault is not None or (changed is not None and call.fault is not None)
-        return _MadeReply(call.name or hit.entry.key, reply, is_broken)
+        is_broken = fault is not None or (changed_completion is not None and received.fault is not None)
+        return KeyedReply(received.name or hit.entry.key, reply, is_broken)
 
     def _change_answer(self, hit: FoundRequest, body: Body, fault: Fault | None) -> Completion | None:
-        """Answer as a wrong model, or one that its template lets know too little; None as the right one."""
+        """Answer as a model that is wrong or was shown too little; None where the right answer stays."""
         tools = body.tools if isinstance(body.tools, list) else []
         messages = tuple(map(as_mapping, body.messages))
         request = AskModel(messages, tuple(map(as_mapping, tools)), hit.turn, hit.step)
-        if isinstance(fault, WireFault) and (lost := lose_from_prompt(request, fault)):
-            return lost
-        is_lost = len(hit.entry.functions) > self._crowd or is_wrong_entry(hit.entry, *self._wrong)
+        if isinstance(fault, WireFault) and (blind_answer := lose_from_prompt(request, fault)):
+            return blind_answer
         if fault is ModelFault.STOP_EARLY and tools and not isinstance(hit.answer, NotScoredError):
             return replace(hit.answer, tool_calls=(hit.answer.tool_calls or ())[:1] or None)
-        if fault is ModelFault.FLIP or is_lost:
+        if fault is ModelFault.FLIP or self._mistakes.has_entry(hit.entry):
             return write_wrong_answer(hit.entry, replace(request, tools=hit.tools), hit.prompting)
         return None
 
-    async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
-        is_broken = call.fault is FaultKind.JSON
+    async def _prepare_embedding(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
+        is_broken = received.fault is FaultKind.JSON
         embeddings = build_embeddings(self._name, read_embedding_request(content), broken=is_broken)
-        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=is_broken)
+        return ServedAnswer("embeddings", (json.dumps(embeddings).encode(),), broken=is_broken)
 
-    async def _send_fault(self, request: web.Request, fault: Fault, answer: _Answer) -> web.StreamResponse:
+    async def _send_fault(
+        self, request: web.Request, fault: Fault, answer: ServedAnswer
+    ) -> web.StreamResponse:
         if fault in _SENDS_ANSWER:
             return await _send(request, answer)
         match fault:
@@ -467,56 +432,11 @@ class ChatServer:
         return response
 
 
-def _write_chat_answer(body: Body, made: _MadeReply, call: _Call) -> _Answer:
-    """Write a reply as a chat completion, or as the events of one."""
-    reply_id = f"chatcmpl-{call.number}"
-    if not body.stream:
-        content = {"id": reply_id, "created": call.created, **write_reply(Api.CHAT, made.reply)}
-        return _Answer(made.key, (json.dumps(content).encode(),), broken=made.broken)
-    choices = list_choices(made.reply)
-    write = partial(
-        write_stream,
-        reply=made.reply,
-        reply_id=reply_id,
-        created=call.created,
-        include_usage=body.include_usage,
-    )
-    good = write(choices)
-    fault = call.fault if isinstance(call.fault, FaultKind) else None
-    events = break_stream(fault, choices, write) if fault in STREAM_FAULTS else good
-    return _Answer(made.key, tuple(events), broken=made.broken or events != good, is_stream=True)
-
-
-def _write_conforming_answer(
-    api: Api, made: ConformingReply, call: _Call, fault: WireFault | None
-) -> _Answer:
-    """Write a reply of the conforming model in the form of an interface."""
-    if api is Api.CHAT and made.stream:
-        body = Body(
-            b"", (), (), stream=True, include_usage=made.include_usage and fault is not WireFault.NO_USAGE
-        )
-        answer = _write_chat_answer(body, _MadeReply("conforming", made.reply, broken=False), call)
-        content_type = "application/json" if fault is WireFault.STREAM_AS_JSON else ""
-        return replace(answer, content_type=content_type)
-    if api is Api.RESPONSES:
-        response = build_response(made.reply, call.number, call.created)
-        if made.stream or fault is WireFault.STREAM_UNASKED:
-            return _Answer("conforming", tuple(stream_response(response)), is_stream=True)
-        value = break_reply(response, fault)
-    else:
-        value = write_reply(api, made.reply)
-        if isinstance(choices := value.get("choices"), list):
-            tokens = {"token_ids": list(made.token_ids)} if made.token_ids else {}
-            value["choices"] = [{**choices[0], "index": index, **tokens} for index in range(made.choices)]
-        value = break_reply({"id": f"chatcmpl-{call.number}", "created": call.created, **value}, fault)
-    return _Answer("conforming", (json.dumps(value).encode(),))
-
-
 async def _send_json(value: Mapping[str, object], request: web.Request) -> web.Response:
     return web.json_response(value)
 
 
-async def _send(request: web.Request, answer: _Answer) -> web.StreamResponse:
+async def _send(request: web.Request, answer: ServedAnswer) -> web.StreamResponse:
     """Send all of the answer before returning, so that only what was sent is counted."""
     if not answer.is_stream:
         whole = web.Response(body=b"".join(answer.parts), headers=answer.headers, status=answer.status)

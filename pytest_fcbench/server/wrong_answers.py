@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
+from math import inf
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, list_schemas
 from pytest_fcbench.codecs.native_prompt import write_native_text
@@ -34,10 +35,20 @@ class ModelFault(StrEnum):
     """All answers are wrong where more functions are offered than the number behind the colon."""
 
 
-def is_wrong_entry(entry: Entry, share: float, seed: int) -> bool:
-    """Tell whether an entry is one of the share that a model always gets wrong."""
-    place = int.from_bytes(sha256(f"{seed} {entry.key}".encode()).digest()[:4])
-    return place < share * 2**32
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """The entries that a model always answers wrongly."""
+
+    share: float = 0.0
+    """The share of all entries, drawn by the seed."""
+    seed: int = 0
+    most_functions: float = inf
+    """Entries that offer more functions are answered wrongly, too."""
+
+    def has_entry(self, entry: Entry) -> bool:
+        """Tell whether an entry is always answered wrongly."""
+        place = int.from_bytes(sha256(f"{self.seed} {entry.key}".encode()).digest()[:4])
+        return place < self.share * 2**32 or len(entry.functions) > self.most_functions
 
 
 def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) -> Completion:

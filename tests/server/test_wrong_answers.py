@@ -12,7 +12,7 @@ from pytest_fcbench.server.conforming import WireFault
 from pytest_fcbench.server.wrong_answers import (
     WITHOUT_RESULTS,
     WITHOUT_TOOLS,
-    is_wrong_entry,
+    Mistakes,
     lose_from_prompt,
     write_wrong_answer,
 )
@@ -46,11 +46,13 @@ def test_where_no_call_is_right_a_wrong_answer_calls() -> None:
 
 def test_the_same_share_of_entries_is_always_wrong() -> None:
     entries = list_entries(CORE)
-    shares = [sum(is_wrong_entry(entry, 0.1, seed) for entry in entries) / len(entries) for seed in (1, 1, 2)]
+    shares = [
+        sum(Mistakes(0.1, seed).has_entry(entry) for entry in entries) / len(entries) for seed in (1, 1, 2)
+    ]
     assert shares[0] == shares[1]
     assert all(0.05 < share < 0.15 for share in shares)
-    assert not any(is_wrong_entry(entry, 0.0, 1) for entry in entries)
-    assert all(is_wrong_entry(entry, 1.0, 1) for entry in entries)
+    assert not any(Mistakes(0.0, 1).has_entry(entry) for entry in entries)
+    assert all(Mistakes(1.0, 1).has_entry(entry) for entry in entries)
 
 
 def test_a_template_loses_only_what_there_is() -> None:

@@ -38,14 +38,15 @@ from pytest_fcbench.run.asking_again import hold_conversations
 from pytest_fcbench.run.blaming import blame_losses, list_losses
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.record import Record, build_record
-from pytest_fcbench.server.app import ChatServer, _Call, _MadeReply
+from pytest_fcbench.server.answers import KeyedReply, ReceivedRequest
+from pytest_fcbench.server.app import ChatServer
 from pytest_fcbench.server.body import Body
 from pytest_fcbench.server.conforming import ConformingModel, WireFault
 from pytest_fcbench.server.faults import Fault, FaultKind, draw_faults, read_latency
 from pytest_fcbench.server.lookup import EntryIndex
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.server.wrong_answers import ModelFault
+from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
 from pytest_fcbench.suites import core, wire
 from pytest_fcbench.tools.diagnosis.blame import Culprit
 
@@ -118,8 +119,8 @@ FAULTS = (
 class StubbornServer(ChatServer):
     """Serves a model that was trained to one syntax, and cannot write calls as Python."""
 
-    def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
-        made = super()._make_reply(body, call)
+    def _make_reply(self, body: Body, received: ReceivedRequest) -> KeyedReply:
+        made = super()._make_reply(body, received)
         if body.tools or not made.reply.text or find_prompted_syntax(body.messages):
             return made
         try:
@@ -153,10 +154,10 @@ def serve_fault(fault: SeededFault, share: float, seed: int) -> Iterator[str]:
     """Serve right answers with a fault on loopback, in this process; yield the address."""
     is_wrong = fault.fault is ModelFault.WRONG
     draws = draw_faults({} if is_wrong else {fault.fault: share}, read_latency("0"), seed)
-    wrong = (share if is_wrong else fault.wrong), seed
+    mistakes = Mistakes(share if is_wrong else fault.wrong, seed)
     model = None if fault.is_closed else ConformingModel(fault.model, "hermes")
     kind = StubbornServer if fault.knows_one_syntax else ChatServer
-    server = kind(fault.model, _index_entries(), draws, 0, Judge(), None, model, wrong)
+    server = kind(fault.model, _index_entries(), draws, 0, Judge(), None, model, mistakes)
     loop, ports, ended = asyncio.new_event_loop(), list[int](), asyncio.Event()
     is_up = threading.Event()
 
