@@ -33,21 +33,21 @@ def run_demo(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
     _run("fcbench", "init", "--ci", "none", str(folder), folder=Path())
     _tell(
-        "A model stands behind a server. Here both are simulated, so no key and no network is needed. "
-        "How good is it at calling functions?"
+        "How good is a model at calling functions? Here the model and its server are simulated, so no key and "
+        "no network are needed."
     )
     with _serve(_FAULT) as api_base:
         _measure(folder, api_base)
         _tell(
             "All right in most categories, and all wrong wherever an answer needs several calls. Is it the "
-            f"model? The entries that failed are asked again in other ways ({_ASKED_AGAIN} of them here):"
+            f"model? {_ASKED_AGAIN} of the entries that failed are asked again in other ways."
         )
         asked = ("blame", f"--limit={_ASKED_AGAIN}", "--failures=1", f"--model={_MODEL}")
         print_lines(_run("fcbench", *asked, f"--api-base={api_base}", folder=folder).splitlines(), flush=True)
         _run("fcbench", "run", "baseline", "save", "scorecard.json", folder=folder)
     _tell(
-        "It is not: the model writes all calls, and the server's tool parser finds the first one only. The "
-        "same with a right parser, held to the run before:"
+        "It is not: the model writes all calls, and the server's tool parser finds the first one only. Here "
+        "is the same with a right parser, compared with the run before."
     )
     with _serve() as api_base:
         _measure(
@@ -95,7 +95,7 @@ def _serve(*faults: str) -> Iterator[str]:
         try:
             ready = server.stdout.readline() if server.stdout else ""
             if not ready:
-                raise FcbenchError("the server of the demo did not start; its error stands above")
+                raise FcbenchError("the server of the demo did not start; its error is above")
             yield ready.split()[-1]
         finally:
             server.terminate()

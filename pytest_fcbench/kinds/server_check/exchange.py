@@ -113,7 +113,7 @@ class ServerExchange:
         return cls(**{**members, "notes": tuple(members["notes"])})
 
 
-class TokenCounts(NamedTuple):
+class ReplyTokens(NamedTuple):
     """The tokens that a reply says it took; None for what it does not say."""
 
     prompt: int | None
@@ -121,14 +121,14 @@ class TokenCounts(NamedTuple):
     total: int | None
 
 
-def read_token_counts(reply: Mapping[str, object]) -> TokenCounts:
+def read_token_counts(reply: Mapping[str, object]) -> ReplyTokens:
     """Read how many tokens a reply took, in the words of any interface."""
     usage = as_mapping(reply.get("usage"))
 
     def find_count(*names: str) -> int | None:
         return next((value for name in names if type(value := usage.get(name)) is int), None)
 
-    return TokenCounts(
+    return ReplyTokens(
         find_count("prompt_tokens", "input_tokens"),
         find_count("completion_tokens", "output_tokens"),
         find_count("total_tokens"),
@@ -225,7 +225,7 @@ class ServerReply:
         return None if word is None else _ENDINGS.get(str(word), str(word))
 
     @cached_property
-    def tokens(self) -> TokenCounts:
+    def tokens(self) -> ReplyTokens:
         """The tokens that the reply says it took."""
         return read_token_counts(self.body)
 

@@ -16,7 +16,6 @@ from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.kinds.server_check.entries import ServerCheck
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
     MESSAGES,
@@ -114,7 +113,8 @@ class EndpointProbe:
 
         Raises ``CallError`` where the server answers plain questions no more.
         """
-        if not isinstance(entry.expectation, ServerCheck):
+        # Only checks, which stand in files, say what a broken connection means.
+        if not entry.category.stands_in_files:
             return await self._send_request(raw, entry)
         try:
             return await self._send_repeatedly(raw, entry)

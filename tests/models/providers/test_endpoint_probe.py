@@ -158,7 +158,7 @@ def test_a_request_that_always_breaks_its_connection_gets_no_reply(
             return await probe.complete(list_checks()[0], question)
 
     if status is None:
-        with pytest.raises(CallError):
+        with pytest.raises(CallError, match="Server disconnected"):
             asyncio.run(ask_once())
     else:
         assert ServerExchange.read_completion(asyncio.run(ask_once())).status == status
