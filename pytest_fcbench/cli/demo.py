@@ -33,8 +33,8 @@ def run_demo(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
     _run("fcbench", "init", "--ci", "none", str(folder), folder=Path())
     _tell(
-        "How good is a model at calling functions? Here the model and its server are simulated, so no key and "
-        "no network are needed."
+        "How good is a model at calling functions? Here the model and its server are simulated, so no key "
+        "and no network are needed."
     )
     with _serve(_FAULT) as api_base:
         _measure(folder, api_base)
