@@ -146,6 +146,20 @@ def name_second_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}{SECOND}{path.suffix}")
 
 
+def find_second_file(path: Path) -> Path | None:
+    """Find the scorecard of the second model of a run; None where the run had none.
+
+    A file of that name may be left of an earlier run.
+    """
+    second_file = name_second_file(path)
+    try:
+        section = read_report_head(path)["fcbench"] if second_file.is_file() else {}
+        return second_file if section.get("against") else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        # Whoever reads the scorecard itself says what is wrong with it.
+        return None
+
+
 def _name_run(folder: Path, model: str, ended_s: float) -> Path:
     end_time = datetime.fromtimestamp(ended_s, UTC).strftime("%Y%m%d-%H%M%S")
     slug = re.sub(r"[^\w.-]+", "-", model)[:_LONGEST_NAME].strip("-.") or "model"

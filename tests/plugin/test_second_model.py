@@ -91,7 +91,11 @@ def test_two_models_are_asked_the_same_and_written_to_two_scorecards_that_all_co
     compared = project.fcbench("run", "compare", SECOND, "scorecard.json")
     assert "12 entries" in compared.stdout
     assert project.fcbench("run", "compare", "latest.against", "latest").stdout
-    assert project.fcbench("run", "report", "-o", "page.html").returncode == 0
+    assert "2 scorecards" in project.fcbench("run", "report", "-o", "page.html").stdout
+    # The second scorecard is left of the run before.
+    project.run("--fcbench-category=live_relevance")
+    assert (project.path / SECOND).exists()
+    assert "1 scorecard," in project.fcbench("run", "report", "scorecard.json", "-o", "page.html").stdout
 
 
 @pytest.mark.few(1)

@@ -29,7 +29,7 @@ from pytest_fcbench.domain.errors import (
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
 from pytest_fcbench.present.html.board_page import KeptRun, render_runs
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.history import Run, find_run_before, list_runs, name_second_file
+from pytest_fcbench.run.history import Run, find_run_before, find_second_file, list_runs
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.run.report_page import write_report
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
@@ -56,8 +56,8 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def add_second_model(paths: Sequence[Path]) -> Sequence[Path]:
     """Put the scorecard of the second model of a run, if it had one, in front of that of the run alone."""
-    second_file = name_second_file(paths[0])
-    return [second_file, *paths] if len(paths) == 1 and second_file.is_file() else paths
+    second_file = find_second_file(paths[0]) if len(paths) == 1 else None
+    return [second_file, *paths] if second_file else paths
 
 
 def open_context(arguments: argparse.Namespace, suite: str) -> RunContext:
