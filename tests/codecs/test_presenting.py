@@ -133,7 +133,7 @@ def test_the_question_goes_as_it_is_with_tools() -> None:
 
 
 @each_case(("names", "shown"), [(Names.UNDERSCORED, "a_b_c"), (Names.DOTTED, "a.b.c")], ids=str)
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_dots_are_shown_as_asked(mode: Mode, names: Names, shown: str) -> None:
     asked = build_first_request(
         make_entry(functions=[make_doc("a.b.c")]), WORDING, Prompting.make_default(mode, names)
@@ -376,7 +376,7 @@ def test_without_functions_the_list_in_the_prompt_is_empty() -> None:
         ("irrelevance", " Python, please."),
     ],
 )
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_every_description_names_the_language(mode: Mode, category: str, hint: str) -> None:
     asked = build_first_request(
         make_entry(category, functions=[make_doc("f")]), WORDING, Prompting.make_default(mode, Names.DOTTED)
@@ -595,7 +595,7 @@ def make_elaborate_entry(category: str) -> Entry:
 
 
 @each_case("category", ["simple_python", "simple_java", "simple_javascript"])
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> None:
     entry = make_elaborate_entry(category)
     before = copy.deepcopy(entry)
@@ -605,7 +605,7 @@ def test_an_entry_is_the_same_after_it_was_shown(mode: Mode, category: str) -> N
 
 
 @each_case("category", ["simple_python", "simple_java", "simple_javascript"])
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_a_request_can_be_written_as_json(mode: Mode, category: str) -> None:
     asked = build_first_request(
         make_elaborate_entry(category), WORDING, Prompting.make_default(mode, Names.UNDERSCORED)

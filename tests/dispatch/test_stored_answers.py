@@ -148,7 +148,7 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
     assert stored.notes == ("a note", "1 answer was reused from answers.sqlite")
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mode) -> None:
     call = Completion(tool_calls=(ToolCall("f", '{"a": 1}', "theirs"), ToolCall("f", {}, "other")))
     if mode is Mode.PROMPT:

@@ -173,7 +173,7 @@ JUDGED: dict[str, tuple[object, ...]] = {
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
     """The same however the run is divided."""
     found = []

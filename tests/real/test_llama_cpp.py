@@ -67,7 +67,7 @@ def write_script(records: Mapping[str, dict[str, object]]) -> str:
     return json.dumps({"answers": answers})
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 def test_a_run_has_the_scorecard_of_the_same_answers_served_by_fcbench(
     project: Project, server: Server, mode: Mode
 ) -> None:

@@ -58,7 +58,7 @@ def _list_questions(category: str, mode: Mode) -> Sequence[tuple[str, Sent]]:
     ]
 
 
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 @each_case("category", ["parallel_multiple", "irrelevance", "multi_turn_miss_func", "hotels"])
 def test_the_deltas_of_a_stream_add_up_to_the_whole_answer(oracle: str, category: str, mode: Mode) -> None:
     questions = _list_questions(category, mode)

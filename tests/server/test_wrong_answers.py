@@ -27,7 +27,7 @@ SINGLE = [
 TOOL = {"type": "function", "function": {"name": "f"}}
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 def test_a_wrong_answer_can_be_read_and_is_never_right(mode: Mode) -> None:
     prompting = Prompting.make_default(mode, Names.DOTTED)
     for entry in SINGLE:

@@ -90,7 +90,7 @@ def _make_request(mode: Mode, *results: str, step: int = 1) -> AskModel:
     return AskModel(({"role": "system", "content": "Voss?"}, asked, *made), (), 0, step)
 
 
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 def test_names_are_found_first_and_texts_by_these(mode: Mode) -> None:
     entry = make_question("memory_kv")
     assert memory_recall.search_memory(entry, AskModel(())) == [Call("archival_memory_list_keys", {})]
@@ -111,7 +111,7 @@ def test_the_other_memories_are_looked_at_once() -> None:
     assert memory_recall.search_memory(make_question("memory_rec_sum"), AskModel((), step=1)) == []
 
 
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 @each_case(
     ("result", "answer"),
     [

@@ -142,7 +142,7 @@ def test_an_answer_by_tools(completion: Completion, official: str | None, correc
         ),
     ],
 )
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_a_call_counts_under_the_name_that_was_shown(
     mode: Mode, names: Names, called: str, official: str | None, corrected: str | None
 ) -> None:

@@ -96,7 +96,7 @@ AS_THEY_CAME: Mapping[str, Message] = {
 # The client that litellm uses warns of content in parts, which it does not expect in an answer.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
 @BOTH_WAYS
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 @each_case("name", AS_THEY_CAME)
 def test_an_answer_is_sent_back_as_it_came(make: Maker, mode: Mode, name: str) -> None:
     message = AS_THEY_CAME[name]
@@ -119,7 +119,7 @@ ONLY_DIRECTLY: Mapping[str, Message] = {
 }
 
 
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 @each_case("name", ONLY_DIRECTLY)
 def test_null_is_sent_back_where_the_server_is_asked_directly(mode: Mode, name: str) -> None:
     message = ONLY_DIRECTLY[name]
@@ -155,7 +155,7 @@ def test_thoughts_reach_the_decoder(make: Maker) -> None:
 
 
 @BOTH_WAYS
-@each_case("mode", Mode)
+@each_case("mode", [Mode.FC, Mode.PROMPT])
 def test_reasoning_is_left_out_on_request(make: Maker, mode: Mode) -> None:
     told = {"reasoning_content": "r", "reasoning": "r", "thinking_blocks": [], "reasoning_details": []}
     message = {"role": "assistant", "content": " <think>a</think>\n<think>b</think> c", **told, "kept": 1}
