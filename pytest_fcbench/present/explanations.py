@@ -1,4 +1,4 @@
-"""A failed entry as text: the question, the answer beside what was expected, the rule, what to run next."""
+"""Render a failed entry: the question, the answer beside what was expected, the rule and next steps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def render_explanation(
 ) -> Iterator[OutputLine]:
     """Render a failure; ``rerun`` is the argument with which pytest runs the entry again.
 
-    Without an explanation, for an entry of a suite that is not here, the verdict alone.
+    Without an explanation, which takes the entry's suite, only the verdict is rendered.
     """
     verdict = record.verdict(profile)
     assert isinstance(verdict, Failed)
@@ -69,8 +69,8 @@ def render_rule(verdict: Failed, width: int) -> Iterator[OutputLine]:
     # A code stays whole, so that it can be copied.
     room = max(width - len(_MARK) - _LABEL, 20)
     text = f"{code.meaning} [{verdict.code}]"
-    for place, line in enumerate(wrap(text, room, break_long_words=False, break_on_hyphens=False)):
-        yield OutputLine(f"  {'rule' if place == 0 else '':<{_LABEL}}{line}")
+    for number, line in enumerate(wrap(text, room, break_long_words=False, break_on_hyphens=False)):
+        yield OutputLine(f"  {'rule' if number == 0 else '':<{_LABEL}}{line}")
     yield from _put_behind_label("look", f"{code.advice[0].upper()}{code.advice[1:]}.", width)
 
 
@@ -80,17 +80,17 @@ def render_comparison(explanation: Explanation, width: int) -> Iterator[OutputLi
         heads = ComparisonRow("", "", "answered", "expected")
         yield from _lay_out_rows([heads, *list_pairs(explanation.calls)], width)
     else:
-        for place, text in enumerate(explanation.found or ("no answer",)):
-            yield from _put_behind_label("answered" if place == 0 else "", text, width, wrong=True)
-        for place, text in enumerate(explanation.expected):
-            yield from _put_behind_label("expected" if place == 0 else "", text, width)
+        for number, text in enumerate(explanation.found or ("no answer",)):
+            yield from _put_behind_label("answered" if number == 0 else "", text, width, wrong=True)
+        for number, text in enumerate(explanation.expected):
+            yield from _put_behind_label("expected" if number == 0 else "", text, width)
     if explanation.differences:
         heads = ComparisonRow("state", "", "found", "expected")
         yield from _lay_out_rows([heads, *list_differences(explanation)], width)
 
 
 class ComparisonRow(NamedTuple):
-    """Something found beside what was expected."""
+    """A row of a table that sets what was found beside what was expected."""
 
     label: str
     name: str
@@ -120,8 +120,8 @@ def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False)
     """Put a text behind its label, with its further lines indented as far."""
     lead = _MARK if wrong else "  "
     room = max(width - len(lead) - _LABEL, 20)
-    for place, line in enumerate(_wrap_lines(text, room)):
-        yield OutputLine(f"{lead}{label if place == 0 else '':<{_LABEL}}{line}".rstrip(), wrong)
+    for number, line in enumerate(_wrap_lines(text, room)):
+        yield OutputLine(f"{lead}{label if number == 0 else '':<{_LABEL}}{line}".rstrip(), wrong)
 
 
 def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[OutputLine]:
@@ -136,8 +136,8 @@ def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[OutputL
             names, _wrap_lines(row.found, side), _wrap_lines(row.expected, side), fillvalue=""
         )
         lead = _MARK if row.wrong else "  "
-        for place, (name, found_text, expected_text) in enumerate(columns):
-            label = row.label if place == 0 else ""
+        for number, (name, found_text, expected_text) in enumerate(columns):
+            label = row.label if number == 0 else ""
             text = f"{lead}{label:<{_LABEL}}{name:<{name_width}}{found_text:<{side}}  {expected_text}"
             yield OutputLine(text.rstrip(), row.wrong)
 

@@ -1,4 +1,4 @@
-"""A memory of one text that the model keeps rewriting, always shown as a whole.
+"""A memory of one text, which the model rewrites and is always shown as a whole.
 
 Official: ``MemoryAPI_rec_sum``. It checks the length of the whole memory when text is added, and only the
 length of the new part when text is replaced.
@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
-LENGTH = 10_000
-"""Most characters of the text."""
+MOST_ADDED = 10_000
+"""The most characters of the memory when text is added, and of a new text."""
 
-# Ours: one replacement can make a text ten thousand times as long, officially without end.
-MOST = 1_000_000
+MOST_REPLACED = 1_000_000
+"""The most characters after a replacement, which can make a text ten thousand times as long. Officially there
+is no limit."""
 
 
 class MemoryRecSum(Environment):
@@ -41,9 +42,9 @@ class MemoryRecSum(Environment):
             status: that it is added.
         """
         text = str(text)
-        if len(self.memory) + len(text) > LENGTH:
+        if len(self.memory) + len(text) > MOST_ADDED:
             ours = "with this the memory has more than {MAX_MEMORY_ENTRY_LENGTH} characters"
-            return self._make_error(ours, "memory_append", 0, MAX_MEMORY_ENTRY_LENGTH=LENGTH)
+            return self._make_error(ours, "memory_append", 0, MAX_MEMORY_ENTRY_LENGTH=MOST_ADDED)
         self.memory += text
         return {"status": self._write_text("the text is added", "memory_append", 1)}
 
@@ -57,7 +58,7 @@ class MemoryRecSum(Environment):
             status: that it is written.
         """
         text = str(text)
-        if len(text) > LENGTH:
+        if len(text) > MOST_ADDED:
             return self._make_length_error("memory_update", 0)
         self.memory = text
         return {"status": self._write_text("the memory is written", "memory_update", 1)}
@@ -85,8 +86,8 @@ class MemoryRecSum(Environment):
         if old_text not in self.memory:
             ours = "the memory does not say '{old_text}'"
             return self._make_error(ours, "memory_replace", 0, old_text=old_text)
-        places = self.memory.count(old_text)
-        if len(new_text) > LENGTH or len(self.memory) + places * (len(new_text) - len(old_text)) > MOST:
+        length = len(self.memory) + self.memory.count(old_text) * (len(new_text) - len(old_text))
+        if len(new_text) > MOST_ADDED or length > MOST_REPLACED:
             return self._make_length_error("memory_replace", 1)
         self.memory = self.memory.replace(old_text, new_text)
         return {"status": self._write_text("the memory is written", "memory_replace", 2)}
@@ -103,4 +104,4 @@ class MemoryRecSum(Environment):
 
     def _make_length_error(self, function: str, number: int) -> dict[str, object]:
         ours = "this is more than {MAX_MEMORY_ENTRY_LENGTH} characters"
-        return self._make_error(ours, function, number, MAX_MEMORY_ENTRY_LENGTH=LENGTH)
+        return self._make_error(ours, function, number, MAX_MEMORY_ENTRY_LENGTH=MOST_ADDED)

@@ -1,7 +1,7 @@
-"""BFCL's functions that ask a web API, and the providers of their answers.
+"""BFCL's functions that ask a web API, and the sources of their answers.
 
-A called function only names the request; the answer comes from a ``LookupSource``. ``RecordedLookups`` has
-the answers of a file, ``live.Live`` asks the APIs themselves.
+A call only names the request; the answer comes from a ``LookupSource``. ``RecordedLookups`` has recorded
+answers, ``live.Live`` asks the APIs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LOOKUPS: Mapping[str, Signature] = {
     name: Signature(
         [
             Parameter(
-                each,
+                parameter,
                 Parameter.POSITIONAL_OR_KEYWORD,
-                default=row.get("defaults", {}).get(each, Parameter.empty),
+                default=row.get("defaults", {}).get(parameter, Parameter.empty),
             )
-            for each in row["parameters"]
+            for parameter in row["parameters"]
         ]
     )
     for name, row in ROWS.items()
@@ -39,11 +39,11 @@ Arguments: TypeAlias = Mapping[str, object]
 
 
 class UnansweredError(Exception):
-    """The API's answer to the function of this name is not known; a reason may follow."""
+    """The API's answer to a call is not known; holds the function's name and perhaps a reason."""
 
 
 class FailedLookupError(Exception):
-    """The API answered, but not with a value; officially an error of some kind."""
+    """The API answered without a value, for which the official functions raise an error."""
 
 
 class LookupSource(Protocol):
@@ -78,7 +78,10 @@ def _as_lists(value: object) -> object:
 
 
 def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
-    """Return functions that pass their name and named arguments to ``ask``. They raise TypeError."""
+    """Return functions that pass their name and arguments to ``ask``.
+
+    They raise TypeError for arguments that do not fit their signature.
+    """
 
     def make_function(name: str, signature: Signature) -> Callable[..., object]:
         def call(*positional: object, **named: object) -> object:
@@ -92,7 +95,7 @@ def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Call
 
 
 def record_reply(call: str, reply: object) -> RecordedCall:
-    """Return a call, written as text, with the API's answer."""
+    """Read a call from its text, and return it with the API's reply."""
     recorded_call = carry_out_call(
         call, make_functions(lambda name, arguments: RecordedCall.with_reply(name, arguments, reply))
     )

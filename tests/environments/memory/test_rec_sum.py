@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.environments.memory.rec_sum import LENGTH, MOST, MemoryRecSum
+from pytest_fcbench.environments.memory.rec_sum import MOST_ADDED, MOST_REPLACED, MemoryRecSum
 from pytest_fcbench.environments.world import World
 
 
@@ -28,10 +28,10 @@ def test_it_is_written_added_to_and_shown(memory: MemoryRecSum) -> None:
 
 
 def test_what_passes_a_limit_is_refused(memory: MemoryRecSum) -> None:
-    assert "error" in memory.memory_update("x" * (LENGTH + 1))
-    assert "status" in memory.memory_update("x" * LENGTH)
+    assert "error" in memory.memory_update("x" * (MOST_ADDED + 1))
+    assert "status" in memory.memory_update("x" * MOST_ADDED)
     assert "error" in memory.memory_append("x")
-    assert "error" in memory.memory_replace("x", "y" * (LENGTH + 1))
+    assert "error" in memory.memory_replace("x", "y" * (MOST_ADDED + 1))
 
 
 def test_a_replacement_can_make_it_longer_but_not_without_end(memory: MemoryRecSum) -> None:
@@ -39,8 +39,8 @@ def test_a_replacement_can_make_it_longer_but_not_without_end(memory: MemoryRecS
     memory.memory_update("x" * 50)
     assert "status" in memory.memory_replace("x", "y" * 400)
     assert len(memory.memory) == 20_000
-    assert "error" in memory.memory_replace("y", "z" * LENGTH)
-    assert len(memory.memory) < MOST
+    assert "error" in memory.memory_replace("y", "z" * MOST_ADDED)
+    assert len(memory.memory) < MOST_REPLACED
 
 
 def test_it_goes_on_from_what_it_showed(memory: MemoryRecSum) -> None:
