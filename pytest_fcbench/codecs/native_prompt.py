@@ -39,7 +39,7 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
                 messages.append({"role": "user", "content": result})
             continue
         calls = message.get("tool_calls")
-        past_calls = [_read_past_call(as_mapping(each)) for each in calls] if isinstance(calls, list) else []
+        past_calls = [read_past_call(as_mapping(each)) for each in calls] if isinstance(calls, list) else []
         written = write_native_text(past_calls, syntax, schemas)
         text = "\n".join(filter(None, (content if isinstance(content, str) else "", written)))
         messages.append({"role": role, "content": text if written else content})
@@ -55,7 +55,8 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
     return replace(request, messages=tuple(messages), tools=(), wire=None)
 
 
-def _read_past_call(call: Mapping[str, object]) -> Call:
+def read_past_call(call: Mapping[str, object]) -> Call:
+    """Read a call of an earlier message."""
     function = as_mapping(call.get("function"))
     with suppress(ValueError):
         return Call(str(function.get("name")), as_mapping(read_json_text(str(function.get("arguments")))))

@@ -168,10 +168,10 @@ def read_trial(
     # Where calls were read from the text, the message of the server is not kept.
     is_parsed = any(completion.tool_calls and completion.message for completion in completions)
     shown = put_on_one_line(f"{cut_counting(came, _SHOWN)}{reason}")
-    return TriedAnswer(state, shown, tuple(calls), is_parsed, _count_written(completions))
+    return TriedAnswer(state, shown, tuple(calls), is_parsed, count_written_tokens(completions))
 
 
-def _count_written(completions: Sequence[Completion]) -> int | None:
+def count_written_tokens(completions: Sequence[Completion]) -> int | None:
     """Count the tokens of answers beside their reasoning; None where they are not known."""
     written = 0
     for completion in completions:
@@ -271,7 +271,7 @@ def _judge_parser(
         yield Culprit.PARSER, "the model writes the right calls, and the server returns none that can be read"
     if len(prompted) > 1 and not is_kept and all(_is_part(each, prompted[0]) for each in called):
         # Of the answer of the run no tokens are known.
-        if all(_has_more_tokens(each, prompted[0], e.prompted_syntax) for each in called[1:]):
+        if all(has_more_tokens(each, prompted[0], e.prompted_syntax) for each in called[1:]):
             yield Culprit.PARSER, "a part of the calls comes back, and the output tokens are those of more"
         yield (
             Culprit.UNCLEAR,
@@ -287,7 +287,7 @@ def _is_part(trial: TriedAnswer, whole: TriedAnswer) -> bool:
     return trial.state is TrialState.WRONG and bool(calls) and calls < all_calls
 
 
-def _has_more_tokens(part: TriedAnswer, whole: TriedAnswer, syntax: str) -> bool:
+def has_more_tokens(part: TriedAnswer, whole: TriedAnswer, syntax: str) -> bool:
     """Tell whether some of the calls of another answer took more tokens than they need."""
     if not part.output_tokens or not whole.output_tokens:
         return False
