@@ -65,13 +65,13 @@ class PressureLevel:
             missing -= len(others[-1]) + 1
             number += 1
         middle = (place * 5 + len(text)) % (len(others) + 1)
-        # Plain text, because a result need not be JSON; the marks say which part is the call's own.
+        # Plain text, because a result need not be JSON; a line says which part is the call's own.
         before, after = others[:middle], others[middle:]
-        return "\n".join((*before, f"{_OWN_RESULT} {text}", *after))
+        return "\n".join((*before, _OWN_RESULT, text, *after))
 
 
 _ERROR = '{"error": "Temporarily unavailable. The call was not carried out; make the same call again."}'
-_OWN_RESULT = "Result of this call (all else is a log of other users' calls):"
+_OWN_RESULT = "Result of this call; the lines around it are a log of other calls."
 _SUFFIX = re.compile(rf"\+({'|'.join(PressureKind)})=(\d+)$")
 
 

@@ -106,8 +106,13 @@ class PressureMaterial:
         right_turns = find_kind(entry).list_right_calls(entry)
         if level.kind is PressureKind.ERRORS and not all(any(steps) for steps in right_turns):
             return None
-        texts = tuple(_rotate(_list_results(), entry.key)) if level.kind is PressureKind.RESULTS else ()
-        return replace(pressed, pressure=replace(level, filler=texts if level.amount else ()))
+        if level.kind is PressureKind.RESULTS and level.amount:
+            results = (
+                each.content for talk in _list_talks() for each in talk.messages if each.role == "tool"
+            )
+            filler = tuple(_rotate(list(dict.fromkeys(results)), entry.key))
+            return replace(pressed, pressure=replace(level, filler=filler))
+        return pressed
 
     def _add_distractors(self, entry: Entry, pressed: Entry, count: int) -> Entry | None:
         truth = entry.expectation
@@ -328,10 +333,3 @@ def _read_message(message: object) -> Message:
         PastCall(str(each["name"]), as_mapping(read_json_text(str(each["arguments"])))) for each in functions
     )
     return Message(str(members["role"]), str(members.get("content") or ""), past_calls)
-
-
-@cache
-def _list_results() -> Sequence[str]:
-    """Return results of calls of ``core`` to make others long with."""
-    texts = (each.content for talk in _list_talks() for each in talk.messages if each.role == "tool")
-    return list(dict.fromkeys(texts))

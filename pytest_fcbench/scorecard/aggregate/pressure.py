@@ -94,20 +94,19 @@ def group_by_pressure(records: Iterable[Record]) -> Mapping[PressureKind, Mappin
 
 def measure_pressure(records: Sequence[Record], profile: Profile) -> Mapping[PressureKind, PressureCurve]:
     """Measure the curve of each kind of pressure; empty where no entry was put under any."""
-    return {kind: _measure_curve(groups, profile) for kind, groups in group_by_pressure(records).items()}
-
-
-def _measure_curve(groups: Mapping[int, Sequence[Record]], profile: Profile) -> PressureCurve:
-    scores = {str(level): tally_records(part, profile) for level, part in groups.items()}
-    counts: dict[str, list[tuple[int, int]]] = {}
-    for place, part in enumerate(groups.values()):
-        for record in part:
-            verdict = record.verdict(profile)
-            if not isinstance(verdict, NotScored):
-                of_unit = counts.setdefault(record.unit, [(0, 0)] * len(groups))
-                passed, scored = of_unit[place]
-                of_unit[place] = passed + verdict.passed, scored + 1
-    return PressureCurve(scores, fit_breaking_point(list(groups), list(counts.values())))
+    curves: dict[PressureKind, PressureCurve] = {}
+    for kind, groups in group_by_pressure(records).items():
+        scores = {str(level): tally_records(part, profile) for level, part in groups.items()}
+        counts: dict[str, list[tuple[int, int]]] = {}
+        for place, part in enumerate(groups.values()):
+            for record in part:
+                verdict = record.verdict(profile)
+                if not isinstance(verdict, NotScored):
+                    of_unit = counts.setdefault(record.unit, [(0, 0)] * len(groups))
+                    passed, scored = of_unit[place]
+                    of_unit[place] = passed + verdict.passed, scored + 1
+        curves[kind] = PressureCurve(scores, fit_breaking_point(list(groups), list(counts.values())))
+    return curves
 
 
 def fit_breaking_point(levels: Sequence[int], clusters: Sequence[Sequence[tuple[int, int]]]) -> BreakingPoint:
