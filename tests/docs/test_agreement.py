@@ -121,6 +121,7 @@ def test_tables_of_the_pages_are_made_of_the_program(
     text = "\n".join(table())
     assert first in text
     assert last in text
+    assert "|  |" not in text, "a row says nothing: its member has no docstring"
     assert f"```{{fcbench-{table.__name__.replace('_', '-')}}}" in "".join(
         _read_page(name) for name in ("categories.md", "after-a-run.md", "own-models.md")
     )
@@ -165,8 +166,9 @@ CONFIGURATIONS = [path for path in PAGES if FILE in page(path).files]
 @each_case("path", CONFIGURATIONS, ids=lambda path: path.stem)
 def test_configurations_can_be_read(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_FT_KEY", "a-key-of-the-docs")
-    (tmp_path / FILE).write_text(page(path).files[FILE], encoding="utf-8")
-    assert build_settings({}, tmp_path / FILE).label == "my-ft"
+    text = page(path).files[FILE]
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    assert build_settings({}, tmp_path / FILE).label == yaml.safe_load(text)["model"]
 
 
 def _find_commands(value: object) -> Iterator[str]:

@@ -27,7 +27,6 @@ from pytest_fcbench.server.faults import (
 from pytest_fcbench.server.replies import SentCall, ServedReply, list_choices, write_stream
 from pytest_fcbench.server.wrong_answers import ModelFault
 from tests.cases import each_case
-from tests.conftest import ROOT
 from tests.served import served, stats
 from tests.server.asking import CORE, Sent, list_entries, make_body
 from tests.server.clients import post_chat, post_json
@@ -420,9 +419,3 @@ def test_streams_of_other_interfaces_are_sent_as_they_are() -> None:
 def test_each_kind_that_sends_an_answer_is_of_one_sort() -> None:
     assert len(KINDS) == 23
     assert not STREAM_FAULTS & CHANGES_ANSWER
-
-
-def test_the_documentation_has_a_row_for_each_fault() -> None:
-    page = (ROOT / "docs" / "own-models.md").read_text(encoding="utf-8")
-    table = page.split("| fault | what the server does |\n")[1].split("\n\n")[0].splitlines()
-    assert [line.split("|")[1].strip(" `") for line in table[1:]] == list(FaultKind)
