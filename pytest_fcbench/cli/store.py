@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -76,8 +76,10 @@ def _print_size(arguments: argparse.Namespace, settings: Settings) -> None:
 
 
 def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
+    groups: dict[str, dict[str, list[Kept]]] = {}
     with _open_store(settings) as store:
-        groups = _group_answers(store.kept(_find_model_id(arguments, settings)))
+        for answer in store.kept(_find_model_id(arguments, settings)):
+            groups.setdefault(answer.model, {}).setdefault(find_category(answer.entry), []).append(answer)
     if arguments.json:
         print_json(
             {
@@ -102,15 +104,7 @@ def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
         )
 
 
-def _group_answers(answers: Iterable[Kept]) -> Mapping[str, Mapping[str, Sequence[Kept]]]:
-    """Group answers by model and category."""
-    groups: dict[str, dict[str, list[Kept]]] = {}
-    for answer in answers:
-        groups.setdefault(answer.model, {}).setdefault(_find_category(answer.entry), []).append(answer)
-    return groups
-
-
-def _find_category(item_id: str) -> str:
+def find_category(item_id: str) -> str:
     """Return ``bfcl:live_simple`` for ``bfcl:live_simple_3-1-0-t2``; else the id without its numbers."""
     suite, _, entry_id = item_id.partition(":")
     names = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]

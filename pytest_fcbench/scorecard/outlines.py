@@ -60,7 +60,11 @@ class Outliner:
             turns=self._turns[members],
             steps=self._share_value(record.steps) if set(record.steps) == {Usage()} else record.steps,
             # Nothing of searches and pages of the web is counted.
-            asides=tuple(_outline_aside(each) for each in record.asides if each.party in PAID),
+            asides=tuple(
+                AuxiliaryCall(call.party, "", Completion(**read_figures(call.completion)), call.usd)
+                for call in record.asides
+                if call.party in PAID
+            ),
             paths={
                 profile: replace(path, verdicts=tuple(map(_outline_call, path.verdicts)))
                 for profile, path in record.paths.items()
@@ -105,10 +109,6 @@ def _outline_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], .
         *((("ending", str(ending)),) if ending else ()),
         *((("protocol", tuple(map(str, protocol))),) if isinstance(protocol, (list, tuple)) else ()),
     )
-
-
-def _outline_aside(aside: AuxiliaryCall) -> AuxiliaryCall:
-    return AuxiliaryCall(aside.party, "", Completion(**read_figures(aside.completion)), aside.usd)
 
 
 def _outline_call(verdict: CallVerdict) -> CallVerdict:

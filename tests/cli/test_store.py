@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli import main
+from pytest_fcbench.cli.store import find_category
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.stored_answers import name_model
@@ -96,14 +97,15 @@ def test_list_tells_answers_and_tokens_by_category(
     assert lines[3].split()[-4:-2] < lines[3].split()[-2:]
 
 
-def test_list_counts_by_category(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whether a hyphen or an underscore stands before the number."""
-    for number in range(3):
-        entry = f"complexfuncbench:Car-Rental-{number}" + ("-t2" if number else "")
-        store.put(entry, entry, "openai/c", Completion("yes"))
-    assert run_store("list", "--model=openai/c") == 0
-    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
-    assert rows == [["complexfuncbench:Car-Rental", "3"]]
+def test_the_category_of_an_id() -> None:
+    categories = {
+        "bfcl:live_simple_3-1-0-t2": "bfcl:live_simple",
+        "core:live_parallel_multiple_4": "core:live_parallel_multiple",
+        "complexfuncbench:Car-Rental-2": "complexfuncbench:Car-Rental",
+        "complexfuncbench:Car-Rental-2-t2": "complexfuncbench:Car-Rental",
+        "shop:tea": "shop:tea",
+    }
+    assert {item_id: find_category(item_id) for item_id in categories} == categories
 
 
 def test_list_can_be_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:

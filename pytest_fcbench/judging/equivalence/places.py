@@ -150,19 +150,21 @@ def _read_place(text: str, about: Set[str]) -> _Place:
             stated_region = region
         parts.pop()
     if _repeats_name(parts):
-        city = read_cities().get(_expand_words(parts[-1]))
-        city_region = city.region if city else None
+        repeated_city = read_cities().get(_expand_words(parts[-1]))
+        city_region = repeated_city.region if repeated_city else None
         if can_be_same(stated_region, city_region):
             stated_region = stated_region or city_region
             parts.pop()
-    words = _join_known_names(parts)
+    cities = read_cities()
+    names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+    words = tuple(chain.from_iterable(names))
     known_place = (
         _find_known(parts, about) or _find_airport_of_city(parts, about) or read_landmarks().get(words)
     )
     if known_place is None:
         # A city in the name is the well-known one: London, not the one in Ontario.
         city_names = [city for city, _ in _find_cities(words)]
-        implied_region = read_cities()[city_names[0]].region if len(city_names) == 1 else None
+        implied_region = cities[city_names[0]].region if len(city_names) == 1 else None
         is_address = bool(words) and words[0].isdigit() and _has_street(words)
         return _Place(words, stated_region or implied_region, is_known=is_address)
     region = known_place.region
@@ -189,13 +191,6 @@ def _repeats_name(parts: Sequence[str]) -> bool:
 
 def _has_street(words: Words) -> bool:
     return not _read_place_table().streets.isdisjoint(words)
-
-
-def _join_known_names(parts: Sequence[str]) -> Words:
-    """Return the words of all parts, with the usual names of well-known cities."""
-    cities = read_cities()
-    names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-    return tuple(chain.from_iterable(names))
 
 
 def _find_airport_of_city(parts: Sequence[str], about: Set[str]) -> KnownPlace | None:

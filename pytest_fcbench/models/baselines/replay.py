@@ -141,7 +141,11 @@ def _read_files(files: Sequence[Path]) -> tuple[dict[str, Turns], list[str]]:
                 raise UsageError(f"{file}:{number}: not JSON: {error}") from None
             if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
                 raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
-            key = f"bfcl:{_rename_to_today(row['id'])}"
+            entry_id = row["id"]
+            category, _, entry_number = entry_id.rpartition("_")
+            if category in _RENAMED and entry_number.isdecimal():
+                entry_id = f"{_RENAMED[category]}_{entry_number}"
+            key = f"bfcl:{entry_id}"
             if origin.get(key) == file:
                 repeats.append(key)
             elif key in answers:
@@ -183,12 +187,6 @@ def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[Recorde
             "and --fcbench-names say otherwise"
         )
     return RecordedSettings(answers.keys(), mode, syntax, names), notes
-
-
-def _rename_to_today(entry_id: str) -> str:
-    """Return the id that an entry has today; until version 3 ids of three categories had other beginnings."""
-    category, _, number = entry_id.rpartition("_")
-    return f"{_RENAMED[category]}_{number}" if category in _RENAMED and number.isdecimal() else entry_id
 
 
 def _load_scorecard(path: Path) -> ReplayModel:

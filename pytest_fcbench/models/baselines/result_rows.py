@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -140,16 +140,15 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
             value = values[-1][-1]
             is_known = value is not None or name == "result"
         else:
-            value = [_join_text(turn, parts) for turn, parts in zip(turns, values, strict=True)]
+            # A turn that was a text is no list.
+            value = [
+                parts[0] if len(turn) == 1 and turn[0].in_parts and parts[0] is not None else parts
+                for turn, parts in zip(turns, values, strict=True)
+            ]
             is_known = name == "result" or any(part is not None for parts in values for part in parts)
         if is_known:
             row[name] = value
     return row
-
-
-def _join_text(turn: Sequence[Completion], values: list[object]) -> object:
-    """Return the values of a turn's steps, or the value itself where the turn was a text."""
-    return values[0] if len(turn) == 1 and turn[0].in_parts and values[0] is not None else values
 
 
 def _read_number(value: object) -> float | None:

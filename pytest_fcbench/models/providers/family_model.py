@@ -206,7 +206,10 @@ class FamilyModel(OpenAICompatibleModel):
         """Return the official limit of an answer: what the context leaves, and never more than 4,096."""
         if self.context_length is None and not self.is_length_asked:
             self.is_length_asked = True
-            self.context_length = await self._ask_context_length()
+            # vLLM and SGLang say in their list of models how long a context may be.
+            rows = await self.list_model_rows()
+            lengths = (row.get("max_model_len") for row in rows if row.get("id") == self.name)
+            self.context_length = next((length for length in lengths if isinstance(length, int)), None)
         if self.context_length is None:
             return MOST_ANSWER_TOKENS
         # No token is shorter than a byte, so a short prompt needs no request.
@@ -214,13 +217,6 @@ class FamilyModel(OpenAICompatibleModel):
         if prompt_tokens + _SPARE_TOKENS + MOST_ANSWER_TOKENS > self.context_length:
             prompt_tokens = await self._count_tokens(prompt)
         return compute_answer_limit(self.context_length, prompt_tokens)
-
-    async def _ask_context_length(self) -> int | None:
-        """Ask the server's list of models how long a context may be (vLLM and SGLang say)."""
-        for row in await self.list_model_rows():
-            if isinstance(length := row.get("max_model_len"), int) and row.get("id") == self.name:
-                return length
-        return None
 
     async def _count_tokens(self, prompt: str) -> int:
         """Ask the server for the tokens of a prompt; estimate them from its length where it does not say."""

@@ -229,7 +229,12 @@ def _estimate_limits(
         max_deltas.append(max(means) - min(means))
         deviations.append(stdev(means))
     entry_shares = [list(shares) for cluster in complete for shares in cluster]
-    deltas_by_chance = [_permute_shares(entry_shares, chance) for _ in range(_PERMUTATIONS)]
+    deltas_by_chance = []
+    for _ in range(_PERMUTATIONS):
+        for shares in entry_shares:
+            chance.shuffle(shares)
+        sums = [sum(column) for column in zip(*entry_shares, strict=True)]
+        deltas_by_chance.append(100 * (max(sums) - min(sums)) / len(entry_shares))
     by_chance = round(quantiles(deltas_by_chance, n=20, method="inclusive")[-1], 2)
     if number < _FEWEST_CLUSTERS:
         reason = f"{number} independent entries in all formats, of which a bootstrap needs {_FEWEST_CLUSTERS}"
@@ -238,14 +243,6 @@ def _estimate_limits(
     else:
         return SpreadLimits(_find_limits(max_deltas), _find_limits(deviations)), by_chance
     return SpreadLimits(None, None, reason), by_chance
-
-
-def _permute_shares(entry_shares: Sequence[list[float]], chance: Random) -> float:
-    """Permute the shares of each entry among the formats, in place; return the maximum delta in points."""
-    for shares in entry_shares:
-        chance.shuffle(shares)
-    sums = [sum(column) for column in zip(*entry_shares, strict=True)]
-    return float(100 * (max(sums) - min(sums)) / len(entry_shares))
 
 
 def _find_limits(values: Sequence[float]) -> Limits:

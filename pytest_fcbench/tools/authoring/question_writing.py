@@ -110,7 +110,7 @@ def _ask_for_questions(
         refusals: list[Unfit] = []
         for value in questions[:number]:
             try:
-                drafted_questions.append(_read_question(value, by_name))
+                drafted_questions.append(read_drafted_question(value, by_name))
             except Unfit as unfit:
                 refusals.append(unfit)
         if not drafted_questions:
@@ -121,7 +121,7 @@ def _ask_for_questions(
     return make_question(name, "writing_questions.md", material, read_questions)
 
 
-def _read_question(value: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQuestion:
+def read_drafted_question(value: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQuestion:
     """Read a question that needs one call of each function and mentions all values. Raises ``Unfit``."""
     message = value.get("message") if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or not isinstance(message, str) or not message.strip():
