@@ -100,6 +100,7 @@ def test_without_options_and_file_the_defaults_hold(
         syntax=None,
         read_as=None,
         repair=False,
+        shots=3,
         context_length=None,
         reasoning=None,
         stream=None,
@@ -180,6 +181,7 @@ names: underscored
 syntax: python
 as: Qwen/Qwen3-8B-FC
 repair: true
+shots: 2
 context_length: 32768
 reasoning: strip
 stream: on
@@ -263,6 +265,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         syntax="python",
         read_as="Qwen/Qwen3-8B-FC",
         repair=True,
+        shots=2,
         context_length=32_768,
         reasoning=Reasoning.STRIP,
         stream=True,
@@ -653,8 +656,8 @@ WRONG = [
         "unknown category 'paralel'. Did you mean 'parallel' or 'live_parallel' or 'exec_parallel'?",
     ),
     ("category", "non-live", "unknown category 'non-live'. Did you mean 'non_live'"),
-    ("mode", "promt", "unknown mode 'promt'. Did you mean 'prompt'? Valid: fc, prompt."),
-    ("mode", "function calling", "unknown mode 'function calling'. Valid: fc, prompt."),
+    ("mode", "promt", "unknown mode 'promt'. Did you mean 'prompt'? Valid: fc, prompt, completion."),
+    ("mode", "function calling", "unknown mode 'function calling'. Valid: fc, prompt, completion."),
     ("names", "doted", "unknown names 'doted'. Did you mean 'dotted'? Valid: dotted, underscored."),
     ("profile", "oficial", "unknown profile 'oficial'. Did you mean 'official'? Valid: official, corrected."),
     (
