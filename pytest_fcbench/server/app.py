@@ -90,11 +90,13 @@ MOST_BYTES = 16 * 2**20
 """The longest request body that is accepted."""
 
 _LONGEST_HANG_S = 3600
+"""Seconds after which a request that is left hanging ends."""
 LONG_REPLY_S = 2.0
-"""Seconds that a long reply takes where a fault has the server write it to the end for nobody."""
+"""Seconds that a long reply takes where a fault has the server finish it though the client left."""
 _SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *ModelFault, *WireFault, *ParserFault))
-# SO_LINGER with a time of 0: to close resets the connection.
+"""The faults that change an answer, which is then sent like a good one."""
 _RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER with a time of 0: closing resets the connection."""
 
 
 @dataclass
@@ -261,13 +263,13 @@ class ChatServer:
             else:
                 if not isinstance(received.fault, ParserFault):
                     return answer
-                body = read_body(content)
-                forced = model.force_answer(request, self._make_reply(body, received).reply.calls or ())
-                if forced is None:
+                calls = self._make_reply(read_body(content), received).reply.calls or ()
+                forced_request = model.force_answer(request, calls)
+                if forced_request is None:
                     return answer
-                content = json.dumps(forced).encode()
-                made = await self._prepare_conforming_answer(model, Api.CHAT, content, received)
-                return replace(made, key=answer.key)
+                content = json.dumps(forced_request).encode()
+                forced_answer = await self._prepare_conforming_answer(model, Api.CHAT, content, received)
+                return replace(forced_answer, key=answer.key)
         return await self._prepare_conforming_answer(model, Api.CHAT, content, received)
 
     async def _prepare_completion(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
@@ -278,10 +280,10 @@ class ChatServer:
 
     async def _prepare_response(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         body = read_response_request(content)
-        made_reply = self._make_reply(body, received)
-        response = build_response(made_reply.reply, received.number, received.created)
+        made = self._make_reply(body, received)
+        response = build_response(made.reply, received.number, received.created)
         parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
-        return ServedAnswer(made_reply.key, parts, broken=made_reply.broken, is_stream=body.stream)
+        return ServedAnswer(made.key, parts, broken=made.broken, is_stream=body.stream)
 
     async def _prepare_family_answer(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         assert self._families
@@ -338,7 +340,7 @@ class ChatServer:
         return ServedAnswer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
 
     async def _hold_place(self, takes_long: bool) -> None:
-        """Wait until earlier long replies would be written, as a server does that writes them to the end."""
+        """Wait for earlier long replies, as behind a server that finishes them though their clients left."""
         now = asyncio.get_running_loop().time()
         if takes_long:
             self._busy_until = max(now, self._busy_until) + LONG_REPLY_S
