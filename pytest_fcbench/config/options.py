@@ -164,10 +164,10 @@ class Settings:
         of_model=True,
     )
     repair: bool = option("", "ask an official family without the known faults of its handler")
-    shots: int = option(
+    shots: int | None = option(
         "N",
         "in completion mode, how many answered entries of its category each prompt shows",
-        default="3",
+        otherwise="3, or as replayed",
         positive=True,
         of_model=True,
     )

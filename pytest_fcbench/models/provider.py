@@ -54,6 +54,8 @@ class RecordedSettings:
     """The settings of golden paths."""
     rated_by: str | None = None
     """The judge that rated replies in words or compared free texts."""
+    shots: int | None = None
+    """The number of answered examples in each prompt of a base model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
+from pytest_fcbench.run import few_shot
 from pytest_fcbench.run.few_shot import Shots
 from pytest_fcbench.run.selection import Selection, read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
@@ -126,10 +127,11 @@ class RunContext:
     @cached_property
     def shots(self) -> Shots | None:
         """The answered examples of a run in completion mode, else None. Raises ``UsageError``."""
-        prompting = self.manner.prompting
-        return (
-            Shots(self.suites, self.settings.shots, prompting) if prompting.mode is Mode.COMPLETION else None
-        )
+        prompting, recorded = self.manner.prompting, self.chosen.recorded
+        if prompting.mode is not Mode.COMPLETION:
+            return None
+        most = self.settings.shots or (recorded and recorded.shots) or few_shot.USUAL
+        return Shots(self.suites, most, prompting)
 
     @cached_property
     def sentence_model(self) -> SentenceModel | None:
@@ -293,6 +295,11 @@ class RunContext:
             raise UsageError(
                 "--fcbench-blame asks in chats, which a base model does not know; leave it or "
                 "--fcbench-mode=completion out"
+            )
+        if self.settings.shots and manner.prompting.mode is not Mode.COMPLETION:
+            raise UsageError(
+                f"--fcbench-shots={self.settings.shots}: {manner.prompting.mode} mode shows no answered "
+                "entries; leave the option out or add --fcbench-mode=completion"
             )
         if self.settings.forced and not (self.chosen.recorded or find_endpoint(self.settings)):
             raise UsageError(

@@ -20,6 +20,9 @@ from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.suites.suite import Suite
 
+USUAL = 3
+"""The number of examples where nobody gives another."""
+
 
 def _name_cluster(entry: Entry) -> str:
     return name_cluster(entry.suite, entry.id, entry.cluster)

@@ -100,7 +100,7 @@ def test_without_options_and_file_the_defaults_hold(
         syntax=None,
         read_as=None,
         repair=False,
-        shots=3,
+        shots=None,
         context_length=None,
         reasoning=None,
         stream=None,

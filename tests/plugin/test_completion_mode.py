@@ -46,17 +46,19 @@ def test_what_asks_in_chats_is_refused(project: Project, oracle_server: str) -> 
     for more, message in (
         ("--fcbench-syntax=tool_calls", "*completion mode reads calls as Python, not as 'tool_calls'*"),
         ("--fcbench-blame", "*--fcbench-blame asks in chats, which a base model does not know*"),
+        ("--fcbench-mode=fc", "*--fcbench-shots=1: fc mode shows no answered entries; leave the option out*"),
     ):
-        project.run_apart(*base, more).stderr.fnmatch_lines([message])
+        project.run_apart(*base, "--fcbench-shots=1", more).stderr.fnmatch_lines([message])
 
 
 @pytest.mark.parametrize("model", ["oracle", "lexical"])
 def test_models_without_a_network_answer_in_text(project: Project, model: str) -> None:
-    result = project.run_apart(*SOME, f"--fcbench-model={model}")
+    result = project.run_apart(*SOME, f"--fcbench-model={model}", "--fcbench-shots=2")
     outcomes = result.parseoutcomes()
     assert outcomes.get("failed", 0) == 0 if model == "oracle" else outcomes["failed"]
     shown = project.run_apart(*SOME, "--fcbench-model=replay:scorecard.json")
     assert shown.parseoutcomes() == outcomes
+    shown.stdout.fnmatch_lines(["note: completion mode: each prompt shows 2 answered entries*"])
 
 
 def test_litellm_asks_for_completions_too(project: Project, oracle_server: str) -> None:

@@ -226,7 +226,9 @@ def _load_scorecard(path: Path) -> ReplayModel:
         )
     mode, syntax, names = manners.pop()
     facts = card.facts
-    recorded_settings = RecordedSettings(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
+    recorded_settings = RecordedSettings(
+        answers.keys(), mode, syntax, names, facts.driven, facts.rated_by, facts.most_shots or None
+    )
     return ReplayModel(path, answers, recorded_settings, asides=asides)
 
 
