@@ -13,7 +13,7 @@ from pytest_fcbench.present.charts import drawing, plots
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_bill
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suites
-from pytest_fcbench.tools.export.formats import ExportRequest, find_end
+from pytest_fcbench.tools.export.formats import ExportRequest, find_end, refuse_unscored
 
 _WIDTH = 720.0
 _TEXT = 12.0
@@ -66,9 +66,7 @@ def draw_forest(order: ExportRequest) -> drawing.Drawing:
         if (score := scores.find_score(name)) and score.accuracy is not None
     ]
     if not rows:
-        raise UsageError(
-            f"{order.card.path}: nothing was scored; give the scorecard of a run that was scored"
-        )
+        raise refuse_unscored(order.card)
     labels = {name: _shorten_name(name) for name, _, _ in rows}
     scale_start = 20 + max(drawing.estimate_width(label, _TEXT) for label in labels.values())
     scale = drawing.Scale(0, 1, scale_start, _WIDTH - 200)

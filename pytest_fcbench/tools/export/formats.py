@@ -103,6 +103,11 @@ def require_end(card: Scorecard) -> datetime:
     raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
 
 
+def refuse_unscored(card: Scorecard) -> UsageError:
+    """Return an error about a scorecard without a score."""
+    return UsageError(f"{card.path}: nothing was scored; give the scorecard of a run that was scored")
+
+
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
     """A format: what it is for, how its files end, and what it needs."""

@@ -7,6 +7,7 @@ the client of the hub, so what they take was tried once: docs/project/results.md
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -98,6 +99,34 @@ def test_a_score_of_nothing_is_no_result_for_the_hub() -> None:
     unscored = replace(run, records=(run.records[2],))
     with pytest.raises(UsageError, match=r"nothing of simple_python was scored; choose another score"):
         list(render_hub_result(make_order(unscored, metric="simple_python")))
+
+
+@pytest.mark.parametrize("render", [render_lm_eval, render_eee])
+def test_a_run_without_scores_has_no_record(render: Callable[[ExportRequest], Iterator[str]]) -> None:
+    run = make_run()
+    with pytest.raises(UsageError, match="nothing was scored; give the scorecard of a run that was scored"):
+        list(render(make_order(replace(run, records=(run.records[2],)))))
+
+
+def test_each_record_says_what_sets_its_scores_apart() -> None:
+    run = make_run()
+    pressed = [
+        replace(each, entry=f"{each.entry}+distractors=8", trial=trial)
+        for each in run.records
+        for trial in (1, 2)
+    ]
+    facts = replace(run.facts, narrowed_by="-k", shots={"core:parallel": ("core:parallel_9",)})
+    order = make_order(replace(run, facts=facts, records=tuple(pressed)), dataset="a/b", task="c")
+    conditions = [
+        "only the entries that -k selects",
+        "2 trials of each entry",
+        "over all levels of the pressure distractors",
+        "prompts with up to 1 answered entries",
+    ]
+    assert read_lm_eval(order)["configs"]["core_parallel"]["metadata"]["conditions"] == conditions
+    asked = read_eee(order)["evaluation_results"][0]["generation_config"]["additional_details"]
+    assert asked["conditions"] == "; ".join(conditions)
+    assert f"official profile; {'; '.join(conditions)}; " in "".join(render_hub_result(order))
 
 
 def test_a_record_of_every_eval_ever_has_both_profiles_with_intervals() -> None:
