@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -17,6 +18,7 @@ class TrialMarks:
     def __init__(self, trials: int, *, is_worker: bool) -> None:
         self._trials = trials
         self._is_worker = is_worker
+        self._running: Counter[str] = Counter()
         self._failing: dict[str, set[str]] = {}
 
     # Last, so that a test that does not run asks for nothing.
@@ -28,6 +30,11 @@ class TrialMarks:
                 text = f"{item.name}: its mark {MARK} needs {needs[1]} trials of each entry, and the run has "
                 raise pytest.UsageError(f"{text}{self._trials}; use --fcbench-trials={needs[1]}")
 
+    # Only now, because --lf deselects after every other plugin.
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count the trials of each entry that run."""
+        self._running = Counter(_name_entry(item) for item in session.items if ENTRY in item.stash)
+
     # Outermost, because an entry that was not scored is made an error below.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -36,7 +43,8 @@ class TrialMarks:
         """Attach to the report of a failure what its entry needs; workers of xdist send it along."""
         report = yield
         if report.failed and report.when == "call" and ENTRY in item.stash and (needs := _read_mark(item)):
-            report.__dict__[MARK] = [item.stash[ENTRY].key, *needs]
+            name = _name_entry(item)
+            report.__dict__[MARK] = [name, *needs, self._running[name]]
         return report
 
     # First, because pytest and its plugins count failures in the same hook.
@@ -46,12 +54,18 @@ class TrialMarks:
         # The trials of an entry may run in several workers, so the controller counts.
         if self._is_worker or MARK not in report.__dict__:
             return
-        key, passes, of = report.__dict__[MARK]
-        failing = self._failing.setdefault(key, set())
+        name, passes, of, running = report.__dict__[MARK]
+        failing = self._failing.setdefault(name, set())
         failing.add(report.nodeid)
-        if len(failing) <= of - passes:
+        # Trials that are not run pass for nothing.
+        if len(failing) <= running - passes:
             report.outcome = "skipped"
             report.__dict__["wasxfail"] = f"{passes} of {of} trials have to pass"
+
+
+def _name_entry(item: pytest.Item) -> str:
+    """Name the entry of an item, and its test: each test of an entry has verdicts of its own."""
+    return f"{item.nodeid.partition('[')[0]} {item.stash[ENTRY].key}"
 
 
 def _read_mark(item: pytest.Item) -> tuple[int, int] | None:

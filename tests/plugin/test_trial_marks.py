@@ -40,6 +40,22 @@ def test_an_entry_passes_in_two_of_three_trials(
 
 
 @pytest.mark.few(1)
+def test_a_trial_that_runs_alone_fails_as_its_entry_cannot_pass(project: Project) -> None:
+    body = BODY.format(assertion="assert entry.trial == 2", numbers="passes=2, of=3")
+    project.write("benchmarks/test_ast.py", body)
+    # As with --lf after a run in which this trial decided.
+    project.run(*OPTIONS, "-k", "t3").assert_outcomes(failed=2)
+
+
+@pytest.mark.few(1)
+def test_each_test_of_an_entry_counts_its_own_trials(project: Project) -> None:
+    first = BODY.format(assertion="assert entry.trial != 1", numbers="passes=2, of=3")
+    second = first.replace("test_multiple", "test_again").replace("!= 1", "!= 2")
+    project.write("benchmarks/test_ast.py", f"{first}\n\n{second}")
+    project.run(*OPTIONS).assert_outcomes(passed=8, xfailed=4)
+
+
+@pytest.mark.few(1)
 def test_an_entry_that_is_not_scored_is_no_failed_trial(project: Project) -> None:
     project.write("benchmarks/test_ast.py", BODY.format(assertion="1 / 0", numbers="passes=2, of=3"))
     project.run(*OPTIONS).assert_outcomes(errors=6)
