@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -68,7 +69,7 @@ def _tell(text: str) -> None:
 def _measure(folder: Path, api_base: str, *options: str) -> None:
     """Put the single-turn entries of ``core`` to the served model, and show its scores."""
     command = ["pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}", *options]
-    print_lines([f"$ {' '.join(command)}"], flush=True)
+    print_lines([f"$ {shlex.join(command)}"], flush=True)
     _run(*command, f"--fcbench-api-base={api_base}", "--fcbench-refresh", "-q", folder=folder)
     card = load_outlines(folder / "scorecard.json")
     profile = card.facts.profile

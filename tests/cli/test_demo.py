@@ -28,7 +28,7 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     assert "the server breaks the right calls" in before
     assert "100.0% passed: 525 of 525" in after
     assert "gate not-worse(95%): held: all changed by +30.67 points" in after
-    card = json.loads((tmp_path / "fcbench-demo" / "scorecard.json").read_text(encoding="utf-8"))
+    card = json.loads((tmp_path / ".fcbench" / "demo" / "scorecard.json").read_text(encoding="utf-8"))
     assert card["summary"]["passed"] == 525
 
 

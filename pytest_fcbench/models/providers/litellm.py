@@ -353,6 +353,8 @@ def _read_variables(provider: str, patterns: Sequence[re.Pattern[str]]) -> Mappi
 _WITHOUT_PREFIX = frozenset({"anthropic", "cohere", "cohere_chat", "openai", "text-completion-openai"})
 """Providers that litellm finds by the name of a model alone; of others it knows prices by that name."""
 
+_OWN_SERVERS = frozenset({"hosted_vllm", "lm_studio"})
+"""Prefixes of servers that people run themselves, for which no address can be right but theirs."""
 _OTHER_PROOFS: Mapping[str, Sequence[str]] = {
     "anthropic": ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FEDERATION_RULE_ID"),
 }
@@ -375,11 +377,15 @@ def find_key_variables(model: str) -> Sequence[str]:
 def require_key(
     model: str, api_base: str | None, api_key: str | None, parameters: Mapping[str, object]
 ) -> None:
-    """Raise ``CallError`` where litellm would find no key for a model, before it is imported.
+    """Raise ``CallError`` where litellm would find no key or no address for a model, before it is imported.
 
     It imports for seconds before it tells that; some providers it asks without any key, and to some it
     sends that of OpenAI.
     """
+    is_of_own_server = model.partition("/")[0] in _OWN_SERVERS and not (api_base or "api_base" in parameters)
+    if is_of_own_server and not _read_variables(find_provider_name(model) or "", [_ADDRESS]):
+        # litellm would ask OpenAI.
+        raise CallError("connection", f"{model}: its address is not known; give it with --fcbench-api-base")
     # Where it asks another address or with parameters of its own, only litellm knows what is needed.
     if api_key or api_base or not parameters.keys() <= read_known_parameters() - CONTROLS:
         return

@@ -371,10 +371,24 @@ def test_a_key_that_litellm_may_have_otherwise_is_not_asked_for(
     require_without_key(extra_headers={"Authorization": "x"})
     require_without_key(custom_llm_provider="ollama")
     # Its own names of providers, and names that only it knows.
-    for model in ("azure/m", "bedrock/m", "hosted_vllm/m", "nobody-knows", "deepseek-chat"):
+    for model in ("azure/m", "bedrock/m", "nobody-knows", "deepseek-chat"):
         require_without_key(model)
     monkeypatch.setattr(import_litellm(), "groq_key", "sk-for-tests-only")
     require_without_key()
+
+
+@pytest.mark.usefixtures("_no_keys")
+@pytest.mark.parametrize("model", ["hosted_vllm/m", "lm_studio/m"])
+def test_a_server_of_ones_own_without_an_address_is_not_looked_for_at_openai(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """litellm would send what is meant for it, and OpenAI's key, to OpenAI."""
+    with pytest.raises(CallError, match="its address is not known; give it with --fcbench-api-base"):
+        require_key(model, None, "sk-for-tests-only", {})
+    require_key(model, "http://127.0.0.1:1", None, {})
+    require_key(model, None, None, {"api_base": "http://127.0.0.1:1"})
+    monkeypatch.setenv(f"{model.partition('/')[0].upper()}_API_BASE", "http://127.0.0.1:1")
+    require_key(model, None, None, {})
 
 
 @pytest.mark.parametrize(
