@@ -22,7 +22,7 @@ from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config.options import BY_KEY, OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Group, Shard
 from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
-from pytest_fcbench.domain.pressure import PressureLevel, parse_levels
+from pytest_fcbench.domain.pressure import PressureLevel, parse_levels, split_level
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.redaction import redact_secrets
@@ -426,9 +426,16 @@ def _read_shard(layers: Layers, option: Option) -> Shard | None:
 
 def _read_pressure(layers: Layers, option: Option) -> tuple[PressureLevel, ...]:
     levels: dict[str, PressureLevel] = {}
-    for option_value in layers.find_all(option.key):
+    given = [(each, each.text) for each in layers.find_all(option.key)]
+    if not given:
+        # The id of an entry under pressure says under which.
+        ids = layers.find_all("entry")
+        given = [(each, f"{of.kind}:{of.amount}") for each in ids if (of := split_level(each.text)[1])]
+        if len(given) < len(ids):
+            return ()
+    for option_value, text in given:
         try:
-            levels |= {level.suffix: level for level in parse_levels(option_value.text)}
+            levels |= {level.suffix: level for level in parse_levels(text)}
         except ValueError as error:
             raise option_value.error(str(error)) from None
     return tuple(levels.values())
@@ -484,8 +491,12 @@ _SETTING = re.compile(r",(?=[a-z_-]+=)")
 def read_second_model(option_value: Given) -> tuple[str, Mapping[str, list[str]]]:
     """Read a second model: its name, and the settings behind it by key. Raises ``UsageError``."""
     name, *settings = _SETTING.split(option_value.text)
-    if not name or "=" in name.partition(",")[0]:
+    model, comma, rest = name.partition(",")
+    if not model or "=" in model:
         raise option_value.error("must begin with a model, for example same,stream=on")
+    # Only the name of a file has a comma, as in replay:a,b.json.
+    if comma and ":" not in model:
+        raise option_value.error(f"{rest!r} is not a setting; write NAME=VALUE, for example same,stream=on")
     keys = [option.key for option in OPTIONS if option.of_model and option.key != "model"]
     values: dict[str, list[str]] = {}
     for setting in settings:

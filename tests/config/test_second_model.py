@@ -105,6 +105,13 @@ def test_an_address_can_be_left_out(tmp_path: Path) -> None:
             "--fcbench-against=,stream=on: must begin with a model, for example same,stream=on",
         ),
         (
+            "same,stream",
+            {},
+            "--fcbench-against=same,stream: 'stream' is not a setting; write NAME=VALUE, for example *",
+        ),
+        (",,", {}, "--fcbench-against=,,: must begin with a model, for example same,stream=on"),
+        ("same,Stream=on", {}, "*'Stream=on' is not a setting; write NAME=VALUE, for example same,stream=on"),
+        (
             "b,stream=maybe",
             {},
             "--fcbench-against=b: --fcbench-stream=maybe: unknown stream 'maybe'. Valid: *",
