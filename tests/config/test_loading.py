@@ -363,6 +363,17 @@ def test_the_file_of_this_test_names_every_option() -> None:
     } | {"prices"}
 
 
+def test_the_id_of_an_entry_under_pressure_says_under_which(load: Load) -> None:
+    ids = ["core:parallel_3+distractors=8", "core:parallel_4+errors=1"]
+    assert load(entry=ids).pressure == (*parse_levels("distractors:8"), *parse_levels("errors:1"))
+    assert load(entry=ids, pressure=["errors:0,2"]).pressure == parse_levels("errors:0,2")
+    assert load(entry=[*ids, "core:parallel_5"]).pressure == (), "that would be under pressure, too"
+    with pytest.raises(
+        UsageError, match=r"--fcbench-entry=core:a\+errors=99: has the level 99; errors can be"
+    ):
+        load(entry=["core:a+errors=99"])
+
+
 def test_a_wait_needs_the_first_call(load: Load) -> None:
     assert load("wait: 2.5\n").wait_s == 2.5
     with pytest.raises(UsageError) as caught:
