@@ -118,7 +118,8 @@ def decide(
     difference = paired.measure_difference(metric, size_of)
     if difference is None or level < _TINY:
         most = difference.chance.most if difference else 1.0
-        sentence = f"open: too little was asked yet ({asked:,} of {total:,} entries)"
+        why = "too little was asked yet" if difference else "no entry was scored with both models"
+        sentence = f"open: {why} ({asked:,} of {total:,} entries asked)"
         return LookFinding(LookDecision.OPEN, share, level, difference, -most, most, sentence)
     chance = difference.chance
     interval = chance.estimate.find_interval(difference.change, chance.most, level)

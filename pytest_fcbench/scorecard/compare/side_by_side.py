@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import filterfalse
 
-from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.checks import compare_checks
@@ -31,7 +32,15 @@ def look_at_sides(
     """Look at both models: the pairs of Records, and what they show of a metric."""
     # Each check of a server is a fact, and no sample of anything.
     paired = pair_runs(filterfalse(is_check, second), filterfalse(is_check, first), profile)
-    return paired, decide(paired, asked, total, metric, size_of, confidence, looks=looks)
+    finding = decide(paired, asked, total, metric, size_of, confidence, looks=looks)
+    missing = {
+        record.entry
+        for record in (*second, *first)
+        if isinstance(verdict := record.verdict(profile), NotScored) and verdict.cause not in SKIPPED
+    }
+    if count := len(missing.intersection(paired.unscored)):
+        finding = replace(finding, sentence=f"{finding.sentence}; not scored with both: {count:,}")
+    return paired, finding
 
 
 def compare_sides(

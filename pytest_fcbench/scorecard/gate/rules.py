@@ -282,7 +282,7 @@ def _mark_baseline(evidence: Evidence) -> list[Record]:
 
 
 def _describe_unpaired(evidence: Evidence, metric: str) -> str:
-    """Name and count the entries of a metric that only the baseline or only the run has; empty without."""
+    """Describe the entries of a metric that one side lacks or the baseline has not scored; empty without."""
     sides = (_mark_baseline(evidence), evidence.records)
     before, after = (dict.fromkeys(r.entry for r in select_records(metric, side)) for side in sides)
     text = ""
@@ -290,6 +290,15 @@ def _describe_unpaired(evidence: Evidence, metric: str) -> str:
         if extras := [entry for entry in of if entry not in others]:
             more = f" and {len(extras) - _NAMED:,} more" if len(extras) > _NAMED else ""
             text += f"; {what}: {len(extras):,} of {len(of):,} entries ({', '.join(extras[:_NAMED])}{more})"
+    scored, lost = set(), set()
+    for record in select_records(metric, sides[0]):
+        verdict = record.verdict(evidence.profile)
+        if not isinstance(verdict, NotScored):
+            scored.add(record.entry)
+        elif verdict.cause not in SKIPPED:
+            lost.add(record.entry)
+    if count := len((lost - scored).intersection(after)):
+        text += f"; not scored in the baseline: {count:,} of {len(before):,} entries"
     return text
 
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy
 import pytest
 
+from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.compare.looks import (
     LOOKS,
     LookDecision,
@@ -17,7 +18,9 @@ from pytest_fcbench.scorecard.compare.looks import (
     nominal_level,
 )
 from pytest_fcbench.scorecard.compare.paired import EntryPair, Paired
+from pytest_fcbench.scorecard.compare.side_by_side import look_at_sides
 from tests.cases import each_case
+from tests.factories import make_record
 from tests.scorecard.compare.simulate_looks import Setting, simulate
 
 ALPHA = 0.05
@@ -113,8 +116,29 @@ def test_a_look_states_what_it_found() -> None:
     assert early.sentence.endswith("2 better, 26 worse; test for a loss: p < 0.001")
     assert _decide(26, 2, 200, 400).sentence.endswith("test for a gain: p < 0.001")
     assert decide(Paired((), (), (), (), ()), 40, 400, "parallel").sentence == (
-        "open: too little was asked yet (40 of 400 entries)"
+        "open: no entry was scored with both models (40 of 400 entries asked)"
     )
+    assert _decide(0, 1, 10, 400).sentence == "open: too little was asked yet (10 of 400 entries asked)"
+
+
+def test_entries_that_one_model_lacks_are_counted() -> None:
+    """One that is set aside is no lack."""
+    verdicts: list[Verdict] = [Passed(), Passed(), NotScored("timeout", ""), NotScored(SET_ASIDE, "")]
+    second = [make_record(verdict, category="parallel", number=n) for n, verdict in enumerate(verdicts)]
+    first = [make_record(Passed(), category="parallel", number=n) for n in range(4)]
+    _, finding = look_at_sides(
+        second,
+        first,
+        Profile.OFFICIAL,
+        lambda name: 0,
+        metric="parallel",
+        asked=4,
+        total=4,
+        confidence=0.95,
+        looks=False,
+    )
+    assert "on 2 entries, " in finding.sentence
+    assert finding.sentence.endswith("; not scored with both: 1")
 
 
 def test_runs_without_a_difference_are_seldom_called_worse() -> None:

@@ -428,14 +428,14 @@ def test_a_score_beside_the_baselines(rule: str, code: int) -> None:
 
 
 def test_only_entries_that_both_have_count() -> None:
-    """The new one that passes, which is named, and one that the baseline had not scored say nothing."""
+    """The new one that passes is named, and one that the baseline had not scored is counted."""
     before = _make_baseline(_make_records("parallel", PASSED, FAILED, TIMEOUT))
     run = [*_make_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
     found = _check_rule("parallel>=baseline", *run, baseline=before)
     assert found == RuleFinding(
         HELD,
         "parallel is 50.00%, the baseline's 50.00% on the same 2 tests; only in this run: 1 of 4 entries "
-        "(core:parallel_7)",
+        "(core:parallel_7); not scored in the baseline: 1 of 3 entries",
     )
 
 
