@@ -15,12 +15,16 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Z
-from pytest_fcbench.scorecard.aggregate.pressure import group_by_pressure
 from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score
-from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.formats import ExportRequest, find_end, refuse_unscored, require_end
+from pytest_fcbench.tools.export.formats import (
+    ExportRequest,
+    describe_conditions,
+    find_end,
+    refuse_unscored,
+    require_end,
+)
 
 EEE_SCHEMA = "0.3.0"
 """The version of Every Eval Ever's schema that a record follows."""
@@ -43,7 +47,7 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
     parts = {name: formula.parts for name, formula in GROUPS.items()} | {"overall": tuple(OVERALL)}
     results = {names[name]: _describe_task(name, score) for name, (_, score) in shown.items()}
     label, shots = put_on_one_line(order.name or facts.model), facts.most_shots
-    about = {"version": version, "profile": order.profile, "conditions": _describe_conditions(card)}
+    about = {"version": version, "profile": order.profile, "conditions": describe_conditions(card)}
     report = {
         "results": results,
         "groups": {
@@ -79,20 +83,6 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
     yield f"{json.dumps(report, indent=2)}\n"
 
 
-def _describe_conditions(card: Scorecard) -> list[str]:
-    """Say what sets the scores of a run apart from those of its suites as they are."""
-    facts, trials = card.facts, count_trials(card.records)
-    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
-    conditions = {
-        f"only the entries that {part} selects": part,
-        f"{trials} trials of each entry": trials > 1,
-        **{f"over all levels of the pressure {kind}": True for kind in group_by_pressure(card.records)},
-        f"prompts with up to {facts.most_shots} answered entries": facts.most_shots,
-        f"asked as {facts.asked_as}": facts.asked_as,
-    }
-    return [put_on_one_line(text) for text, holds in conditions.items() if holds]
-
-
 def _describe_task(name: str, score: Score) -> Mapping[str, object]:
     limits = score.interval
     # The standard error whose normal interval is as wide as ours.
@@ -114,7 +104,7 @@ def render_hub_result(order: ExportRequest) -> Iterator[str]:
     notes = [
         f"pytest-fcbench {facts.fcbench}: {order.label_metric()} of {suites}, {facts.mode} mode",
         f"{order.profile} profile",
-        *_describe_conditions(card),
+        *describe_conditions(card),
         f"{score.scored} entries scored, {score.not_scored} not scored",
         *([f"{CONFIDENCE:.0%} interval {limits.low:.4f} to {limits.high:.4f}"] if limits else []),
     ]
@@ -140,7 +130,7 @@ def render_eee(order: ExportRequest) -> Iterator[str]:
     }
     source = {"dataset_name": _name_suites(card), "source_type": "other", "additional_details": suites}
     asked = {"mode": facts.mode, "names": facts.names, "syntax": facts.syntax, "shots": str(facts.most_shots)}
-    if conditions := _describe_conditions(card):
+    if conditions := describe_conditions(card):
         asked["conditions"] = "; ".join(conditions)
     results = [
         {

@@ -15,7 +15,9 @@ from pydantic import TypeAdapter
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.pressure import group_by_pressure
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
+from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 FOLDER = ""
@@ -101,6 +103,20 @@ def require_end(card: Scorecard) -> datetime:
     if end := find_end(card):
         return end
     raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
+
+
+def describe_conditions(card: Scorecard) -> list[str]:
+    """Say what sets the scores of a run apart from those of its suites as they are."""
+    facts, trials = card.facts, count_trials(card.records)
+    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
+    conditions = {
+        f"only the entries that {part} selects": part,
+        f"{trials} trials of each entry": trials > 1,
+        **{f"over all levels of the pressure {kind}": True for kind in group_by_pressure(card.records)},
+        f"prompts with up to {facts.most_shots} answered entries": facts.most_shots,
+        f"asked as {facts.asked_as}": facts.asked_as,
+    }
+    return [put_on_one_line(text) for text, holds in conditions.items() if holds]
 
 
 def refuse_unscored(card: Scorecard) -> UsageError:

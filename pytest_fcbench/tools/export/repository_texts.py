@@ -17,7 +17,7 @@ from pytest_fcbench.present.charts.drawing import Drawing, Label, estimate_width
 from pytest_fcbench.present.run_end import write_step_summary
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.rows import list_scores
-from pytest_fcbench.tools.export.formats import ExportRequest
+from pytest_fcbench.tools.export.formats import ExportRequest, describe_conditions
 
 _LONGEST_LABEL = 40
 """Characters of a label."""
@@ -56,6 +56,7 @@ def render_model_index(order: ExportRequest) -> Iterator[str]:
         suites = {put_on_one_line(name): about.get("version") for name, about in card.facts.suites.items()}
         # The hub shows metrics of one data set beside each other, so both profiles stand in one result.
         both = {profile: card.scores(profile) for profile in Profile}
+        conditions = describe_conditions(card)
         for _, name, _ in list_scores(both[Profile.OFFICIAL]):
             metrics = [
                 {
@@ -67,6 +68,7 @@ def render_model_index(order: ExportRequest) -> Iterator[str]:
                         "scored": score.scored,
                         "not_scored": score.not_scored,
                         **({"interval_95": [limits.low, limits.high]} if (limits := score.interval) else {}),
+                        **({"conditions": [*conditions]} if conditions else {}),
                     },
                 }
                 for profile, scores in both.items()

@@ -99,6 +99,16 @@ def test_counts_and_interval_stand_beside_an_accuracy() -> None:
     assert 0 <= low < 0.5 < high <= 1
 
 
+def test_a_card_says_what_sets_a_run_apart() -> None:
+    run = make_run()
+    _, results = read_results(make_order(replace(run, facts=replace(run.facts, narrowed_by="-k"))))
+    assert all(
+        one.metric_args["conditions"] == ["only the entries that -k selects"]
+        for one in results
+        if one.metric_args
+    )
+
+
 def test_the_name_can_be_given() -> None:
     assert read_results(make_order(name="org/model"))[0] == "org/model"
 
