@@ -402,7 +402,7 @@ class BrokenChecksRule(_BoundRule):
 
 # Parsing
 
-_TRIALS = re.compile(r"\s*each\s*>=\s*([1-9]\d*)\s*(?:of|/)\s*([1-9]\d*)\s*")
+_TRIALS = re.compile(r"\s*each\s*>=\s*(\d+)\s*(?:of|/)\s*(\d+)\s*")
 _PASS = re.compile(r"\s*(?:([\w.:-]+)\.)?pass([\^@])([1-9]\d*)\s*(>=|<=|>|<)\s*(.*?)\s*")
 _BROKEN = tuple(f"{name}.broken" for name in CATEGORIES if name in SERVER_CHECKS)
 
@@ -455,6 +455,8 @@ def _parse_trial_rule(text: str, suites: Collection[str]) -> GateRule | None:
         bound = Bound(match[4], _parse_share(text, match[5]))
         return TrialScoreRule(text, metric, match[2], int(match[3]), bound)
     match = _TRIALS.fullmatch(text)
+    if match and int(match[1]) < 1:
+        raise _make_error(text, f"{match[1]} of {match[2]} asks for nothing; use e.g. each>=2of3")
     if match and int(match[1]) > int(match[2]):
         raise _make_error(text, f"{match[1]} is more than {match[2]}; use e.g. each>=2of3")
     return TrialRule(text, "each", int(match[1]), int(match[2])) if match else None

@@ -962,6 +962,7 @@ def test_pass_hat_of_a_group_weighs_its_categories() -> None:
     ("text", "told"),
     [
         ("each>=3of2", "3 is more than 2; use e.g. each>=2of3"),
+        ("each>=0of2", "0 of 2 asks for nothing; use e.g. each>=2of3"),
         ("each>=80%", "unknown metric 'each'"),
         ("life.pass^3>=80%", "unknown metric 'life'"),
         ("pass^3>=80", "80 is more than 1"),
