@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
@@ -219,6 +220,11 @@ def _check_ids(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
         if not entry.id or _UNFIT.search(entry.id):
             raise field.error(
                 f"the id {entry.id!r} must not be empty or contain brackets, line breaks or surrogates"
+            )
+        if level := split_level(entry.id)[1]:
+            raise field.error(
+                f"the id {entry.id!r} ends as one under pressure; leave {level.suffix!r} out, which "
+                "--fcbench-pressure adds"
             )
         if entry.id in by_id:
             raise field.error(f"the id {entry.id!r} is already used by an entry above")

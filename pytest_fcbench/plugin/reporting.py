@@ -27,6 +27,7 @@ from pytest_fcbench.run.history import (
     write_scorecard,
 )
 from pytest_fcbench.run.output_files import copy_file, write_file
+from pytest_fcbench.run.plan import describe_pressure
 from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.run.second_model import ComparingSession, may_stop_early
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
@@ -404,6 +405,11 @@ class RunReporting:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
             )
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
+            notes := describe_pressure(self._benchmark.context)
+        ):
+            for note in notes:
+                terminalreporter.write_line(note)
         elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (lacking := self._benchmark.lacking):
             terminalreporter.write_line(
                 f"{', '.join(self._settings.suites)} has no selected entry of {', '.join(sorted(lacking))}; "

@@ -72,6 +72,8 @@ def test_trials_samples_and_single_entries_keep_the_levels_of_an_entry_together(
     result.assert_outcomes(passed=4)
     one = project.run_apart("--fcbench-entry=core:multi_turn_base_3+errors=1", *pressure)
     one.assert_outcomes(passed=2)
+    alone = project.run_apart("core:multi_turn_base_3+errors=1", "--fcbench-model=oracle")
+    alone.assert_outcomes(passed=1)
     drawn = project.run_apart("--fcbench-category=multi_turn_base", "--fcbench-sample=3", *pressure)
     drawn.assert_outcomes(passed=12, deselected=(32 - 3) * 4)
 
@@ -84,6 +86,9 @@ def test_entries_without_a_level_are_counted(project: Project) -> None:
     result.stdout.fnmatch_lines(
         ["note: 24 entries have no right call, or too few functions*=distractors leaves them out"]
     )
+    nothing = project.run_apart(*options, "--fcbench-pressure=errors:0,1")
+    assert nothing.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    nothing.stdout.fnmatch_lines(["55 entries have no results of calls*=errors leaves them out"])
 
 
 @pytest.mark.parametrize(

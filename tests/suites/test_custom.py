@@ -351,6 +351,11 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
         ),
         (
             "x.jsonl",
+            '{"category": "chatable", "id": "a+errors=1", "query": "x"}',
+            r"the id 'a\+errors=1' ends as one under pressure; leave '\+errors=1' out",
+        ),
+        (
+            "x.jsonl",
             r'{"category": "chatable", "id": "a\ud800", "query": "x"}',
             "contain brackets, line breaks or surrogates",
         ),
