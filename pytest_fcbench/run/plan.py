@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pytest_fcbench.dispatch.limits import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
-from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import (
@@ -210,7 +210,8 @@ def _find_calls(
             calls.append(request)
         return run_through(oracle.complete(entry, request))
 
-    with suppress(CallError):
+    # An entry that is refused before it is asked costs nothing.
+    with suppress(NotScoredError):
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
             drive_conversation(context.converse(each, memories, plain), partial(answer, each))
     return calls

@@ -51,6 +51,14 @@ def test_what_asks_in_chats_is_refused(project: Project, oracle_server: str) -> 
         project.run_apart(*base, "--fcbench-shots=1", more).stderr.fnmatch_lines([message])
 
 
+def test_a_plan_counts_no_calls_for_what_this_mode_does_not_ask(project: Project) -> None:
+    address = ("--fcbench-model=openai/oracle", "--fcbench-api-base=http://127.0.0.1:9/v1")
+    planned = project.run_apart(
+        *BASE, *address, "--fcbench-category=multiple", "--fcbench-category=multi_turn_base", "--fcbench-plan"
+    )
+    planned.stdout.re_match_lines([r"multiple +\d+ +\d+ +[1-9]\d* ", r"multi_turn_base +\d+ +\d+ +0 "])
+
+
 @pytest.mark.parametrize("model", ["oracle", "lexical"])
 def test_models_without_a_network_answer_in_text(project: Project, model: str) -> None:
     result = project.run_apart(*SOME, f"--fcbench-model={model}", "--fcbench-shots=2")
