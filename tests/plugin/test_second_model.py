@@ -332,7 +332,8 @@ def test_models_without_a_network_are_told_apart_early_by_workers_too(project: P
         assert (found["decision"], found["calls_saved"]) == ("worse", 0)
         assert isinstance(number := found["asked"], int)
         assert len(project.records()) == len(project.records(SECOND)) == number < size("multiple") / 2
-        assert result.parseoutcomes()["skipped"] >= size("multiple") - number - 8
+        # Tests that workers had begun before the decision are neither skipped nor counted.
+        assert 0 < result.parseoutcomes()["skipped"] <= size("multiple") - number
         written.append(found["asked"])
     assert written[0] == written[1]
 
