@@ -32,29 +32,32 @@ def run_demo(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
-    _run("fcbench", "init", "--ci", "none", str(folder), folder=Path())
-    _tell(
+    _run_command("fcbench", "init", "--ci", "none", str(folder), folder=Path())
+    _print_paragraph(
         "How good is a model at calling functions? Here the model and its server are simulated, so no key "
         "and no network are needed."
     )
-    with _serve(_FAULT) as api_base:
-        _measure(folder, api_base)
-        _tell(
+    with _serve_model(_FAULT) as api_base:
+        _measure_model(folder, api_base)
+        _print_paragraph(
             "All right in most categories, and all wrong wherever an answer needs several calls. Is it the "
             f"model? {_ASKED_AGAIN} of the entries that failed are asked again in other ways."
         )
-        asked = ("blame", f"--limit={_ASKED_AGAIN}", "--failures=1", f"--model={_MODEL}")
-        print_lines(_run("fcbench", *asked, f"--api-base={api_base}", folder=folder).splitlines(), flush=True)
-        _run("fcbench", "run", "baseline", "save", "scorecard.json", folder=folder)
-    _tell(
+        options = ("blame", f"--limit={_ASKED_AGAIN}", "--failures=1", f"--model={_MODEL}")
+        print_lines(
+            _run_command("fcbench", *options, f"--api-base={api_base}", folder=folder).splitlines(),
+            flush=True,
+        )
+        _run_command("fcbench", "run", "baseline", "save", "scorecard.json", folder=folder)
+    _print_paragraph(
         "It is not: the model writes all calls, and the server's tool parser finds the first one only. Here "
         "is the same with a right parser, compared with the run before."
     )
-    with _serve() as api_base:
-        _measure(
+    with _serve_model() as api_base:
+        _measure_model(
             folder, api_base, "--fcbench-baseline=fcbench-baseline.json", "--fcbench-gate=not-worse(95%)"
         )
-    _tell(
+    _print_paragraph(
         f"Look at every answer: cd {folder} && fcbench run report. Your own model: pytest benchmarks "
         "--fcbench-model=NAME --fcbench-api-base=http://localhost:8000/v1, and where it loses points: "
         "fcbench blame."
@@ -62,19 +65,19 @@ def run_demo(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(text: str) -> None:
+def _print_paragraph(text: str) -> None:
     print_lines(["", *wrap_text(text, find_width()), ""], flush=True)
 
 
-def _measure(folder: Path, api_base: str, *options: str) -> None:
+def _measure_model(folder: Path, api_base: str, *options: str) -> None:
     """Put the single-turn entries of ``core`` to the served model, and show its scores."""
     command = ["pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}", *options]
     print_lines([f"$ {shlex.join(command)}"], flush=True)
-    _run(*command, f"--fcbench-api-base={api_base}", "--fcbench-refresh", "-q", folder=folder)
+    _run_command(*command, f"--fcbench-api-base={api_base}", "--fcbench-refresh", "-q", folder=folder)
     card = load_outlines(folder / "scorecard.json")
     profile = card.facts.profile
     scores = {each: aggregate_scores(card.records, each, card.size_of) for each in Profile}
-    # What became of the other categories is told where some were lost.
+    # The table of categories is for the run that loses some.
     if not card.gate:
         print_lines([*render_text(tabulate_scores(card.facts, scores), find_width()), ""])
     print_lines([describe_share(card.records, profile, scores[profile]).partition(";")[0]])
@@ -82,7 +85,7 @@ def _measure(folder: Path, api_base: str, *options: str) -> None:
 
 
 @contextmanager
-def _serve(*faults: str) -> Iterator[str]:
+def _serve_model(*faults: str) -> Iterator[str]:
     """Serve the model in a process of its own until the block ends; yield its address."""
     options = [
         "serve",
@@ -102,7 +105,7 @@ def _serve(*faults: str) -> Iterator[str]:
             server.terminate()
 
 
-def _run(*command: str, folder: Path) -> str:
+def _run_command(*command: str, folder: Path) -> str:
     """Run a command in a folder and return its output. Raises ``FcbenchError`` where it cannot run."""
     ended = subprocess.run(  # noqa: S603 - our own
         _find_command(*command),

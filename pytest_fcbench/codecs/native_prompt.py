@@ -40,9 +40,9 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
             continue
         calls = message.get("tool_calls")
         past_calls = [read_past_call(as_mapping(each)) for each in calls] if isinstance(calls, list) else []
-        written = write_native_text(past_calls, syntax, schemas)
-        text = "\n".join(filter(None, (content if isinstance(content, str) else "", written)))
-        messages.append({"role": role, "content": text if written else content})
+        calls_text = write_native_text(past_calls, syntax, schemas)
+        text = "\n".join(filter(None, (content if isinstance(content, str) else "", calls_text)))
+        messages.append({"role": role, "content": text if calls_text else content})
     if request.tools:
         functions = "\n".join(
             json.dumps(as_mapping(tool.get("function")), ensure_ascii=False) for tool in request.tools

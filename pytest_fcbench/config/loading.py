@@ -158,13 +158,17 @@ def build_second_settings(
     is_named_alike = settings.label == first_name
     # Another name tells two servers apart; the values of parameters can be keys.
     left_out = {"api_key_env", *(() if is_named_alike else ("api_base",))}
-    shown = [
+    shown_settings = [
         f"{key}={text.partition('=')[0] if key == 'param' else redact_address(text)}"
         for key, texts in given.items()
         for text in texts
         if key not in left_out
     ]
-    label = ",".join([settings.label, *shown]) if shown or not is_named_alike else f"{settings.label} again"
+    label = (
+        ",".join([settings.label, *shown_settings])
+        if shown_settings or not is_named_alike
+        else f"{settings.label} again"
+    )
     return replace(
         settings,
         label=label,

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class PressureKind(StrEnum):
-    """What an entry is loaded with."""
+    """A kind of load on an entry."""
 
     DISTRACTORS = "distractors"
     """So many other functions are offered beside its own."""
@@ -42,7 +42,7 @@ class PressureLevel:
 
     @property
     def suffix(self) -> str:
-        """What it adds to the id of an entry."""
+        """The end of the id of an entry at this level."""
         return f"+{self.kind}={self.amount}"
 
     def write_error(self, errors: int) -> str | None:

@@ -26,9 +26,9 @@ from pytest_fcbench.domain.verdict import OWN_ASSERTION, SKIPPED, Failed, Judgem
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.second_model import DECIDED, ComparingSession, may_stop_early, order_by_lot
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
+from pytest_fcbench.run.two_models import DECIDED, ComparingSession, may_stop_early, order_by_lot
 from pytest_fcbench.scorecard.record import Record, from_json, write_record
 from pytest_fcbench.suites.registry import OURS
 

@@ -29,7 +29,7 @@ from pytest_fcbench.run.history import (
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.run.plan import describe_pressure
 from pytest_fcbench.run.progress_file import ProgressFile
-from pytest_fcbench.run.second_model import ComparingSession, may_stop_early
+from pytest_fcbench.run.two_models import ComparingSession, may_stop_early
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome

@@ -19,7 +19,7 @@ from execnet import HostNotFound
 from pytest_fcbench.dispatch.worker_link import LinkServer
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark, parse_item_id
-from pytest_fcbench.run.second_model import ComparingSession
+from pytest_fcbench.run.two_models import ComparingSession
 
 if TYPE_CHECKING:
     from execnet.gateway_base import BaseGateway

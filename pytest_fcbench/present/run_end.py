@@ -15,7 +15,6 @@ from pytest_fcbench.present import run_verdict, score_tables, terminal
 from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.comparison_tables import tabulate_flips
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.side_by_side import describe_result, tabulate_sides
 from pytest_fcbench.present.tables import (
     Table,
     escape_paragraph,
@@ -25,6 +24,7 @@ from pytest_fcbench.present.tables import (
     wrap_text,
 )
 from pytest_fcbench.present.terminal import Explain
+from pytest_fcbench.present.two_models import describe_result, tabulate_two_models
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
@@ -208,7 +208,7 @@ def write_step_summary(
         *([calls] if calls else []),
         *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
         *score_tables.tabulate_formats(evidence.records, evidence.profile),
-        *tabulate_sides(facts, evidence.records),
+        *tabulate_two_models(facts, evidence.records),
     ):
         yield ""
         yield from render_markdown(table)

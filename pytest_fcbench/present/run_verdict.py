@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.side_by_side import describe_result
 from pytest_fcbench.present.tables import wrap_text
+from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure

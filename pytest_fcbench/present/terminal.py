@@ -13,8 +13,8 @@ from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.side_by_side import tabulate_sides
 from pytest_fcbench.present.tables import render_text, wrap_text
+from pytest_fcbench.present.two_models import tabulate_two_models
 from pytest_fcbench.present.wording import describe_missing_parts, describe_path_settings, format_number
 from pytest_fcbench.scorecard.aggregate.scores import (
     OVERALL,
@@ -117,7 +117,7 @@ def _write_summary(facts: RunFacts, evidence: Evidence, width: int, most: int) -
         *score_tables.tabulate_formats(records, facts.profile),
         score_tables.tabulate_run_usage(records, facts.earlier),
         score_tables.tabulate_trials(records, facts.profile),
-        *tabulate_sides(facts, records),
+        *tabulate_two_models(facts, records),
     ):
         if table:
             yield ""

@@ -131,9 +131,9 @@ def guess_native_syntax(model: str, truths: Iterable[KeptTruth]) -> str | None:
 
     A parser may be another model's, so what it reads comes last.
     """
-    written = {each.is_guessed: each.syntax for each in truths if each.syntax}
-    named = find_syntax_of_model(model)
-    return written.get(False) or (named.name if named else written.get(True))
+    syntaxes = {each.is_guessed: each.syntax for each in truths if each.syntax}
+    by_name = find_syntax_of_model(model)
+    return syntaxes.get(False) or (by_name.name if by_name else syntaxes.get(True))
 
 
 def _ask_trials(

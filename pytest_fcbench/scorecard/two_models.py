@@ -112,7 +112,7 @@ class SideBySide:
 
     @property
     def is_early(self) -> bool:
-        """True where the run ended before all tests, because that was decided."""
+        """True where the run ended before all tests: it was decided, or somebody ended it."""
         return self.share is not None and self.asked < self.total
 
 

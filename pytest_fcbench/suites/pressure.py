@@ -110,7 +110,7 @@ class PressureMaterial:
             results = (
                 each.content for talk in _list_talks() for each in talk.messages if each.role == "tool"
             )
-            filler = tuple(_rotate(list(dict.fromkeys(results)), entry.key))
+            filler = tuple(_rotate_values(list(dict.fromkeys(results)), entry.key))
             return replace(pressed, pressure=replace(level, filler=filler))
         return pressed
 
@@ -129,7 +129,7 @@ class PressureMaterial:
         if not count:
             return pressed
         functions = sorted(
-            (*entry.functions, *distractors[:count]), key=lambda doc: _draw(entry.key, doc.name)
+            (*entry.functions, *distractors[:count]), key=lambda doc: _draw_place(entry.key, doc.name)
         )
         return replace(pressed, functions=tuple(functions))
 
@@ -140,7 +140,7 @@ class PressureMaterial:
         ratings = [pool.rate(doc) for doc in own]
         nearest = {place: min(each.get(place, _FAR) for each in ratings) for place in set().union(*ratings)}
         too_alike = {place for each in ratings for place, of in each.items() if of.alike >= TOO_ALIKE}
-        draws = [_draw(entry.key, doc.name) for doc in pool.docs]
+        draws = [_draw_place(entry.key, doc.name) for doc in pool.docs]
         for place in sorted(range(len(draws)), key=lambda place: (*nearest.get(place, _FAR), draws[place])):
             doc = pool.docs[place]
             if place not in too_alike and not any(pool.may_do_the_same(doc, each) for each in own):
@@ -173,7 +173,7 @@ class PressureMaterial:
         talks = [talk for talk in _list_talks() if not names & talk.names]
         said: list[Message] = []
         number = 0
-        order = _rotate(talks, entry.key)
+        order = _rotate_values(talks, entry.key)
         # The same conversations come again where all of them do not fill the room.
         while room > 0 and order:
             talk = order[number % len(order)]
@@ -211,7 +211,7 @@ class _Functions:
         for place, tokens in enumerate(self._tokens):
             for token in tokens:
                 self._places.setdefault(token, []).append(place)
-        self._weights = [self._weigh(tokens) for tokens in self._tokens]
+        self._weights = [self._weigh_words(tokens) for tokens in self._tokens]
         self._rated: dict[tuple[str, str], dict[int, _Rating]] = {}
 
     def rate(self, doc: FunctionDoc) -> dict[int, _Rating]:
@@ -219,9 +219,13 @@ class _Functions:
         key = doc.name, doc.description
         if key not in self._rated:
             tokens = _count_words(doc)
-            common, weights, weight = Counter[int](), defaultdict[int, float](float), self._weigh(tokens)
+            common, weights, weight = (
+                Counter[int](),
+                defaultdict[int, float](float),
+                self._weigh_words(tokens),
+            )
             for token in tokens:
-                places, own_weight = self._places.get(token, ()), self._weigh((token,))
+                places, own_weight = self._places.get(token, ()), self._weigh_words((token,))
                 common.update(places)
                 for place in places:
                     weights[place] += own_weight
@@ -242,7 +246,7 @@ class _Functions:
         are_told_apart = name in self._together.get(own_name, ())
         return not are_told_apart and not _find_things(doc.name).isdisjoint(_find_things(own.name))
 
-    def _weigh(self, tokens: Iterable[tuple[str, int]]) -> float:
+    def _weigh_words(self, tokens: Iterable[tuple[str, int]]) -> float:
         """Add up the weights of words, which are higher the fewer functions have them."""
         return sum(log(1 + len(self.docs) / (1 + len(self._places.get(token, ())))) for token in tokens)
 
@@ -273,13 +277,14 @@ def _find_things(name: str) -> frozenset[str]:
     return frozenset(word.removesuffix("s") for word in words if word not in _GENERAL)
 
 
-def _draw(key: str, name: str) -> bytes:
+def _draw_place(key: str, name: str) -> bytes:
+    """Draw the place of a name in an order that follows from a key."""
     return sha256(f"{key} {name}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _rotate(values: Sequence[T], key: str) -> Sequence[T]:
+def _rotate_values(values: Sequence[T], key: str) -> Sequence[T]:
     """Begin a sequence at a place that follows from a key."""
-    start = int.from_bytes(_draw(key, "")[:4]) % len(values) if values else 0
+    start = int.from_bytes(_draw_place(key, "")[:4]) % len(values) if values else 0
     return (*values[start:], *values[:start])
 
 
@@ -300,7 +305,9 @@ def _list_talks() -> Sequence[_Talk]:
     suite = core.open_suite(Path())
     names = ("multi_turn_base", *SELECTIONS["complex"])
     entries = [entry for name in names for entry in suite.load(CATEGORIES[name])]
-    return [_hold_talk(entry, suite) for entry in sorted(entries, key=lambda entry: _draw(entry.key, ""))]
+    return [
+        _hold_talk(entry, suite) for entry in sorted(entries, key=lambda entry: _draw_place(entry.key, ""))
+    ]
 
 
 def _hold_talk(entry: Entry, suite: Suite) -> _Talk:

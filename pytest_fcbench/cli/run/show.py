@@ -36,8 +36,8 @@ from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.models.protocol import describe_request
-from pytest_fcbench.present.side_by_side import describe_result
 from pytest_fcbench.present.terminal import write_unpassed_entries
+from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.entry_text import render_entry, render_outcome
 from pytest_fcbench.run.explaining import restore_transcript

@@ -53,7 +53,7 @@ def read_task(prompt: str) -> Sequence[Mapping[str, str]]:
 
 
 class FewShotDialogue:
-    """One question and its answer; there is nothing after it."""
+    """The dialogue of one question and its answer, which ends it."""
 
     def __init__(self, opening: Opening) -> None:
         task = _write_task(opening.entry, opening.wording, opening.prompting)
@@ -77,5 +77,5 @@ class FewShotDialogue:
         raise TypeError("a base model is asked one question")
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
-        """Refuse, as above."""
+        """Refuse: only later turns bring functions."""
         raise TypeError("a base model is asked one question")

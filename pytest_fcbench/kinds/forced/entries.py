@@ -21,7 +21,7 @@ class NamedServer:
     model: str = "NAME"
     """Its name of the model."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What it was sent, and no report may contain."""
+    """The secrets that it is sent, which no report may contain."""
 
 
 @dataclass(frozen=True, slots=True)

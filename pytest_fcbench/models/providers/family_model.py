@@ -148,7 +148,7 @@ class FamilyModel(OpenAICompatibleModel):
             raise CallError("authentication", self.build_reason(self.missing_key))
 
     def choose_parameters(self, request: AskModel) -> dict[str, object]:
-        """Return the user's parameters, without defaults of ours: a family has its own."""
+        """Return the parameters that the user gave; a family has defaults of its own."""
         return self.parameters | ({"stream": True} if request.defaults.get("stream") else {})
 
     async def send_request(

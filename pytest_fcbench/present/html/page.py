@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present import comparison_tables, side_by_side
+from pytest_fcbench.present import comparison_tables, two_models
 from pytest_fcbench.present.charts.marks import Range
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.island import Knowledge, build_islands
@@ -60,7 +60,7 @@ def generate_report(
         "standings": judge_runs(models, profile, against),
         "blocks": list(group_categories(models, profile)),
         "results": [
-            make_printable(line) for card in scorecards if (line := side_by_side.describe_result(card.facts))
+            make_printable(line) for card in scorecards if (line := two_models.describe_result(card.facts))
         ],
         "pressure": list(sections.draw_pressure(models, profile)),
         "costs": list(sections.draw_costs(score_bills, main, profile)),

@@ -16,8 +16,8 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profil
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.charts import marks, plots
 from pytest_fcbench.present.failure_codes import find_failure_code
-from pytest_fcbench.present.side_by_side import tabulate_sides
 from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.two_models import tabulate_two_models
 from pytest_fcbench.present.wording import describe_path_settings, format_limits, format_number, format_time
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
@@ -357,7 +357,7 @@ def tabulate_models(models: Sequence[ReportedModel], profile: Profile) -> dict[s
         trials = score_tables.tabulate_trials(records, profile)
         found: dict[str, Iterable[Table]] = {
             "beside": (
-                *tabulate_sides(card.facts, records),
+                *tabulate_two_models(card.facts, records),
                 *score_tables.tabulate_beside_scores(card.facts, records, profile, card.size_of),
             ),
             "complex": (calls, *score_tables.tabulate_call_details(records, profile)) if calls else (),

@@ -22,7 +22,7 @@ from statistics import NormalDist
 
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_quantile, find_tail
 from pytest_fcbench.scorecard.compare.paired import POWER, MetricDifference, Paired, format_p
-from pytest_fcbench.scorecard.two_models import LookDecision as LookDecision
+from pytest_fcbench.scorecard.two_models import LookDecision
 
 LOOKS = 10
 """The number of looks at a run, after equal shares of its entries."""
@@ -70,7 +70,7 @@ def _find_levels(alpha: float) -> tuple[float, ...]:
     return tuple(levels)
 
 
-def nominal_level(alpha: float, share: float) -> float:
+def find_nominal_level(alpha: float, share: float) -> float:
     """Return the one-sided level of a look at this share of the entries, of looks that err with ``alpha``.
 
     That of the last tenth that is complete; 0 before the first, and at the end a little below ``alpha``.
@@ -81,7 +81,7 @@ def nominal_level(alpha: float, share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LookFinding:
-    """What a look at a run shows."""
+    """The result of a look at a run."""
 
     decision: LookDecision
     share: float
@@ -96,7 +96,7 @@ class LookFinding:
     sentence: str
 
 
-def decide(
+def decide_comparison(
     paired: Paired,
     asked: int,
     total: int,
@@ -114,7 +114,7 @@ def decide(
     """
     share = asked / total if total else 1.0
     alpha = 1 - confidence
-    level = nominal_level(alpha, share) if looks else alpha
+    level = find_nominal_level(alpha, share) if looks else alpha
     difference = paired.measure_difference(metric, size_of)
     if difference is None or level < _TINY:
         most = difference.chance.most if difference else 1.0
@@ -151,7 +151,7 @@ def _find_hope(difference: MetricDifference, share: float, alpha: float, margin:
     """
     normal, estimate = NormalDist(), difference.chance.estimate
     error = sqrt(estimate.variance * share)
-    needs = find_quantile(1 - nominal_level(alpha, 1.0), estimate.freedom) * error
+    needs = find_quantile(1 - find_nominal_level(alpha, 1.0), estimate.freedom) * error
     loss = max(margin, needs + normal.inv_cdf(POWER) * error)
     now, spread = share * difference.change, error * sqrt(1 - share)
     shows_loss = normal.cdf((-needs - now + (1 - share) * loss) / spread)

@@ -1,4 +1,4 @@
-"""What chance alone changes: verdicts and answers of one model that was asked the same twice.
+"""Differences by chance: between verdicts, and between answers, of one model that was asked the same twice.
 
 A model that is asked twice does not pass the same entries twice: it samples, or the server computes the same
 request differently in another batch. How often that happens says which loss a comparison could have shown.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pytest_fcbench.domain.verdict import NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL
-from pytest_fcbench.scorecard.compare.looks import nominal_level
+from pytest_fcbench.scorecard.compare.looks import find_nominal_level
 from pytest_fcbench.scorecard.compare.paired import Paired, plan_comparison
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.two_models import ChanceFlips as ChanceFlips
@@ -83,7 +83,7 @@ def find_smallest_loss(
     ``flips`` is the share of entries that change by chance; None where so few can show no loss.
     """
     parts = paired.weigh_pairs(metric, size_of)
-    plan = plan_comparison(parts, 1 - nominal_level(1 - confidence, 1.0)) if parts else None
+    plan = plan_comparison(parts, 1 - find_nominal_level(1 - confidence, 1.0)) if parts else None
     return plan.find_smallest_loss(flips) if plan else None
 
 

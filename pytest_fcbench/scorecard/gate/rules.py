@@ -47,7 +47,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_records,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
-from pytest_fcbench.scorecard.compare.looks import nominal_level
+from pytest_fcbench.scorecard.compare.looks import find_nominal_level
 from pytest_fcbench.scorecard.compare.paired import (
     CHANGING,
     MANY,
@@ -191,7 +191,7 @@ class NotWorse(GateRule):
         # Of so many losses asked about together the first spends that part of the error (Holm).
         limit, tests = 1 - self.confidence, 1 if self.alone else max(1, len(evidence.family))
         if evidence.share is not None:
-            limit = tests * nominal_level(limit / tests, evidence.share)
+            limit = tests * find_nominal_level(limit / tests, evidence.share)
         name = _name_metric(metric, before)
         of = "" if delta.metric == ALL else f" of {name}"
         sentence = f"none of {delta.entries:,} entries{of} changed"

@@ -55,8 +55,10 @@ class TrialRule(GateRule):
             if len(verdicts) != self.trials:
                 summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
                 return RuleFinding(UNDECIDED, f"{entry} has {summary}")
-        failing = [each for each in by_entry if _count(by_entry[each], Passed, NotScored) < self.passes]
-        passing = [each for each in by_entry if _count(by_entry[each], Passed) >= self.passes]
+        failing = [
+            each for each in by_entry if _count_verdicts(by_entry[each], Passed, NotScored) < self.passes
+        ]
+        passing = [each for each in by_entry if _count_verdicts(by_entry[each], Passed) >= self.passes]
         if not by_entry:
             return RuleFinding(UNDECIDED, "nothing was scored")
         what, entries = ("in fewer than", failing) if failing else ("in at least", passing)
@@ -108,7 +110,8 @@ class TrialScoreRule(GateRule):
             summary = f"{most} of {self.trials} trials; use --fcbench-trials={self.trials}"
             return RuleFinding(UNDECIDED, f"each entry has {summary}")
         found, worst, best = (
-            self._measure(metric, judged, most, evidence, assumed) for assumed in (None, FAILING, PASSING)
+            self._measure_share(metric, judged, most, evidence, assumed)
+            for assumed in (None, FAILING, PASSING)
         )
         if worst and worst.left_out:
             return RuleFinding(UNDECIDED, f"{worst.left_out[0]} has fewer than {most} trials")
@@ -123,7 +126,7 @@ class TrialScoreRule(GateRule):
         unscored_entries = f"{len(found.left_out):,} entries of which a trial was not scored"
         return self.bound.decide_between(worst.value, best.value, sentence, unscored_entries)
 
-    def _measure(
+    def _measure_share(
         self,
         metric: str,
         records: Sequence[Record],
@@ -159,5 +162,5 @@ def _write_interval(interval: Interval | None) -> str:
     return f" (95% CI {interval.low:.2%} to {interval.high:.2%})" if interval else ""
 
 
-def _count(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:
+def _count_verdicts(verdicts: list[Verdict], *kinds: type[Passed | Failed | NotScored]) -> int:
     return sum(isinstance(verdict, kinds) for verdict in verdicts)

@@ -36,26 +36,28 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
     """Yield results as lm-evaluation-harness writes them: a task for each score of one profile."""
     card, end = order.card, find_end(order.card)
     facts, scores = card.facts, card.scores(order.profile)
-    suites, version = (
-        _name_suites(card),
-        "; ".join(str(each.get("version")) for each in facts.suites.values()),
-    )
-    shown = {name: (kind, score) for kind, name, score in list_scores(scores) if score.accuracy is not None}
-    if not shown:
+    suites = _name_suites(card)
+    version = "; ".join(str(each.get("version")) for each in facts.suites.values())
+    shown_scores = {
+        name: (kind, score) for kind, name, score in list_scores(scores) if score.accuracy is not None
+    }
+    if not shown_scores:
         raise refuse_unscored(card)
-    names = {name: f"{suites}_{name}" for name in shown}
+    names = {name: f"{suites}_{name}" for name in shown_scores}
     parts = {name: formula.parts for name, formula in GROUPS.items()} | {"overall": tuple(OVERALL)}
-    results = {names[name]: _describe_task(name, score) for name, (_, score) in shown.items()}
+    results = {names[name]: _describe_task(name, score) for name, (_, score) in shown_scores.items()}
     label, shots = put_on_one_line(order.name or facts.model), facts.most_shots
     about = {"version": version, "profile": order.profile, "conditions": describe_conditions(card)}
     report = {
         "results": results,
         "groups": {
-            names[name]: results[names[name]] for name, (kind, _) in shown.items() if kind != "category"
+            names[name]: results[names[name]]
+            for name, (kind, _) in shown_scores.items()
+            if kind != "category"
         },
         "group_subtasks": {
             names[name]: [names[part] for part in parts[name] if part in names]
-            for name in shown
+            for name in shown_scores
             if name in parts and name not in scores.categories
         },
         "configs": {
@@ -71,7 +73,7 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
         "higher_is_better": {task: {"acc": True} for task in names.values()},
         "n-samples": {
             names[name]: {"original": score.n, "effective": score.scored}
-            for name, (_, score) in shown.items()
+            for name, (_, score) in shown_scores.items()
         },
         "config": {"model": "fcbench", "model_args": {"model": label, "mode": facts.mode}},
         **({"date": card.created_s} if end else {}),
@@ -129,9 +131,14 @@ def render_eee(order: ExportRequest) -> Iterator[str]:
         if value is not None and len(facts.suites) == 1
     }
     source = {"dataset_name": _name_suites(card), "source_type": "other", "additional_details": suites}
-    asked = {"mode": facts.mode, "names": facts.names, "syntax": facts.syntax, "shots": str(facts.most_shots)}
+    manner = {
+        "mode": facts.mode,
+        "names": facts.names,
+        "syntax": facts.syntax,
+        "shots": str(facts.most_shots),
+    }
     if conditions := describe_conditions(card):
-        asked["conditions"] = "; ".join(conditions)
+        manner["conditions"] = "; ".join(conditions)
     results = [
         {
             "evaluation_result_id": f"{profile}/{put_on_one_line(name)}",
@@ -150,7 +157,7 @@ def render_eee(order: ExportRequest) -> Iterator[str]:
                 "additional_details": {"profile": profile},
             },
             "score_details": _describe_eee_score(score),
-            "generation_config": {"additional_details": asked},
+            "generation_config": {"additional_details": manner},
         }
         for profile in Profile
         for _, name, score in list_scores(card.scores(profile))

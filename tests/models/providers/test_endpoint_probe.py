@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 
 import pytest
 from aiohttp import web
@@ -99,15 +100,8 @@ def test_what_is_about_no_check_is_an_error(text: str, status: int, cause: str) 
     assert caught.value.cause == cause
 
 
-@each_case("plain_status", [200, 400, 500])
-def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status: int) -> None:
-    sent: list[object] = []
-
-    async def answer(received: web.Request) -> web.Response:
-        body = await received.json()
-        sent.append(body)
-        is_plain = "tools" not in body
-        return web.Response(text="Internal Server Error", status=plain_status if is_plain else 500)
+def ask_check(answer: Callable[[web.Request], Awaitable[web.Response]]) -> Completion:
+    """Send the request of a check with tools to a server that answers so."""
 
     async def ask_once() -> Completion:
         app = web.Application()
@@ -118,12 +112,25 @@ def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status
             probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="m"))
             return await probe.complete(list_checks()[0], question)
 
+    return asyncio.run(ask_once())
+
+
+@each_case("plain_status", [200, 400, 500])
+def test_a_server_that_fails_at_plain_questions_too_breaks_no_check(plain_status: int) -> None:
+    sent: list[object] = []
+
+    async def answer(received: web.Request) -> web.Response:
+        body = await received.json()
+        sent.append(body)
+        is_plain = "tools" not in body
+        return web.Response(text="Internal Server Error", status=plain_status if is_plain else 500)
+
     if plain_status == 500:
         with pytest.raises(CallError, match="HTTP 500: Internal Server Error; no key was sent") as caught:
-            asyncio.run(ask_once())
+            ask_check(answer)
         assert (caught.value.cause, caught.value.transient) == ("endpoint", True)
     else:
-        assert ServerExchange.read_completion(asyncio.run(ask_once())).status == 500
+        assert ServerExchange.read_completion(ask_check(answer)).status == 500
     assert len(sent) == 2
 
 
@@ -148,20 +155,11 @@ def test_a_request_that_always_breaks_its_connection_gets_no_reply(
             received.transport.close()
         return web.Response(text='{"choices": []}')
 
-    async def ask_once() -> Completion:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", answer)
-        async with TestServer(app) as served:
-            base = f"http://{served.host}:{served.port}/v1"
-            question = RawRequest(CHAT, {"tools": []}).write_question(0)
-            probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="m"))
-            return await probe.complete(list_checks()[0], question)
-
     if status is None:
         with pytest.raises(CallError, match="Server disconnected"):
-            asyncio.run(ask_once())
+            ask_check(answer)
     else:
-        assert ServerExchange.read_completion(asyncio.run(ask_once())).status == status
+        assert ServerExchange.read_completion(ask_check(answer)).status == status
 
 
 @each_case(

@@ -19,8 +19,9 @@ from scipy.stats import norm
 
 from pytest_fcbench.scorecard.aggregate.intervals import Estimate, find_share_interval, find_tail
 from pytest_fcbench.scorecard.compare import paired
-from pytest_fcbench.scorecard.compare.looks import LOOKS, LookDecision, decide
+from pytest_fcbench.scorecard.compare.looks import LOOKS, decide_comparison
 from pytest_fcbench.scorecard.compare.paired import EntryPair, Paired
+from pytest_fcbench.scorecard.two_models import LookDecision
 
 LEVEL = 0.05
 _DRAWS = 20_000
@@ -146,7 +147,7 @@ def simulate(setting: Setting, runs: int, seed: int) -> Tally:
         for look in range(1, LOOKS + 1):
             asked = -(-look * setting.entries // LOOKS)
             part = Paired(pairs[:asked], (), (), (), ())
-            finding = decide(part, asked, setting.entries, setting.metric)
+            finding = decide_comparison(part, asked, setting.entries, setting.metric)
             if finding.decision.stops:
                 break
         decisions[finding.decision] += 1

@@ -12,13 +12,13 @@ import pytest
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.compare.looks import (
     LOOKS,
-    LookDecision,
     LookFinding,
-    decide,
-    nominal_level,
+    decide_comparison,
+    find_nominal_level,
 )
 from pytest_fcbench.scorecard.compare.paired import EntryPair, Paired
-from pytest_fcbench.scorecard.compare.side_by_side import look_at_sides
+from pytest_fcbench.scorecard.compare.two_models import look_at_sides
+from pytest_fcbench.scorecard.two_models import LookDecision
 from tests.cases import each_case
 from tests.factories import make_record
 from tests.scorecard.compare.simulate_looks import Setting, simulate
@@ -38,7 +38,7 @@ def _cross_levels(levels: Sequence[float]) -> float:
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.2])
 def test_all_looks_together_err_as_often_as_one_test(alpha: float) -> None:
     """The simulated error is that of the whole run, to three standard errors."""
-    levels = [nominal_level(alpha, share) for share in SHARES]
+    levels = [find_nominal_level(alpha, share) for share in SHARES]
     assert _cross_levels(levels) == pytest.approx(alpha, abs=3 * sqrt(alpha / 200_000))
     assert levels == sorted(levels)
     assert 0.6 * alpha < levels[-1] < alpha
@@ -53,11 +53,11 @@ def test_levels_are_those_of_the_spending_function() -> None:
     """The first look spends what Lan & DeMets (1983) give; a part of a tenth has the last level."""
     normal = NormalDist()
     spent = 2 * (1 - normal.cdf(normal.inv_cdf(1 - ALPHA / 2) / sqrt(0.2)))
-    assert nominal_level(ALPHA, 0.2) == pytest.approx(spent, rel=1e-3)
-    assert nominal_level(ALPHA, 0.29) == nominal_level(ALPHA, 0.2)
-    assert nominal_level(ALPHA, 0.09) == 0
+    assert find_nominal_level(ALPHA, 0.2) == pytest.approx(spent, rel=1e-3)
+    assert find_nominal_level(ALPHA, 0.29) == find_nominal_level(ALPHA, 0.2)
+    assert find_nominal_level(ALPHA, 0.09) == 0
     # Rounding: three tenths as a fraction of entries.
-    assert nominal_level(ALPHA, 0.1 + 0.2) == nominal_level(ALPHA, 3 / 10)
+    assert find_nominal_level(ALPHA, 0.1 + 0.2) == find_nominal_level(ALPHA, 3 / 10)
 
 
 def _pair_entries(better: int, worse: int, asked: int) -> Paired:
@@ -76,7 +76,7 @@ def _pair_entries(better: int, worse: int, asked: int) -> Paired:
 
 
 def _decide(better: int, worse: int, asked: int, total: int, *, looks: bool = True) -> LookFinding:
-    return decide(_pair_entries(better, worse, asked), asked, total, "parallel", looks=looks)
+    return decide_comparison(_pair_entries(better, worse, asked), asked, total, "parallel", looks=looks)
 
 
 @each_case(
@@ -115,7 +115,7 @@ def test_a_look_states_what_it_found() -> None:
     )
     assert early.sentence.endswith("2 better, 26 worse; test for a loss: p < 0.001")
     assert _decide(26, 2, 200, 400).sentence.endswith("test for a gain: p < 0.001")
-    assert decide(Paired((), (), (), (), ()), 40, 400, "parallel").sentence == (
+    assert decide_comparison(Paired((), (), (), (), ()), 40, 400, "parallel").sentence == (
         "open: no entry was scored with both models (40 of 400 entries asked)"
     )
     assert _decide(0, 1, 10, 400).sentence == "open: too little was asked yet (10 of 400 entries asked)"

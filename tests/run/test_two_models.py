@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import Entry, name_cluster
-from pytest_fcbench.run.second_model import may_stop_early, order_by_lot
+from pytest_fcbench.run.two_models import may_stop_early, order_by_lot
 from pytest_fcbench.suites import core
 
 

@@ -10,7 +10,7 @@ from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.checks import compare_checks
-from pytest_fcbench.scorecard.compare.looks import LookFinding, decide
+from pytest_fcbench.scorecard.compare.looks import LookFinding, decide_comparison
 from pytest_fcbench.scorecard.compare.noise import tabulate_verdicts
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
 from pytest_fcbench.scorecard.record import Record
@@ -32,7 +32,7 @@ def look_at_sides(
     """Look at both models: the pairs of Records, and what they show of a metric."""
     # Each check of a server is a fact, and no sample of anything.
     paired = pair_runs(filterfalse(is_check, second), filterfalse(is_check, first), profile)
-    finding = decide(paired, asked, total, metric, size_of, confidence, looks=looks)
+    finding = decide_comparison(paired, asked, total, metric, size_of, confidence, looks=looks)
     missing = {
         record.entry
         for record in (*second, *first)

@@ -113,6 +113,15 @@ def test_answers_of_both_are_stored_and_a_second_run_buys_nothing(
     assert len(project.records(SECOND)) == 12
 
 
+def test_a_name_that_is_asked_at_the_server_of_the_first_model_is_told(project: Project) -> None:
+    """It may be a misspelt profile, and a server that does not look at names answers all the same."""
+    with serve_two(make_answer(0), make_answer(0)) as (one, other):
+        told = f"note: hosted_vllm/other is asked at {one.api_base}, as hosted_vllm/one is; *"
+        same = (*name_models(one, other, sample=3)[:-2], "--fcbench-against=hosted_vllm/other")
+        project.run(*same).stdout.fnmatch_lines([told])
+        project.run(*name_models(one, other, sample=3)).stdout.no_fnmatch_line("note: * is asked at *")
+
+
 def test_one_model_against_itself_is_asked_for_second_answers_which_are_stored_too(project: Project) -> None:
     with serve_answers(make_answer(0.3)) as one:
         options = (*name_models(one, one)[:-2], "--fcbench-against=same", "--fcbench-against-whole")
@@ -255,7 +264,7 @@ def test_a_real_difference_stops_the_run_early_with_an_exit_code(
     assert asked <= 2 * (number + 8 * 4 + 4)
     assert found["calls_saved"] == 2 * (ALL - number)
     assert result.parseoutcomes()["skipped"] >= ALL - number - 8
-    result.stdout.fnmatch_lines(["*against*: worse; *", "*decided after*", "gate not-worse(95%): broken: *"])
+    result.stdout.fnmatch_lines(["*against*: worse; *", "*ended after*", "gate not-worse(95%): broken: *"])
     assert f"{found['share']:.0%} of the entries" in " ".join(result.stdout.str().split())
 
 

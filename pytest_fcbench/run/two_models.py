@@ -27,6 +27,7 @@ from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Judgement, Passed
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.providers.openai_compatible import find_endpoint, name_server
 from pytest_fcbench.models.sentence_vectors import SentenceModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.history import name_second_file
@@ -42,7 +43,7 @@ from pytest_fcbench.scorecard.compare.noise import (
     measure_noise,
 )
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
-from pytest_fcbench.scorecard.compare.side_by_side import compare_sides, look_at_sides
+from pytest_fcbench.scorecard.compare.two_models import compare_sides, look_at_sides
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import NotWorse
 from pytest_fcbench.scorecard.record import Record, sort_records
@@ -124,7 +125,7 @@ def keep_step(one: Dispatcher, other: Dispatcher) -> None:
     other.keep_step(lambda: other.begun < one.begun + (not is_first(other.begun)), [one])
 
 
-class _Asking:
+class _Companion:
     """The entries of a run put to a second model, or again to the first."""
 
     def __init__(self, first: Session, settings: Settings, trials_before: int = 0) -> None:
@@ -172,9 +173,9 @@ class _Asking:
         if entry.item_id in session.records:
             return
         transcript: Transcript | None = None
-        asked = self._expected.get(entry.item_id) or self.number_trial(entry)
+        numbered_entry = self._expected.get(entry.item_id) or self.number_trial(entry)
         try:
-            transcript = session.transcript(asked)
+            transcript = session.transcript(numbered_entry)
             if is_own:
                 reason = "the test has assertions of its own, which judge the model under test alone"
                 raise NotScoredError(OWN_ASSERTION, reason)
@@ -187,7 +188,7 @@ class _Asking:
             reason = mask_secrets(f"{type(error).__name__}: {error}", self.context.secrets)
             record = session.not_scored(entry, "internal_error", reason, transcript, marks)
         session.records.add_record(record)
-        session.drop_conversation(asked.item_id)
+        session.drop_conversation(numbered_entry.item_id)
 
 
 class ComparingSession(Session):
@@ -196,10 +197,10 @@ class ComparingSession(Session):
     def __init__(self, context: RunContext, link: Link | None = None) -> None:
         super().__init__(context, link)
         settings = context.settings
-        self.second: _Asking | None = None
+        self.second: _Companion | None = None
         self.decided: LookFinding | None = None
         """The finding after which nothing more is asked."""
-        self._again: _Asking | None = None
+        self._again: _Companion | None = None
         self._again_keys: frozenset[str] = frozenset()
         self._total = self._looks = 0
         self._metric = ALL
@@ -209,19 +210,19 @@ class ComparingSession(Session):
             # The process that controls workers asks for all of them.
             return
         if settings.against:
-            self.second = _Asking(self, settings.against)
+            self.second = _Companion(self, settings.against)
         if settings.noise:
             same = replace(settings, no_preflight=True, wait_s=None, label=f"{settings.label} again")
-            self._again = _Asking(self, same, settings.trials * (settings.against is not None))
+            self._again = _Companion(self, same, settings.trials * (settings.against is not None))
 
     @property
-    def _askings(self) -> list[_Asking]:
+    def _companions(self) -> list[_Companion]:
         return [each for each in (self.second, self._again) if each]
 
     @property
     def secrets(self) -> Sequence[str]:
         """The secrets of both models, longest first."""
-        known = {secret for each in self._askings for secret in each.context.secrets}
+        known = {secret for each in self._companions for secret in each.context.secrets}
         return sorted(known.union(super().secrets), key=len, reverse=True)
 
     # Conversations
@@ -229,7 +230,7 @@ class ComparingSession(Session):
     def prepare(self, share: float = 1.0) -> None:
         """Detect early what would stop the run, for either model."""
         super().prepare(share)
-        for each in self._askings:
+        for each in self._companions:
             with each.name_in_errors():
                 each.session.prepare(share)
 
@@ -256,6 +257,19 @@ class ComparingSession(Session):
         if self._again:
             self._again_keys = frozenset(self._draw_again(entries))
             self._again.start([entry for entry in entries if entry.key in self._again_keys])
+
+    def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Yield lines about what may not be as meant, before anything is asked."""
+        yield from super().list_early_notes(entries)
+        first, second = self.context.settings, self.second and self.second.context.settings
+        # A misspelt name of a profile is a name of a model, which some servers do not look at.
+        if second and first.model != second.model and find_endpoint(first) and find_endpoint(second):
+            address = name_server(second).address
+            if address == name_server(first).address:
+                yield (
+                    f"note: {second.label} is asked at {address}, as {first.label} is; "
+                    f"--fcbench-against={second.label},api_base=URL names another address"
+                )
 
     def _pass_untried(self, entries: Iterable[Entry]) -> list[Record]:
         """Return Records of entries that were not asked, as if all had passed."""
@@ -296,18 +310,18 @@ class ComparingSession(Session):
     def halt(self) -> None:
         """Make no new call and cancel those in flight, at once; for handlers of signals."""
         super().halt()
-        for each in self._askings:
+        for each in self._companions:
             each.session.halt()
 
     def stop(self) -> None:
         """Make no new call and cancel those in flight; stored answers stay."""
-        for each in self._askings:
+        for each in self._companions:
             each.session.stop()
         super().stop()
 
     def close(self) -> None:
         """Close everything that was opened."""
-        for each in self._askings:
+        for each in self._companions:
             each.session.close()
         super().close()
 
@@ -326,9 +340,9 @@ class ComparingSession(Session):
         if self._again and entry.key in self._again_keys:
             self._again.keep_record(entry, record.marks, is_own=is_own)
         if self._may_stop and self.second:
-            asked = len(self.second.session.records)
-            if LOOKS * asked // max(1, self._total) > self._looks and asked < self._total:
-                self._looks = LOOKS * asked // self._total
+            count = len(self.second.session.records)
+            if LOOKS * count // max(1, self._total) > self._looks and count < self._total:
+                self._looks = LOOKS * count // self._total
                 self.look_at_difference()
 
     def look_at_difference(self) -> None:
@@ -339,7 +353,7 @@ class ComparingSession(Session):
         _, finding = self._compare_so_far()
         if finding.decision.stops:
             self.decided = finding
-            for session in (self, *(each.session for each in self._askings)):
+            for session in (self, *(each.session for each in self._companions)):
                 session.dispatcher.start_no_more()
 
     def _name_score_so_far(self) -> str:
@@ -388,11 +402,11 @@ class ComparingSession(Session):
         """The number of calls that an early end saved, as far as the calls per test until then tell."""
         if not (self.decided and self.second):
             return 0
-        asked, steps = len(self.second.session.records), 0
+        count, steps = len(self.second.session.records), 0
         for session in (self, self.second.session):
             if session.context.waits:
                 steps += sum(len(record.steps) for record in session.records.values())
-        return round(steps / asked * (self._total - asked))
+        return round(steps / count * (self._total - count))
 
     @property
     def second_path(self) -> Path:
@@ -401,7 +415,7 @@ class ComparingSession(Session):
 
     @cached_property
     def noise(self) -> NoiseFloor | None:
-        """What chance changed where the same was asked twice; None where nothing was."""
+        """The differences by chance between answers to the same request; None where none was asked twice."""
         settings, profile = self.context.settings, self.context.settings.profile
         pools = [self.records]
         if self.second and self.second.is_same:
@@ -451,13 +465,13 @@ class ComparingSession(Session):
         """Yield lines that estimate calls, tokens and dollars of each model, and the loss that would show."""
         yield f"{self.context.settings.label}:"
         yield from describe_plan(self.context, self.open_models(), entries)
-        for each in self._askings:
+        for each in self._companions:
             keys = self._draw_again(entries)
-            asked = [
+            numbered_entries = [
                 each.number_trial(entry) for entry in entries if entry.key in keys or each is self.second
             ]
             yield from ("", f"{each.label}:")
-            yield from describe_plan(each.context, each.session.open_models(), asked)
+            yield from describe_plan(each.context, each.session.open_models(), numbered_entries)
         if self.second:
             card = Scorecard(self.second_path, super().facts, tuple(self._pass_untried(entries)), {})
             rules = self.context.settings.gate or (

@@ -26,11 +26,11 @@ def describe_result(facts: RunFacts) -> str | None:
     if not compared.is_early:
         return line
     calls = f", which saved some {compared.calls_saved:,} calls" if compared.calls_saved else ""
-    asked = f"decided after {compared.asked:,} of {compared.total:,} entries"
-    return f"{line}; {asked}, so {compared.total - compared.asked:,} were not asked{calls}"
+    end = f"ended after {compared.asked:,} of {compared.total:,} entries"
+    return f"{line}; {end}, so {compared.total - compared.asked:,} were not asked{calls}"
 
 
-def tabulate_sides(facts: RunFacts, records: Sequence[Record]) -> Iterator[Table]:
+def tabulate_two_models(facts: RunFacts, records: Sequence[Record]) -> Iterator[Table]:
     """Tabulate the two models of a run, and what differs where the same was asked twice."""
     if facts.against:
         yield from tabulate_both_models(facts.model, facts.against, records)
