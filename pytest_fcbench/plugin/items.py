@@ -416,15 +416,19 @@ class Benchmark:
             item.stash[ENTRY], cause, reason, transcript, _find_own_marks(item)
         )
 
+    # First, because pytest and its plugins count outcomes in the same hook.
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the Records of this process and of workers."""
+        """Collect the Records of this process and of workers; skip a test whose Record comes too late."""
         if self.is_worker:
             return
         attachment = getattr(report, "fcbench", None)
         if attachment is not None:
             text = attachment if isinstance(attachment, str) else None
             record = from_json(read_json_text(text)) if text else attachment
-            self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
+            dropped = self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
+            if dropped:
+                report.outcome, report.longrepr = "skipped", (report.location[0], 0, f"Skipped: {dropped}")
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
             self.item_ids[report.nodeid] = record.item_id

@@ -276,9 +276,13 @@ class Session:
 
     # Judging
 
-    def add_record(self, record: Record, text: str | None = None, *, is_own: bool = False) -> None:
-        """Add the Record of a test, whose JSON may be given; ``is_own`` where the test alone judged it."""
+    def add_record(self, record: Record, text: str | None = None, *, is_own: bool = False) -> str | None:
+        """Add the Record of a test, whose JSON may be given; ``is_own`` where the test alone judged it.
+
+        Return the reason where it comes too late to count.
+        """
         self.records.add_record(record, text)
+        return None
 
     def environments(self, entry: Entry) -> Environments:
         """Return the environments of an entry in the state in which its conversation begins."""

@@ -303,9 +303,11 @@ class ComparingSession(Session):
 
     def _refuse_when_decided(self) -> None:
         if self.decided:
-            raise NotScoredError(
-                DECIDED, f"not asked: {self.decided.decision} after {self.decided.share:.0%}"
-            )
+            raise NotScoredError(DECIDED, self._describe_end("not asked"))
+
+    def _describe_end(self, what: str) -> str:
+        assert self.decided
+        return f"{what}: {self.decided.decision} after {self.decided.share:.0%} of the entries"
 
     def halt(self) -> None:
         """Make no new call and cancel those in flight, at once; for handlers of signals."""
@@ -327,14 +329,17 @@ class ComparingSession(Session):
 
     # Records
 
-    def add_record(self, record: Record, text: str | None = None, *, is_own: bool = False) -> None:
-        """Add the Record of a test, and that of the second model, which is waited for; look at both."""
+    def add_record(self, record: Record, text: str | None = None, *, is_own: bool = False) -> str | None:
+        """Add the Record of a test, and that of the second model, which is waited for; look at both.
+
+        Return the reason where it comes after the decision.
+        """
         if self.decided:
             # Its conversation was in flight, and the second model's may not have begun.
-            return
+            return self._describe_end("not counted")
         super().add_record(record, text)
         if (entry := self.context.selection.find(record.item_id)) is None:
-            return
+            return None
         if self.second:
             self.second.keep_record(entry, record.marks, is_own=is_own)
         if self._again and entry.key in self._again_keys:
@@ -344,6 +349,7 @@ class ComparingSession(Session):
             if LOOKS * count // max(1, self._total) > self._looks and count < self._total:
                 self._looks = LOOKS * count // self._total
                 self.look_at_difference()
+        return None
 
     def look_at_difference(self) -> None:
         """Look at the difference so far; stop asking where it is decided."""
