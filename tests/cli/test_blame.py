@@ -87,6 +87,10 @@ def test_a_syntax_that_is_named_is_the_one_of_the_prompt(capfd: pytest.CaptureFi
             [entry] = document["entries"]
             way = f"in the prompt, calls asked for in the syntax {name}, 2 times: passed"
             assert any(line.startswith(way) for line in entry["evidence"])
+        # Which has no form for the two calls of the entry.
+        assert main(["blame", CARD, f"--api-base={api_base}", "--json", "--syntax=glm4"]) == 0
+    [entry] = json.loads(capfd.readouterr().out)["entries"]
+    assert any(line.startswith("in the prompt, 2 times: passed") for line in entry["evidence"])
 
 
 def test_a_scorecard_without_lost_points_has_nothing_to_blame(run_refused: Refusal) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcbench.plugin.trial_marks import MARK, TrialMarks
 from tests.plugin.conftest import Project
 
 BODY = """\
@@ -75,3 +76,16 @@ def test_other_numbers_are_refused(project: Project, numbers: str, told: str) ->
     result = project.run(*OPTIONS)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
+
+
+def test_trials_that_fail_in_different_workers_are_counted_together() -> None:
+    """Each worker sees a failure too few to fail the entry."""
+    controller, outcomes = TrialMarks(3, is_worker=False), []
+    for trial in (1, 2):
+        nodeid = f"test_own.py::test_multiple[core:multiple_0-t{trial}]"
+        report = pytest.TestReport(nodeid, ("test_own.py", 1, "test_multiple"), {}, "failed", None, "call")
+        report.__dict__[MARK] = ["test_own.py::test_multiple core:multiple_0", 2, 3, 3]
+        for marks in (TrialMarks(3, is_worker=True), controller):
+            marks.pytest_runtest_logreport(report)
+        outcomes.append(report.outcome)
+    assert outcomes == ["skipped", "failed"]

@@ -56,6 +56,18 @@ def test_half_of_a_small_category_stays_to_be_scored() -> None:
     assert make_shots(3, replace(own, load=lambda category: like_first)).write_texts(entries[0]) == ()
 
 
+def test_an_entry_like_an_example_is_not_scored() -> None:
+    entries = tuple(
+        replace(make_entry(entry_id=f"simple_python_{number}", suite="own"), cluster=f"own:{number // 2}")
+        for number in range(6)
+    )
+    shots = make_shots(3, replace(CORE, name="own", load=lambda category: entries))
+    [example] = shots.choose_entries("own", "simple_python")
+    [twin] = [each for each in entries if each.cluster == example.cluster and each != example]
+    with pytest.raises(NotScoredError, match=f"it is like {example.key}, which is an example"):
+        shots.write_texts(twin)
+
+
 def test_the_examples_of_what_was_run_are_listed() -> None:
     records = [make_record(category=name) for name in ("parallel", "irrelevance")]
     keys = make_shots(2).list_keys(records)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -9,9 +12,16 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.entry import Entry, name_cluster
-from pytest_fcbench.run.two_models import may_stop_early, order_by_lot
+from pytest_fcbench.domain.errors import RunStoppedError
+from pytest_fcbench.domain.prompting import Mode, Prompting
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.two_models import ComparingSession, keep_step, may_stop_early, order_by_lot
 from pytest_fcbench.suites import core
+from tests.dispatch.clock import wait_until
+from tests.factories import make_entry
 
 
 def list_entries() -> list[Entry]:
@@ -62,3 +72,52 @@ def test_the_beginning_of_the_order_is_a_fair_sample() -> None:
 def test_a_run_ends_early_where_no_rule_needs_all_entries(options: dict[str, object], early: bool) -> None:
     settings = build_settings({"model": "oracle", "against": "lexical", **options}, None)
     assert may_stop_early(settings) is early
+
+
+class WaitingModel:
+    """Answers nothing at once."""
+
+    immediate = False
+    notes: tuple[str, ...] = ()
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        await asyncio.sleep(0)
+        return Completion(text="none")
+
+
+def test_neither_of_two_models_begins_an_entry_before_the_other_began_the_one_before() -> None:
+    begun: list[str] = []
+
+    def converse_as(name: str) -> Callable[[Entry], Conversation]:
+        def converse(entry: Entry) -> Conversation:
+            begun.append(name)
+            yield AskModel(())
+            return Transcript(entry.key, name, Prompting.make_default(Mode.FC), ())
+
+        return converse
+
+    entries = [make_entry(entry_id=f"simple_python_{number}") for number in range(20)]
+    with (
+        closing(Dispatcher(WaitingModel(), converse_as("one"), 4)) as one,
+        closing(Dispatcher(WaitingModel(), converse_as("other"), 4, beside=one)) as other,
+    ):
+        keep_step(one, other)
+        for each in (one, other):
+            each.expect(entries)
+        wait_until(lambda: one.finished() == other.finished() == (20, 0))
+    turns = [set(begun[place : place + 2]) for place in range(0, 40, 2)]
+    assert turns == [{"one", "other"}] * 20
+    assert set(begun[::2]) == {"one", "other"}, "either is first somewhere"
+
+
+def test_a_signal_ends_the_conversations_of_both_models_at_once() -> None:
+    options = {"model": "hosted_vllm/one", "api_base": "http://127.0.0.1:9/v1", "store": "none"}
+    context = RunContext(build_settings({**options, "against": "hosted_vllm/other"}, None))
+    with closing(ComparingSession(context)) as session:
+        assert session.second
+        for each in (session, session.second.session):
+            assert each.dispatcher
+        session.halt()
+        for each in (session, session.second.session):
+            with pytest.raises(RunStoppedError):
+                each.request(make_entry())

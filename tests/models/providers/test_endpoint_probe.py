@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.kinds.server_check.exchange import (
@@ -100,7 +102,9 @@ def test_what_is_about_no_check_is_an_error(text: str, status: int, cause: str) 
     assert caught.value.cause == cause
 
 
-def ask_check(answer: Callable[[web.Request], Awaitable[web.Response]]) -> Completion:
+def ask_check(
+    answer: Callable[[web.Request], Awaitable[web.Response]], entry: Entry | None = None
+) -> Completion:
     """Send the request of a check with tools to a server that answers so."""
 
     async def ask_once() -> Completion:
@@ -110,7 +114,7 @@ def ask_check(answer: Callable[[web.Request], Awaitable[web.Response]]) -> Compl
             base = f"http://{served.host}:{served.port}/v1"
             question = RawRequest(CHAT, {"tools": []}).write_question(0)
             probe = EndpointProbe(OpenAICompatibleModel("m", {}, base, name="m"))
-            return await probe.complete(list_checks()[0], question)
+            return await probe.complete(entry or list_checks()[0], question)
 
     return asyncio.run(ask_once())
 
@@ -160,6 +164,21 @@ def test_a_request_that_always_breaks_its_connection_gets_no_reply(
             ask_check(answer)
     else:
         assert ServerExchange.read_completion(ask_check(answer)).status == status
+
+
+def test_right_calls_whose_connection_breaks_are_sent_again_by_the_run_alone() -> None:
+    """Only a check says what a connection means that a request breaks each time."""
+
+    async def break_connection(received: web.Request) -> web.Response:
+        if "tools" in await received.json():
+            assert received.transport
+            received.transport.close()
+        return web.Response(text='{"choices": []}')
+
+    forced = replace(list_checks()[0], category=CATEGORIES["server_forced"])
+    with pytest.raises(CallError) as caught:
+        ask_check(break_connection, forced)
+    assert (caught.value.cause, caught.value.transient) == ("endpoint", True)
 
 
 @each_case(
