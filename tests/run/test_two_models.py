@@ -115,9 +115,9 @@ def test_a_signal_ends_the_conversations_of_both_models_at_once() -> None:
     context = RunContext(build_settings({**options, "against": "hosted_vllm/other"}, None))
     with closing(ComparingSession(context)) as session:
         assert session.second
-        for each in (session, session.second.session):
-            assert each.dispatcher
+        sessions = (session, session.second.session)
+        assert len({each.dispatcher for each in sessions}) == 2, "both are open"
         session.halt()
-        for each in (session, session.second.session):
+        for each in sessions:
             with pytest.raises(RunStoppedError):
                 each.request(make_entry())
