@@ -102,7 +102,10 @@ _FEET = 3.2808
 def _answer_tides(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "tables", port, day] if port in _PORTS:
-            on, unit = date.fromisoformat(day), params.get("unit", "m")
+            try:
+                on, unit = date.fromisoformat(day), params.get("unit", "m")
+            except ValueError:  # its words depend on the version of Python
+                raise ValueError(f"{day} is not a date") from None
             if unit not in ("m", "ft"):
                 raise ValueError("unit is m or ft")
             mean, delay = _PORTS[port]

@@ -43,7 +43,8 @@ def main() -> None:
         run.send("raised", f"{type(error).__name__}: {error}")
         return
     # What Python imports for an error and for a date is imported now: later no file can be opened.
-    _carry_out("sort_array(array=[1]", functions)
+    for text in ("sort_array(array=[1]", "no.function()"):
+        _carry_out(text, functions)
     time.strptime("2000", "%Y")
     run.send(READY)
     while True:
