@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from pytest_fcbench.codecs.dialogues.few_shot import write_shot
+from pytest_fcbench.codecs.dialogues.dialogue import write_shot
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, name_cluster
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.pressure import split_level

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from pytest_fcbench.codecs.dialogues.few_shot import read_task
+from pytest_fcbench.codecs.dialogues.dialogue import read_task
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.environments.world import embed_by_hash
 

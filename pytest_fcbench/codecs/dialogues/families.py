@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily, read_api_families
-from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, Opening
-from pytest_fcbench.codecs.dialogues.few_shot import FewShotDialogue
+from pytest_fcbench.codecs.dialogues.dialogue import ChatDialogue, Dialogue, FewShotDialogue, Opening
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES, WrittenDialogue, WrittenPrompt
 from pytest_fcbench.domain.prompting import Api, Mode, Names
 from pytest_fcbench.domain.registry import Registry

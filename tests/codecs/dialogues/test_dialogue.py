@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.dialogues.dialogue import Opening
-from pytest_fcbench.codecs.dialogues.few_shot import FewShotDialogue, read_task, write_shot
+from pytest_fcbench.codecs.dialogues.dialogue import FewShotDialogue, Opening, read_task, write_shot
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.prompting import Api, Mode, ModelPresentation, Prompting
 from pytest_fcbench.suites.registry import open_suite
