@@ -60,7 +60,7 @@ FIXED: Mapping[str, str] = {
     "web/addresses.py": "results of functions, which models see",
     "web/client.py": "results of functions, which models see",
     "web/page_content.py": "results of functions, which models see",
-    "web/small_web.py": "results of functions, which models see",
+    "web/loopback_server.py": "results of functions, which models see",
 }
 """Modules and folders whose texts must stay as they are, and why."""
 

@@ -31,7 +31,7 @@ from pytest_fcbench.domain.registry import list_missing_packages, require_extra
 from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, WebReply
-from pytest_fcbench.web.small_web import ENGINE, Page, SmallWeb
+from pytest_fcbench.web.loopback_server import ENGINE, Page, SmallWeb
 
 
 @dataclass(frozen=True, slots=True)

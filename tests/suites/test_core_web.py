@@ -19,8 +19,8 @@ from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.kinds.answers.entries import QuestionFile, ReadRow, SearchRow, WebQuestionRow
 from pytest_fcbench.suites import core
 from pytest_fcbench.web.client import WebReply
+from pytest_fcbench.web.loopback_server import Index, Page
 from pytest_fcbench.web.page_content import LONGEST_CONTENT, UnreadablePage, render_content
-from pytest_fcbench.web.small_web import Index, Page
 
 SUITE = core.open_suite(Path())
 assert SUITE.web is not None

@@ -32,7 +32,7 @@ from pydantic import ConfigDict
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import ErrorSentence, Given, Row, read_row
 from pytest_fcbench.formats.yaml_files import read_yaml
-from pytest_fcbench.web.small_web import Page
+from pytest_fcbench.web.loopback_server import Page
 
 _HTML = "text/html; charset=utf-8"
 _MOST_LINES = 100_000

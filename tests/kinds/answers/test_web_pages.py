@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.kinds.answers import web_pages
-from pytest_fcbench.web.small_web import Page
+from pytest_fcbench.web.loopback_server import Page
 from tests.cases import each_case
 
 TOP = "host: a.example\nname: A & B\npages:\n"

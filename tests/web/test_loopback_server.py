@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.kinds.answers import web_pages
 from pytest_fcbench.suites import core
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable
-from pytest_fcbench.web.small_web import ENGINE, Index, Page, SmallWeb
+from pytest_fcbench.web.loopback_server import ENGINE, Index, Page, SmallWeb
 
 
 @pytest.fixture(scope="module")
