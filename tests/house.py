@@ -143,7 +143,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "mpmath": {"environments/api/math.py"},
     "scipy": set(),
     "safetensors": {"models/sentence_vectors.py"},
-    "tokenizers": {"models/sentence_vectors.py", "tools/parsers/tokens.py"},
+    "tokenizers": {"models/sentence_vectors.py", "tools/parsers/examining.py"},
     "hypothesis": {"tools/parsers/shrinking.py"},
     "rapidfuzz": set(),
     "numpy": {

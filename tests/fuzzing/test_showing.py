@@ -21,7 +21,7 @@ from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export import charts, repository_texts, rows
+from pytest_fcbench.tools.export import charts, published_scores, rows
 from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.factories import FACTS
 from tests.fuzzing.targets import make_target
@@ -79,9 +79,9 @@ def test_scores_are_exported_in_forms_that_can_be_read(found: list[Record]) -> N
     order = ExportRequest(
         [Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, metric="overall"
     )
-    (_, text, _) = "".join(repository_texts.render_model_index(order)).split("---\n")
+    (_, text, _) = "".join(published_scores.render_model_index(order)).split("---\n")
     assert yaml.safe_load(text)["model-index"][0]["name"] == FACTS.model
-    fromstring("".join(repository_texts.render_badge(order)))
+    fromstring("".join(published_scores.render_badge(order)))
     for render in (rows.render_latex_table, rows.render_markdown_table):
         "".join(render(order)).encode()
     with suppress(UsageError):  # where nothing was scored

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.parsers.tokens import build_tokenizer, load_tokenizer, split_tokens
+from pytest_fcbench.tools.parsers.examining import build_tokenizer, load_tokenizer, split_tokens
 
 TEXT = '<tool_call>\n{"city": "Malmö 東京 🚢"}\n</tool_call>'
 MARKS = ["<tool_call>", "</tool_call>", "<｜tool▁sep｜>"]
