@@ -129,7 +129,7 @@ class Settings:
 
     model: str = option(
         "MODEL",
-        "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or a litellm id",
+        "oracle, careless, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or a litellm id",
         default="lexical",
         of_model=True,
         group="model under test",
@@ -138,11 +138,35 @@ class Settings:
     api_key_env: str | None = option(
         "NAME", "environment variable that holds the API key of the model", of_model=True
     )
+    temperature: float = option(
+        "T",
+        "sampling temperature",
+        default="0.001",
+        note=", the official value",
+        of_model=True,
+        in_request=True,
+    )
+    max_tokens: int | None = option(
+        "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
+    )
+    seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
+    stream: bool | None = option(
+        "HOW",
+        "how answers come: on as streams, off whole, both compares the two",
+        otherwise="off, or as the official family",
+        choices=("off", "on", "both"),
+        of_model=True,
+        in_request=True,
+    )
+    param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
+    tag: bool = option("", "send the entry's id in a header of each request, for logs")
+
     mode: Mode | None = option(
         "MODE",
         "how functions are offered: fc, prompt, or completion for base models",
         otherwise="chosen to fit the model",
         of_model=True,
+        group="how the model is asked",
     )
     names: Names | None = option(
         "STYLE",
@@ -184,27 +208,6 @@ class Settings:
         otherwise="keep, as officially",
         of_model=True,
     )
-    temperature: float = option(
-        "T",
-        "sampling temperature",
-        default="0.001",
-        note=", the official value",
-        of_model=True,
-        in_request=True,
-    )
-    max_tokens: int | None = option(
-        "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
-    )
-    seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
-    stream: bool | None = option(
-        "HOW",
-        "how answers come: on as streams, off whole, both compares the two",
-        otherwise="off, or as the official family",
-        choices=("off", "on", "both"),
-        of_model=True,
-        in_request=True,
-    )
-    param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
     runner: str | None = option(
         "NAME",
         "official runner of complexfuncbench that is followed",
@@ -212,7 +215,6 @@ class Settings:
         choices=("gpt", "claude", "mistral", "qwen", "glm", "llama"),
         of_model=True,
     )
-    tag: bool = option("", "send the entry's id in a header of each request, for logs")
 
     suites: tuple[str, ...] = option(
         "NAME",
@@ -220,7 +222,7 @@ class Settings:
         key="suite",
         default="core",
         of_names=True,
-        group="entries",
+        group="which entries are asked",
     )
     categories: tuple[Category, ...] = option(
         "NAME",
@@ -272,11 +274,32 @@ class Settings:
         "rules that decide what passes: official or corrected",
         default="official",
         note=", corrected for own suites",
-        group="judging",
+        group="which answers pass",
     )
+    judge: Settings | None = option(
+        "MODEL",
+        "model that judges what rules cannot: a model profile or any litellm id",
+        otherwise="none",
+        of_judge=True,
+    )
+    judge_api_base: str | None = option("URL", "base URL of the judge's endpoint", of_judge=True)
+    judge_api_key_env: str | None = option(
+        "NAME", "environment variable that holds the API key of the judge", of_judge=True
+    )
+    similarity: str = option(
+        "NAME",
+        "how calls are paired with golden paths: structured, rapidfuzz or an embedding model",
+        default="structured",
+    )
+    similarity_api_base: str | None = option("URL", "base URL of the embedding model's endpoint")
+    similarity_api_key_env: str | None = option(
+        "NAME", "environment variable that holds the API key of the embedding model"
+    )
+
     gate: tuple[GateRule, ...] = option(
         "RULE",
         "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
+        group="gates and comparisons",
     )
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
     against: Settings | None = option(
@@ -300,32 +323,13 @@ class Settings:
     rank_with: tuple[Path, ...] = option(
         "FILE", "scorecard or saved baseline, or folder of them, among which the summary ranks the run"
     )
-    judge: Settings | None = option(
-        "MODEL",
-        "model that judges what rules cannot: a model profile or any litellm id",
-        otherwise="none",
-        of_judge=True,
-    )
-    judge_api_base: str | None = option("URL", "base URL of the judge's endpoint", of_judge=True)
-    judge_api_key_env: str | None = option(
-        "NAME", "environment variable that holds the API key of the judge", of_judge=True
-    )
-    similarity: str = option(
-        "NAME",
-        "how calls are paired with golden paths: structured, rapidfuzz or an embedding model",
-        default="structured",
-    )
-    similarity_api_base: str | None = option("URL", "base URL of the embedding model's endpoint")
-    similarity_api_key_env: str | None = option(
-        "NAME", "environment variable that holds the API key of the embedding model"
-    )
 
     responses: str = option(
         "WHERE",
         "where replies of web APIs come from: recorded or live",
         default="recorded",
         choices=("recorded", "live"),
-        group="web APIs, search and embeddings",
+        group="web APIs, search, MCP and memory",
     )
     search: str = option(
         "WHO",
@@ -352,7 +356,7 @@ class Settings:
         default="8",
         positive=True,
         of_model=True,
-        group="speed and cost",
+        group="speed, limits and cost",
     )
     rpm: float | None = option(
         "N", "maximum number of calls per minute", otherwise="no limit", positive=True, of_model=True

@@ -79,6 +79,7 @@ class Provider:
     about: str = ""
     """A line for users."""
     needs_network: bool = True
+    argument_is_optional: bool = False
     answers_questions: bool = True
     """True where it can answer requests that are not about an entry, and so may be a judge."""
     identify: Callable[[str, Settings], Mapping[str, object]] = lambda argument, settings: {}
@@ -86,6 +87,8 @@ class Provider:
 
     def format_name(self, name: str) -> str:
         """Return the text that a user types for this provider, such as ``replay:PATH``."""
+        if self.argument_is_optional:
+            return f"{name}[:{self.argument}]"
         return f"{name}:{self.argument}" if self.argument else name
 
 

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
-from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
+from pytest_fcbench.models.baselines import careless, lexical, oracle, replay, scripted
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
@@ -26,6 +26,7 @@ PROVIDERS: Registry[Provider] = Registry(
     "fcbench.models",
     {
         "oracle": oracle.PROVIDER,
+        "careless": careless.PROVIDER,
         "lexical": lexical.PROVIDER,
         "scripted": scripted.PROVIDER,
         "python": python_function.PROVIDER,
@@ -48,10 +49,10 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     if "/" in name:
         return outside.PROVIDER, settings.model
     own_provider = PROVIDERS.get(name)
-    if own_provider and bool(colon) == bool(own_provider.argument):
+    if own_provider and (own_provider.argument_is_optional or bool(colon) == bool(own_provider.argument)):
         return own_provider, argument
     words = [provider.format_name(each) for each, provider in PROVIDERS.items()]
-    ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
+    ours = [each for each, provider in PROVIDERS.items() if provider.argument or not colon]
     if not settings.api_base and get_close_matches(name, ours, cutoff=0.75):
         error = describe_unknown_name("model", settings.model, words)
         raise refuse_model(settings, f"{error} Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from hashlib import sha256
 from math import inf
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, list_schemas
@@ -16,6 +15,7 @@ from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.models.baselines.careless import change_value, draw_chance
 from pytest_fcbench.server.conforming import WireFault
 
 WITHOUT_TOOLS = "I have no function for that."
@@ -47,8 +47,7 @@ class Mistakes:
 
     def has_entry(self, entry: Entry) -> bool:
         """Tell whether an entry is always answered wrongly."""
-        place = int.from_bytes(sha256(f"{self.seed} {entry.key}".encode()).digest()[:4])
-        return place < self.share * 2**32 or len(entry.functions) > self.most_functions
+        return draw_chance(entry.key, self.seed) < self.share or len(entry.functions) > self.most_functions
 
 
 def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) -> Completion:
@@ -73,22 +72,6 @@ def write_as_text(
     calls = [Call(part.name, as_mapping(read_json_text(str(part.arguments)))) for part in parts]
     text = write_native_text(calls, syntax, list_schemas(tools)) if calls else completion.text
     return replace(completion, text=text, tool_calls=None)
-
-
-def change_value(value: object) -> object:
-    """Return another value of the same type."""
-    match value:
-        case bool():
-            return not value
-        case int() | float():
-            return value + 1
-        case str():
-            return f"{value} other"
-        case list() | tuple():
-            return [*value, *value] if value else ["other"]
-        case Mapping():
-            return {}
-    return "other"
 
 
 def lose_from_prompt(request: AskModel, fault: WireFault) -> Completion | None:

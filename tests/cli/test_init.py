@@ -31,7 +31,7 @@ def _run_init(*words: str) -> int:
 def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
     assert _run_init() == 0
     settings = build_settings({}, find_config_file(Path(), None))
-    assert (settings.model, settings.suites) == ("lexical", ("core",))
+    assert (settings.model, settings.suites) == ("careless", ("core",))
     modules = {path.name: path.read_bytes() for path in Path("benchmarks").glob("*.py")}
     assert modules == {path.name: path.read_bytes() for path in (ROOT / "benchmarks").glob("*.py")}
     options = ("-p", "no:cacheprovider", "--fcbench-model=oracle", "--fcbench-category=live_relevance")
@@ -93,7 +93,10 @@ def test_a_bare_run_leaves_out_marked_tests_elsewhere_and_lf_asks_nothing_new(
         pytester.runpytest_inprocess(*arguments).assert_outcomes(passed=1, deselected=1)
 
 
-def test_lf_selects_the_categories_of_what_failed(pytester: pytest.Pytester) -> None:
+def test_lf_selects_the_categories_of_what_failed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_MODEL", "lexical")
     assert _run_init() == 0
     _keep_one_module("test_sql.py")
     pytester.runpytest_inprocess("-m", "sql", "--fcbench-limit=2")
@@ -110,15 +113,23 @@ def _keep_one_module(name: str = "test_relevance.py") -> None:
 def test_beside_no_other_tests_a_bare_run_is_one_of_benchmarks(pytester: pytest.Pytester) -> None:
     assert _run_init() == 0
     _keep_one_module()
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
-    assert result.parseoutcomes()["failed"] > 100
+    outcomes = pytester.runpytest_inprocess("-p", "no:cacheprovider").parseoutcomes()
+    assert outcomes["passed"] > 100
+    assert outcomes["failed"] > 10
+
+
+@pytest.mark.parametrize(("percent", "code"), [(6, 0), (20, 1)])
+def test_more_mistakes_break_the_gate(pytester: pytest.Pytester, percent: int, code: int) -> None:
+    assert _run_init() == 0
+    _keep_one_module("test_complex.py")
+    assert pytester.runpytest_inprocess("benchmarks", f"--fcbench-model=careless:{percent}").ret == code
 
 
 @pytest.mark.parametrize("suite", ["core", "complexfuncbench"])
 def test_the_gate_decides_on_every_suite(suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert _run_init() == 0
-    (rule,) = build_settings({}, find_config_file(Path(), None)).gate
+    rule, _ = build_settings({}, find_config_file(Path(), None)).gate
     for verdict, code in ((Passed(), HELD), (Failed("wrong_count", "2 calls"), BROKEN)):
         records = [make_path_record(verdict, category="hotels", suite=suite)]
         evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, None)
@@ -191,8 +202,8 @@ def test_the_workflow_of_github_runs_step_by_step(
     """All but installing; green on the main branch, red by the baseline with a model that is worse."""
     assert _run_init() == 0
     settings = Path("fcbench.yaml")
-    text = settings.read_text().replace("model: lexical", "model: oracle")
-    settings.write_text(text.replace("  - all>=0.03", "  - live_relevance>=0"))
+    text = settings.read_text().replace("model: careless", "model: oracle")
+    settings.write_text(text.replace("  - all>=92%", "  - live_relevance>=0"))
     monkeypatch.setenv("GITHUB_ENV", str(pytester.path / "environment"))
     workflow = WORKFLOWS["github"]
     assert workflow is not None

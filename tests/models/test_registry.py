@@ -120,8 +120,8 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     says = str(caught.value)
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
-        "Valid: oracle, lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH, litellm:ID. "
-        "Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME."
+        "Valid: oracle, careless[:PERCENT], lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH, "
+        "litellm:ID. Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME."
     )
 
 

@@ -190,5 +190,7 @@ def test_what_is_not_there_is_told(rest: str, says: str, agent: str) -> None:
 
 @pytest.mark.parametrize("name", ["python", "pyhton:m:f"])
 def test_a_slip_is_told(name: str) -> None:
-    with pytest.raises(UsageError, match="Valid: oracle, lexical, scripted:FILE, python:MODULE"):
+    with pytest.raises(
+        UsageError, match=r"Valid: oracle, careless\[:PERCENT\], lexical, scripted:FILE, python:MODULE"
+    ):
         registry.choose_model(loading.build_settings({"model": name}, None))
