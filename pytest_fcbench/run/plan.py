@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -73,18 +72,22 @@ class CategoryPlan:
 
 
 def make_plans(
-    entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]
+    entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel] | None]
 ) -> tuple[Sequence[CategoryPlan], Sequence[CategoryPlan]]:
     """Make a plan for each category, in the order of the entries, and one for each other party.
 
-    ``find_calls`` returns the calls that an entry needs; one that needs none is stored.
+    ``find_calls`` returns the calls that an entry needs: none for one that is stored, None for one that is
+    refused.
     """
     plans: dict[str, CategoryPlan] = {}
     others: dict[str, CategoryPlan] = {}
     for entry in entries:
-        calls = find_calls(entry)
+        name, calls = entry.category.name, find_calls(entry)
+        if calls is None:
+            plans[name] = plans.get(name, CategoryPlan(name)) + CategoryPlan(name, 1)
+            continue
         by_party = {party: [call for call in calls if call.party is party] for party in PAID}
-        name, own_calls = entry.category.name, by_party.pop(Party.MODEL)
+        own_calls = by_party.pop(Party.MODEL)
         plans[name] = plans.get(name, CategoryPlan(name)) + _plan_calls(name, own_calls, _OUTPUT_TOKENS)
         for party, own_calls in by_party.items():
             if own_calls:
@@ -183,8 +186,10 @@ def _find_calls(
     entry: Entry,
     memories: Memories,
     seconds: dict[Party, list[float]],
-) -> Sequence[AskModel]:
+) -> Sequence[AskModel] | None:
     """Return the calls that an entry needs, with those of earlier conversations not yet in ``memories``.
+
+    None stands for an entry that is refused before it is asked.
 
     The oracle stands in for the model. It cannot write a model's own syntax, so the conversation is planned
     in the default one. The latencies of stored answers are added to ``seconds``.
@@ -210,10 +215,11 @@ def _find_calls(
             calls.append(request)
         return run_through(oracle.complete(entry, request))
 
-    # An entry that is refused before it is asked costs nothing.
-    with suppress(NotScoredError):
+    try:
         for each in (*(before for before in entry.earlier if before.key not in memories), entry):
             drive_conversation(context.converse(each, memories, plain), partial(answer, each))
+    except NotScoredError:
+        return calls or None
     return calls
 
 

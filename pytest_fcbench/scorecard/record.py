@@ -433,7 +433,7 @@ def sort_records(records: Iterable[Record]) -> list[Record]:
         # Numbers count by their value, so that ``parallel_10`` comes after ``parallel_9``.
         entry = [
             (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
-            for part in re.split("[-:_]", record.entry)
+            for part in re.split("[-:_=]", record.entry)
         ]
         return place.get(record.category, len(place)), record.suite, entry, record.trial or 0
 

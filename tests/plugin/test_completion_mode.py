@@ -56,7 +56,7 @@ def test_a_plan_counts_no_calls_for_what_this_mode_does_not_ask(project: Project
     planned = project.run_apart(
         *BASE, *address, "--fcbench-category=multiple", "--fcbench-category=multi_turn_base", "--fcbench-plan"
     )
-    planned.stdout.re_match_lines([r"multiple +\d+ +\d+ +[1-9]\d* ", r"multi_turn_base +\d+ +\d+ +0 "])
+    planned.stdout.re_match_lines([r"multiple +\d+ +0 +[1-9]\d* ", r"multi_turn_base +\d+ +0 +0 "])
 
 
 @pytest.mark.parametrize("model", ["oracle", "lexical"])

@@ -60,8 +60,11 @@ def test_pages_and_comparisons_show_the_curve(project: Project) -> None:
     page = (project.path / "report.html").read_text(encoding="utf-8")
     assert "Accuracy under pressure by level of distractors" in page
     key = next(key for key in project.records("one.json") if key.endswith("+distractors=8"))
-    shown = project.fcbench("run", "show", key, "--scorecard=one.json").stdout
+    shown = project.fcbench("run", "show", key, "--scorecard=one.json", "--full").stdout
     assert key in shown
+    plain = project.fcbench("run", "show", key.partition("+")[0], "--expected").stdout
+    asked, own = (text.partition("\nfunctions ")[2].partition("\n")[0].split(",") for text in (shown, plain))
+    assert len(asked) == len(own) + 8
     assert "corrected" in shown
 
 

@@ -50,6 +50,12 @@ def test_what_is_stored_is_not_called() -> None:
     ]
 
 
+def test_what_is_refused_is_not_stored() -> None:
+    entries = [make_entry(entry_id=f"simple_python_{n}") for n in range(3)]
+    plans, _ = make_plans(entries, lambda entry: None if entry is entries[1] else [REQUEST])
+    assert plans == [CategoryPlan("simple_python", 3, 0, 2, 2 * TOKENS, 150)]
+
+
 def test_each_request_is_a_call() -> None:
     entry = replace(make_entry(), turns=((Message("user", "a"),), (Message("user", "b"),)))
     assert _list_plans(entry)[0].calls == 2

@@ -532,3 +532,9 @@ def test_an_entry_may_have_any_name() -> None:
     records = [replace(make_record(), entry=f"core:{name}") for name in ids]
     found = [record.entry.removeprefix("core:") for record in sort_records(records)]
     assert found == [long, "a_\ud800", "a_٣", "a_9", "a_10"]
+
+
+def test_levels_of_pressure_are_ordered_as_numbers() -> None:
+    ids = [f"core:multiple_0+distractors={level}" for level in (0, 8, 32, 128)]
+    records = [replace(make_record(), entry=each) for each in sorted(ids)]
+    assert [record.entry for record in sort_records(records)] == ids
