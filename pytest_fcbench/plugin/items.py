@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import compress, dropwhile
@@ -91,6 +91,8 @@ class Benchmark:
         """The categories of which a test asks for entries and none is selected."""
         self.plan_lines: list[str] = []
         """The plan of ``--fcbench-plan``, to be printed at the end."""
+        self.find_refusal: Callable[[], str | None] = lambda: None
+        """Returns why the run is not worth its answers, before any is asked for."""
         self._error: Exception | None = None
         # pytest's default, which is not declared with -p no:terminal.
         vars(config.option).setdefault("tbstyle", "auto")
@@ -216,6 +218,8 @@ class Benchmark:
 
     def start_asking(self, entries: list[Entry]) -> None:
         """Start asking about these entries, or end the session if the first call fails."""
+        if refusal := self.find_refusal():
+            raise pytest.UsageError(refusal)
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         with raise_usage_errors():
             for note in self.session.list_early_notes(entries):

@@ -84,6 +84,7 @@ class RunReporting:
             raise pytest.UsageError(
                 f"{needs} needs pytest-json-report, which writes the scorecard; remove -p no:{missing}"
             )
+        benchmark.find_refusal = self._find_refusal
         # pytest-json-report writes the scorecard, unless the user already told it what to write.
         self._owns_report = can_report and not option.json_report
         if self._owns_report:
@@ -215,6 +216,15 @@ class RunReporting:
         else:
             return None
         return f"the gate of fcbench.yaml was not applied: {why}"
+
+    def _find_refusal(self) -> str | None:
+        """Return why the gate could not decide about this run, whatever is answered; else None."""
+        trials = self._settings.trials
+        for rule in () if self._explain_no_gate() else self._settings.gate:
+            if needed := rule.find_needed_trials(trials):
+                text = f"gate rule {rule.text!r} needs {needed} trials of each entry, and the run has {trials}"
+                return f"{text}; use --fcbench-trials={needed}"
+        return None
 
     @property
     def _is_empty_shard(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.loopback import make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
 from tests.plugin.test_project import ENTRIES
 
@@ -206,3 +207,26 @@ def test_a_summary_that_cannot_be_written_is_a_warning(
     assert result.ret == 0
     told = result.stdout.str() + result.stderr.str()
     assert "summary.md: cannot be written: No such file or directory" in told
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)])
+def test_trials_that_a_rule_needs_are_missed_before_anything_is_asked(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    with serve_answers(lambda _: make_message_reply("none")) as endpoint:
+        model = ("--fcbench-model=hosted_vllm/one", f"--fcbench-api-base={endpoint.api_base}")
+        for rule, trials in (("each>=2of3", 2), ("each>=2of3", 4), ("pass^3>=50%", 2)):
+            more = (f"--fcbench-gate={rule}", f"--fcbench-trials={trials}", "--fcbench-limit=2")
+            result = project.run_apart("-m", "irrelevance", *model, *more, *workers)
+            assert result.ret == pytest.ExitCode.USAGE_ERROR
+            need = f"needs 3 trials of each entry, and the run has {trials}; use --fcbench-trials=3"
+            result.stderr.fnmatch_lines([f"ERROR: gate rule '{rule}' {need}"])
+        assert not endpoint.requests
+        enough = ("--fcbench-gate=pass^3>=50%", "--fcbench-trials=4", "--fcbench-limit=2")
+        assert project.run_apart("-m", "irrelevance", *model, *enough, *workers).ret == 0
+
+
+def test_a_rule_of_the_project_about_trials_lets_a_part_run(project: Project) -> None:
+    project.write("fcbench.yaml", "model: oracle\ngate: each>=2of3\n")
+    assert project.run_apart("-m", "irrelevance").ret == 0
+    assert project.run_apart("benchmarks/test_ast.py").ret == pytest.ExitCode.USAGE_ERROR

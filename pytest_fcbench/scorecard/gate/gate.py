@@ -165,6 +165,10 @@ class GateRule(ABC):
         """Return the metric whose p value is corrected for other rules; None where no loss is asked for."""
         return None
 
+    def find_needed_trials(self, trials: int) -> int | None:
+        """Return how many trials of each entry the rule needs, where a run has so many others; else None."""
+        return None
+
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str | None:
         """Describe the loss that a run of these entries would probably show; None where none is asked for."""
         return None

@@ -41,6 +41,9 @@ class TrialRule(GateRule):
     passes: int
     trials: int
 
+    def find_needed_trials(self, trials: int) -> int | None:
+        return None if trials == self.trials else self.trials
+
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
         by_entry: dict[str, list[Verdict]] = {}
@@ -94,6 +97,9 @@ class TrialScoreRule(GateRule):
     sign: str
     trials: int
     bound: Bound
+
+    def find_needed_trials(self, trials: int) -> int | None:
+        return None if trials >= self.trials else self.trials
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the share; undecided with fewer trials, or where those not scored could matter."""
