@@ -328,8 +328,7 @@ def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table | No
             counts = f"{of.scored:,}", f"{of.passed:,}", format_number(of.accuracy, ".1%")
             rows.append((f"{kind} {int(level):,}", *counts, format_limits(of.interval)))
         point = curve.breaking_point
-        reached = "not reached" if point.level is None else f"{point.level:.3g}"
-        rows.append((f"{kind} breaks at", "", "", "-" if point.reason else reached, point.limits))
+        rows.append((f"{kind} breaks at", "", "", point.place, point.limits))
         reasons += [f"{kind}: {point}"] if point.reason else []
     if not rows:
         return None

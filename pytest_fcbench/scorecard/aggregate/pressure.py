@@ -64,12 +64,18 @@ class BreakingPoint:
             return "-"
         return f"{self.low:.3g} or more" if self.high is None else f"{self.low:.3g} to {self.high:.3g}"
 
+    @property
+    def place(self) -> str:
+        """The level in words; a level is named where the interval leaves no room for a curve without one."""
+        if self.level is None:
+            return "-" if self.reason else "not reached"
+        return "not certain" if self.high is None else f"{self.level:.3g}"
+
     def __str__(self) -> str:
         if self.reason:
             return f"no breaking point, {self.reason}"
-        if self.level is None:
-            return f"breaking point not reached (95% CI {self.limits})"
-        return f"breaks at {self.level:.3g} (95% CI {self.limits})"
+        of = "breaking point" if self.high is None else "breaks at"
+        return f"{of} {self.place} (95% CI {self.limits})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -58,6 +59,18 @@ def test_a_model_that_breaks_nowhere_is_not_reached() -> None:
     assert str(point).startswith("breaking point not reached (95% CI ")
     rising = measure(make_curve(lambda number, level: level > 10 or number < 10))
     assert rising.level is None
+
+
+def test_a_break_that_chance_explains_is_not_named() -> None:
+    """Few entries pass, and one of them is lost at the highest level."""
+    records = make_curve(lambda number, level: number < 2 and (number > 0 or level < 128))
+    point = measure(records)
+    assert point.level is not None
+    assert point.high is None
+    assert re.fullmatch(r"breaking point not certain \(95% CI [\d.]+ or more\)", str(point))
+    table = tabulate_pressure(records, Profile.CORRECTED)
+    assert table
+    assert table.rows[-1][3] == "not certain"
 
 
 @pytest.mark.parametrize(
