@@ -28,9 +28,8 @@ from pytest_fcbench.environments.api.trading import Trading
 from pytest_fcbench.environments.api.travel import Travel
 from pytest_fcbench.environments.api.vehicle import Vehicle
 from pytest_fcbench.environments.environment import Environment, adapt_class, list_functions
-from pytest_fcbench.environments.memory.kv import MemoryKv
-from pytest_fcbench.environments.memory.rec_sum import MemoryRecSum
-from pytest_fcbench.environments.memory.vector import MemoryVector
+from pytest_fcbench.environments.memory_texts import MemoryKv, MemoryRecSum
+from pytest_fcbench.environments.memory_vector import MemoryVector
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.environments.world import MissingAnswer, World, write_sentence
 

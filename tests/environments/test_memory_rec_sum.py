@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.environments.memory.rec_sum import MOST_ADDED, MOST_REPLACED, MemoryRecSum
+from pytest_fcbench.environments.memory_texts import MOST_ADDED, MOST_REPLACED, MemoryRecSum
 from pytest_fcbench.environments.world import World
 
 

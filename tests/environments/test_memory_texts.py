@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.environments.memory.kv import (
+from pytest_fcbench.environments.memory_texts import (
     ARCHIVE_LENGTH,
     ARCHIVE_SIZE,
     CORE_LENGTH,

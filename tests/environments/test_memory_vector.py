@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fcbench.environments.memory.kv import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
-from pytest_fcbench.environments.memory.vector import MemoryVector
+from pytest_fcbench.environments.memory_texts import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
+from pytest_fcbench.environments.memory_vector import MemoryVector
 from pytest_fcbench.environments.world import Vector, World
 
 

@@ -1,1 +1,0 @@
-"""The three kinds of memory, and the measures by which they find texts."""
