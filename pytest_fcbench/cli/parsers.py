@@ -12,8 +12,7 @@ from pytest_fcbench.cli.options import open_suite_at, require_at_least
 from pytest_fcbench.cli.output import choose_format, render_tables, split_names, write_and_report
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.tools.parsers.engine import require_engine
-from pytest_fcbench.tools.parsers.matrix import Way, examine_parser
-from pytest_fcbench.tools.parsers.tables import tabulate_examinations
+from pytest_fcbench.tools.parsers.matrix import Way, examine_parser, tabulate_examinations
 from pytest_fcbench.tools.parsers.truths import draw_truths
 
 

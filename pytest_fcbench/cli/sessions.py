@@ -32,7 +32,7 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites.pressure import restore_pressure
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.authoring.question_wording import AskWriter
+from pytest_fcbench.tools.authoring.question_writing import AskWriter
 
 T = TypeVar("T")
 

@@ -29,15 +29,15 @@ from pytest_fcbench.mcp_servers.open_server import PREFIX, ToolListing, list_too
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import (
     Example,
+    describe_gaps,
     draft_entries,
     find_examples,
     format_entries,
+    read_functions,
     write_walks,
 )
-from pytest_fcbench.tools.authoring.function_sources import describe_gaps, read_functions
 from pytest_fcbench.tools.authoring.generalization import KINDS, augment_entries
-from pytest_fcbench.tools.authoring.question_wording import merge_questions, word_walks
-from pytest_fcbench.tools.authoring.question_writing import write_questions
+from pytest_fcbench.tools.authoring.question_writing import merge_questions, word_walks, write_questions
 from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 
