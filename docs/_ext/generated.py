@@ -18,8 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.cli.tree import read_tree
-from pytest_fcbench.codecs.dialogues.api_dialogue import read_api_families
-from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
+from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api, read_api_families
 from pytest_fcbench.codecs.dialogues.written_prompt import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
 from pytest_fcbench.domain.entry import CATEGORIES
@@ -36,10 +35,12 @@ from pytest_fcbench.server.wrong_answers import ModelFault
 
 EXAMPLES: Mapping[str, str] = {
     "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",
-    "entries": "pytest --fcbench-category=live --fcbench-sample=50 --fcbench-trials=3",
-    "judging": "pytest --fcbench-gate='overall>=0.05' --fcbench-gate='not_scored<=1%'",
-    "web APIs, search and embeddings": "pytest -m agentic --fcbench-search=core --fcbench-embedding=auto",
-    "speed and cost": "pytest --fcbench-concurrency=32 --fcbench-rpm=600 --fcbench-max-usd=2.50",
+    "how the model is asked": "pytest --fcbench-model=oracle --fcbench-mode=prompt --fcbench-syntax=python",
+    "which entries are asked": "pytest --fcbench-category=live --fcbench-sample=50 --fcbench-trials=3",
+    "which answers pass": "pytest --fcbench-profile=corrected --fcbench-similarity=structured",
+    "gates and comparisons": "pytest --fcbench-gate='overall>=0.05' --fcbench-gate='not_scored<=1%'",
+    "web APIs, search, MCP and memory": "pytest -m agentic --fcbench-search=core --fcbench-embedding=auto",
+    "speed, limits and cost": "pytest --fcbench-concurrency=32 --fcbench-rpm=600 --fcbench-max-usd=2.50",
     "files and output": "pytest --fcbench-scorecard=nightly.json --fcbench-label=step=400",
 }
 """A command for each group of options; ``tests/docs`` runs them."""

@@ -90,7 +90,7 @@ def _distribution_of(point: EntryPoint) -> str:
 
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "completion": ("shtab",),
+    "completion": ("argcomplete", "shtab"),
     "data": ("pandas", "pyarrow"),
     "inspect": ("inspect_ai",),
     "markdown": ("html2text",),

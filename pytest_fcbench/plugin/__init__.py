@@ -7,9 +7,11 @@ arguments, and only a run that collects entries is changed by them.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -28,11 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         option_group = parser.getgroup(f"fcbench-{group.title}", f"fcbench: {group.title}")
         for option in group.options:
             # argparse takes no metavar for a switch.
-            action = "store_true" if option.switch else "append" if option.repeatable else "store"
-            more = {} if option.switch else {"metavar": option.metavar}
-            option_group.addoption(
-                option.flag, dest=option.dest, action=action, default=None, help=option.help, **more
-            )
+            keywords: dict[str, Any] = {"action": "store_true"}
+            if not option.switch:
+                keywords = {"action": "append" if option.repeatable else "store", "metavar": option.metavar}
+                if "_ARGCOMPLETE" in os.environ:
+                    from pytest_fcbench.plugin.completion import make_completing_action
+
+                    keywords["action"] = make_completing_action(option)
+            option_group.addoption(option.flag, dest=option.dest, default=None, help=option.help, **keywords)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -32,12 +32,17 @@ def test_each_option_is_in_one_group() -> None:
     assert len({option.key for option in OPTIONS}) == len(OPTIONS) == sum(len(g.options) for g in GROUPS)
 
 
-def test_help_shows_the_groups(pytester: pytest.Pytester) -> None:
+def test_help_shows_the_groups_each_on_a_screen(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     shown = pytester.runpytest_inprocess("--help").stdout.str()
     places = [shown.index(f"fcbench: {group.title}:") for group in GROUPS]
     assert places == sorted(places)
     for group, start, end in zip(GROUPS, places, [*places[1:], len(shown)], strict=True):
         assert all(option.flag in shown[start:end] for option in group.options)
+        if end < len(shown):
+            assert shown[start:end].count("\n") <= 40, group.title
 
 
 def test_help_ends_with_the_default() -> None:

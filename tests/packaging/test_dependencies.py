@@ -19,6 +19,7 @@ from tests.test_architecture import SOURCES
 
 BASE = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
 NOT_IMPORTED = {
+    "argcomplete": "is imported by pytest",
     "lxml": "parses for beautifulsoup4, which is told its name",
     "pip": "is run by fcbench pull",
     "pytest-json-report": "writes the report, a plugin",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -30,6 +34,26 @@ def test_a_wrong_option_is_a_usage_error(project: Project, option: str, told: st
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
     result.stderr.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        ("--fcbench-ga", "--fcbench-gate "),
+        ("--fcbench-mode=pr", "--fcbench-mode=prompt "),
+        ("--fcbench-suite=sh", "--fcbench-suite=shop "),
+        ("--fcbench-category=multi_turn_b", "--fcbench-category=multi_turn_base "),
+    ],
+)
+def test_a_shell_completes_options_and_their_values(tmp_path: Path, typed: str, word: str) -> None:
+    (tmp_path / "fcbench.yaml").write_text("suites: {shop: shop.yaml}\n")
+    words = tmp_path / "words"
+    line = f"pytest {typed}"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_STDOUT_FILENAME": str(words), "COMP_LINE": line}
+    environment = {**os.environ, **asked, "COMP_POINT": str(len(line))}
+    command = [sys.executable, "-m", "pytest"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert words.read_text() == word
 
 
 ONE_CATEGORY = ("benchmarks", "--fcbench-category=parallel", "-n", "0")
