@@ -49,10 +49,11 @@ class RawRequest:
 
     def write_question(self, attempt: int) -> AskModel:
         """Write the request as a question to the endpoint; ``attempt`` counts equal ones before it."""
-        members = asdict(self)
+        # A conversation has hundreds, with long bodies, which ``asdict`` would copy.
+        members = {"path": self.path, "body": self.body, "drop": self.drop}
         # Questions of a post are stored without its name.
-        if self.method == "POST":
-            del members["method"]
+        if self.method != "POST":
+            members["method"] = self.method
         message = {"role": "user", "content": json.dumps(members)}
         return AskModel((message,), party=Party.ENDPOINT, attempt=attempt)
 
