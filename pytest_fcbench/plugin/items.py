@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Stratum
 from pytest_fcbench.domain.errors import LACKING, FcbenchError, NotScoredError, RunStoppedError, UsageError
@@ -349,14 +351,23 @@ class Benchmark:
 
     def explain_failure(self, record: Record, width: int = 100) -> Iterator[OutputLine]:
         """Explain why an entry failed."""
-        forced = self.context.settings.forced
         return render_explanation(
             record,
             self.context.settings.profile,
             self.session.explain_failure(record),
-            rerun=f"{record.item_id} --fcbench-forced={forced}" if forced else record.item_id,
+            rerun=self._spell_rerun(record.item_id),
             width=width,
         )
+
+    def _spell_rerun(self, item_id: str) -> str:
+        """Spell the words with which pytest asks an entry again as now, without those that hold secrets."""
+        words, secrets = [item_id], self.session.secrets
+        for option in OPTIONS:
+            value = getattr(self.config.option, option.dest)
+            if value and (option.of_model or option.key == "forced"):
+                values = value if isinstance(value, list) else [value]
+                words += [f"{option.flag}={each}" for each in values]
+        return shlex.join(word for word in words if mask_secrets(word, secrets) == word)
 
     def _add_explanation(self, item: pytest.Item, report: pytest.TestReport) -> None:
         """Add the explanation of a failure to what pytest and its plugins show of the test."""

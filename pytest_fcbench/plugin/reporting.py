@@ -416,6 +416,14 @@ class RunReporting:
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
             )
         elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
+            others := terminalreporter.stats.get("deselected")
+        ):
+            forced = "; with --fcbench-forced name categories by --fcbench-category"
+            terminalreporter.write_line(
+                f"{self._selected_by} leaves none of the {len(others):,} tests"
+                f"{forced if self._settings.forced else ''}"
+            )
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
             notes := describe_pressure(self._benchmark.context)
         ):
             for note in notes:

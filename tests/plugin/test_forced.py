@@ -51,6 +51,11 @@ def test_a_parser_for_another_model_breaks_every_entry_and_is_shown(project: Pro
     with served("--model", "conforming", "--fault", "parser_other_syntax:1") as api_base:
         options = (*PARALLEL, "--fcbench-forced=auto", f"--fcbench-api-base={api_base}")
         result = project.run_apart(*options, "--fcbench-gate=server_forced.broken<=0")
+        base = f"--fcbench-api-base={api_base}"
+        alone = ("--fcbench-forced=auto", "--fcbench-scorecard=one.json")
+        one = project.run_apart("core:parallel_0", *MODEL, base, *alone)
+        address = f"--fcbench-model=openai/conforming --fcbench-api-base={api_base}"
+        one.stdout.fnmatch_lines([f"  run again  pytest core:parallel_0 {address} * --fcbench-forced=auto"])
     result.assert_outcomes(failed=4)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -75,6 +80,14 @@ def test_a_named_syntax_is_written_in_the_place_of_the_template(project: Project
     result = project.run_apart(*PARALLEL, base, "--fcbench-forced=auto", "--fcbench-syntax=hermes")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*server_forced: 4 of 4 kept, 0 broken (derender in the*"])
+
+
+def test_a_mark_that_leaves_no_test_is_said(project: Project, right_server: str) -> None:
+    options = (*MODEL, f"--fcbench-api-base={right_server}", "--fcbench-forced=auto")
+    result = project.run_apart(*options, "-m", "parallel")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    told = "-m leaves none of the * tests; with --fcbench-forced name categories by --fcbench-category"
+    result.stdout.fnmatch_lines([told])
 
 
 def test_the_calls_of_an_own_suite_are_put_through(project: Project, right_server: str) -> None:

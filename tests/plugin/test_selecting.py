@@ -254,7 +254,7 @@ def test_a_few_entries_are_explained_in_the_place_of_tables(project: Project) ->
             "> call 2 *(no call)*home_set_blind",
             "  call 3*home_set_blind*home_set_blind",
             ">            position *1*50",
-            "  run again  pytest core:parallel_3",
+            "  run again  pytest core:parallel_3 --fcbench-model=lexical",
             "  show       fcbench run show core:parallel_3",
         ]
     )

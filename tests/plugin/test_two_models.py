@@ -138,6 +138,17 @@ def test_one_model_against_itself_is_asked_for_second_answers_which_are_stored_t
 
 
 def test_a_refused_second_model_stops_the_run_before_the_first_is_paid_for(project: Project) -> None:
+    unknown = "The model `other` does not exist."
+    with serve_two(make_answer(0), lambda _: make_error_reply(404, unknown)) as (one, other):
+        result = project.run(*name_models(one, other))
+        assert not one.requests
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            f"ERROR: --fcbench-against=hosted_vllm/other: the first call failed, *: not_found: *{unknown}*",
+            "check the model's name and --fcbench-against=MODEL,api_base=URL; *",
+        ]
+    )
     for workers in ((), ("-n", "2")):
         with serve_two(make_answer(0), lambda _: make_error_reply(401, "not for you")) as (one, other):
             result = project.run(*name_models(one, other), *workers)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -189,6 +190,13 @@ def parse_price(text: str) -> _Pricing:
     if min(input_price, output_price) < 0 or not isfinite(input_price + output_price):
         raise argparse.ArgumentTypeError(f"{text!r}: must be two prices, e.g. 0.15,0.6, or 'hosted'")
     return _make_pricing(Price(input_price, output_price), 1)
+
+
+def parse_dataset(text: str) -> str:
+    """Read a value of ``--dataset``. Raises ``ArgumentTypeError``."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a dataset of the hub, e.g. gorilla-llm/bfcl")
+    return text
 
 
 def write_official_files(arguments: argparse.Namespace) -> int:

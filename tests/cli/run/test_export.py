@@ -149,3 +149,9 @@ def test_a_missing_extra_is_named(
 def test_nothing_is_left_where_a_chart_is_refused(run_refused: Refusal) -> None:
     assert "a wheel needs 3" in run_refused("run", "export", "plot", "b.json", "--chart=wheel", "-o", "x.png")
     assert list(Path().glob("x*")) == []
+
+
+def test_a_dataset_of_the_hub_has_an_owner(run_refused: Refusal) -> None:
+    for text in ("bfcl", "a/b/c", "an owner/bfcl", "https://host/a/b"):
+        told = run_refused("run", "export", "hub", "a.json", f"--dataset={text}", "--task=t")
+        assert f"{text!r}: must be a dataset of the hub, e.g. gorilla-llm/bfcl" in told
