@@ -33,7 +33,7 @@ from itertools import product
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
-from pytest_fcbench.judging.equivalence.named_codes import read_currency, read_language
+from pytest_fcbench.judging.equivalence.gazetteer import read_currency, read_language
 from pytest_fcbench.judging.equivalence.places import is_known_place, is_same_place, write_out_code
 from pytest_fcbench.judging.equivalence.quantities import (
     Quantity,

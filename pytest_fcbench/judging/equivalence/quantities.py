@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcbench.domain.tables import read_table
-from pytest_fcbench.judging.equivalence.named_codes import read_currency
+from pytest_fcbench.judging.equivalence.gazetteer import read_currency
 from pytest_fcbench.judging.equivalence.words import NUMBERS, fold_text
 
 
