@@ -29,7 +29,9 @@ def explain_failure(failure: FailedEntry, path: PathScore | None = None) -> Expl
     answers = transcript.answers[number - 1] if number <= len(transcript.answers) else ()
     answer = [_describe_answer(completion, transcript.prompting.syntax) for completion in answers]
     expected_texts = list(_list_expected(entry, number, verdict))
-    pairs = find_kind(entry).pair_calls(failure, path)
+    kind = find_kind(entry)
+    answer = [kind.shorten_answer(text) for text in answer]
+    pairs = kind.pair_calls(failure, path)
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{count}" if len(entry.turns) > 1 else "",

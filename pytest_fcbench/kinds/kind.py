@@ -112,6 +112,10 @@ class Kind(ABC):
         """
         return ()
 
+    def shorten_answer(self, text: str) -> str:
+        """Leave out of an answer in words what an explanation has no room for."""
+        return text
+
     def find_flaws(self, entry: Entry) -> Iterator[Flaw]:
         """Find what contradicts itself in the shape of an entry."""
         yield from ()

@@ -56,6 +56,8 @@ def test_a_parser_for_another_model_breaks_every_entry_and_is_shown(project: Pro
         one = project.run_apart("core:parallel_0", *MODEL, base, *alone)
         address = f"--fcbench-model=openai/conforming --fcbench-api-base={api_base}"
         one.stdout.fnmatch_lines([f"  run again  pytest core:parallel_0 {address} * --fcbench-forced=auto"])
+        one.stdout.no_fnmatch_line("*SERVER=*")
+    assert 'curl -s "$SERVER/' in project.fcbench("run", "show", "core:parallel_0", "--full").stdout
     result.assert_outcomes(failed=4)
     assert result.ret == 1
     result.stdout.fnmatch_lines(

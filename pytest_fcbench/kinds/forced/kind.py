@@ -99,6 +99,10 @@ class ForcedKind(Kind):
             return Judgement.same_in_both(Passed())
         return Judgement.same_in_both(NotScored(NOT_DECIDED, ": ".join(outcomes[UNDECIDED][0])))
 
+    def shorten_answer(self, text: str) -> str:
+        """Leave out the command, which is long and of no use when it is cut."""
+        return "\n".join(text.split("\n")[:2])
+
     def describe_truth(self, entry: Entry) -> ShownTruth:
         """Describe the calls that the server has to give back."""
         inner = get_truth(entry).entry
