@@ -126,8 +126,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
         )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
-    "airportsdata": {"judging/equivalence/gazetteer.py"},
-    "phonenumbers": {"judging/equivalence/phones.py", "tools/importing/masks.py"},
+    "airportsdata": {"judging/gazetteer.py"},
+    "phonenumbers": {"judging/phones.py", "tools/importing/masks.py"},
     "botocore": {"models/providers/vendors.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
@@ -166,7 +166,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "kinds/question_entries.py",
         *(f"kinds/answers/{name}.py" for name in ("entries", "web_pages")),
         *(f"domain/{name}.py" for name in ("json_values", "tables", "transcript_json", "verdict")),
-        "judging/equivalence/places.py",
+        "judging/places.py",
         "suites/complexfuncbench.py",
         *(
             f"scorecard/aggregate/{name}.py"

@@ -281,7 +281,7 @@ EXCEPTIONS = {
     "domain/tables.py": ({"pathlib"}, "reads tables of the package beside the modules that use them"),
     "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
-    "judging/equivalence/gazetteer.py": ({"pathlib"}, "reads its tables of names from the package"),
+    "judging/gazetteer.py": ({"pathlib"}, "reads its tables of names from the package"),
     "judging/questions.py": ({"pathlib"}, "reads what judges are told from the package"),
     "kinds/answers/web_pages.py": (
         {"pathlib"},

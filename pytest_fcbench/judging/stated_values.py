@@ -23,8 +23,8 @@ from functools import cache
 from itertools import pairwise
 
 from pytest_fcbench.domain.tables import WordSet, read_table
-from pytest_fcbench.judging.equivalence.quantities import Quantity, read_calendar_name, read_quantities
-from pytest_fcbench.judging.equivalence.words import NUMBERS, split_words
+from pytest_fcbench.judging.quantities import Quantity, read_calendar_name, read_quantities
+from pytest_fcbench.judging.words import NUMBERS, split_words
 
 
 @dataclass(frozen=True, slots=True)

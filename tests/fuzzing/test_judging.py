@@ -35,8 +35,8 @@ from pytest_fcbench.execution.outcomes import (
     Unanswered,
     Unreached,
 )
+from pytest_fcbench.judging import builtin
 from pytest_fcbench.judging import questions as ratings
-from pytest_fcbench.judging.equivalence import builtin
 from pytest_fcbench.judging.questions import Equivalence, JudgeQuestion, Unfit
 from pytest_fcbench.judging.text_normalization import find_differences
 from pytest_fcbench.kinds import chat, relevance
@@ -59,7 +59,7 @@ from tests.factories import make_doc, make_entry
 from tests.fuzzing.strategies import change_values, hostile_text, json_values, mutate_texts, words
 from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
-from tests.judging.equivalence import test_builtin
+from tests.judging import test_builtin
 from tests.kinds.golden_path import test_conversation as test_golden_path
 from tests.kinds.golden_path.talking import CORRECTED, OFFICIAL
 from tests.kinds.sql.shop import TABLES

@@ -16,7 +16,7 @@ import pytest
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging import builtin
 from pytest_fcbench.judging.questions import Equivalence
 from pytest_fcbench.kinds.golden_path import kind as verdict
 from tests.conftest import ROOT

@@ -29,7 +29,7 @@ from pytest_fcbench.domain.transcript import (
     RecordedCall,
 )
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
-from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging import builtin
 from pytest_fcbench.judging.questions import interpret_transcript, put_question
 from pytest_fcbench.judging.text_normalization import unify_texts
 from pytest_fcbench.kinds.golden_path import questions

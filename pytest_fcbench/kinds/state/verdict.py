@@ -68,8 +68,8 @@ from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.judging.equivalence.words import NUMBERS
 from pytest_fcbench.judging.text_normalization import find_differences, unify_forms, unify_texts
+from pytest_fcbench.judging.words import NUMBERS
 from pytest_fcbench.kinds.kind import find_unscored_cause, judge_fault
 
 Fresh: TypeAlias = Callable[[Entry], Environments]

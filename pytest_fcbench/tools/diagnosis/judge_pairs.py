@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import as_mapping, cut_text
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
-from pytest_fcbench.judging.equivalence import builtin
+from pytest_fcbench.judging import builtin
 from pytest_fcbench.judging.questions import Equivalence
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.diagnosis.root_causes import Agreement, render_agreement

@@ -33,16 +33,16 @@ from itertools import product
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
-from pytest_fcbench.judging.equivalence.gazetteer import read_currency, read_language
-from pytest_fcbench.judging.equivalence.places import is_known_place, is_same_place, write_out_code
-from pytest_fcbench.judging.equivalence.quantities import (
+from pytest_fcbench.judging.gazetteer import read_currency, read_language
+from pytest_fcbench.judging.places import is_known_place, is_same_place, write_out_code
+from pytest_fcbench.judging.quantities import (
     Quantity,
     read_calendar_name,
     read_quantities,
     read_unit,
 )
-from pytest_fcbench.judging.equivalence.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
 from pytest_fcbench.judging.questions import Equivalence
+from pytest_fcbench.judging.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
 
 _DEEPEST = 50
 """Levels of a value that rules are applied to; deeper values are the same only where they are equal."""
@@ -174,7 +174,7 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     if not _EXACT.isdisjoint(words[-1:]):
         return _are_equal(_spell(one), _spell(other)) or _is_same_location(one, other)
     # Imported where it is needed: phonenumbers takes 30 ms to import, and few runs compare telephone numbers.
-    from pytest_fcbench.judging.equivalence.phones import is_same_phone
+    from pytest_fcbench.judging.phones import is_same_phone
 
     is_phone = not _PHONES.isdisjoint(words)
     if (same_phone := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:

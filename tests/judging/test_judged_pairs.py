@@ -1,6 +1,6 @@
 """The judge without a model agrees with a person's verdicts on pairs of values.
 
-``python -m tests.judging.equivalence.test_judged_pairs`` prints the agreement for each kind, and each pair
+``python -m tests.judging.test_judged_pairs`` prints the agreement for each kind, and each pair
 that is judged otherwise.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_fcbench.judging.equivalence.builtin import compare_arguments
+from pytest_fcbench.judging.builtin import compare_arguments
 from tests.cases import each_case
 from tests.factories import make_doc
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.judging.equivalence import gazetteer
-from pytest_fcbench.judging.equivalence.gazetteer import (
+from pytest_fcbench.judging import gazetteer
+from pytest_fcbench.judging.gazetteer import (
     Region,
     can_be_same,
     read_currency,
     read_language,
     read_rows,
 )
-from pytest_fcbench.judging.equivalence.words import fold_text, split_words
+from pytest_fcbench.judging.words import fold_text, split_words
 from tests.cases import each_case
 
 

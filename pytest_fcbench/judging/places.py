@@ -28,7 +28,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator
 
 from pytest_fcbench.domain.tables import read_table
-from pytest_fcbench.judging.equivalence.gazetteer import (
+from pytest_fcbench.judging.gazetteer import (
     KnownPlace,
     Region,
     can_be_same,
@@ -44,7 +44,7 @@ from pytest_fcbench.judging.equivalence.gazetteer import (
     read_region_codes,
     read_regions,
 )
-from pytest_fcbench.judging.equivalence.words import Words, split_words
+from pytest_fcbench.judging.words import Words, split_words
 
 _LONGEST = 300
 """The most characters of a name or an address."""

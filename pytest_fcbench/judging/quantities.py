@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcbench.domain.tables import read_table
-from pytest_fcbench.judging.equivalence.gazetteer import read_currency
-from pytest_fcbench.judging.equivalence.words import NUMBERS, fold_text
+from pytest_fcbench.judging.gazetteer import read_currency
+from pytest_fcbench.judging.words import NUMBERS, fold_text
 
 
 class Quantity(NamedTuple):

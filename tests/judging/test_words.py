@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.judging.equivalence.words import is_code, spell_umlauts, split_words, turn_name
+from pytest_fcbench.judging.words import is_code, spell_umlauts, split_words, turn_name
 from tests.cases import each_case
 
 

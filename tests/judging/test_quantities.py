@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.judging.equivalence.quantities import (
+from pytest_fcbench.judging.quantities import (
     Quantity,
     read_calendar_name,
     read_quantities,

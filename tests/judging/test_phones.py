@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.judging.equivalence.phones import is_same_phone
+from pytest_fcbench.judging.phones import is_same_phone
 from tests.cases import each_case
 
 SAME = [

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.judging.equivalence.builtin import (
+from pytest_fcbench.judging.builtin import (
     compare_arguments,
     read_asked_quantities,
 )

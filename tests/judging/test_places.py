@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.judging.equivalence.places import is_same_place, write_out_code
-from pytest_fcbench.judging.equivalence.words import split_words
+from pytest_fcbench.judging.places import is_same_place, write_out_code
+from pytest_fcbench.judging.words import split_words
 from tests.cases import each_case
 
 SAME = [

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import airportsdata
 
-from pytest_fcbench.judging.equivalence.words import Words, fold_text, split_words
+from pytest_fcbench.judging.words import Words, fold_text, split_words
 
 _TABLES = Path(__file__).with_name("tables")
 

@@ -1,1 +1,0 @@
-"""Equivalence of argument values by rules alone: the judge ``builtin``."""
