@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import email
+import re
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -69,6 +71,13 @@ def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
     assert build_distribution("sdist", tmp_path).read_bytes() == sdist.read_bytes()
 
 
+@pytest.mark.nightly
+def test_an_index_takes_the_wheel_and_the_sdist(wheel: Path, sdist: Path) -> None:
+    for command in (["twine", "check", "--strict", wheel, sdist], ["check_wheel_contents", wheel]):
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_metadata_have_license_python_readme_and_extras(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         about = archive.read(f"pytest_fcbench-{PROJECT['version']}.dist-info/METADATA").decode()
@@ -76,5 +85,10 @@ def test_metadata_have_license_python_readme_and_extras(wheel: Path) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"
-    assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text().strip()
+    assert metadata["Version"] == PROJECT["version"]
+    readme = str(metadata.get_payload())
+    assert (ROOT / "README.md").read_text(encoding="utf-8").startswith(readme[:40])
+    assert not re.search(r"\]\((?!https?:|#)", readme), "links that lead nowhere on the page of an index"
+    pages = set(re.findall(r"fcbench help ([\w-]+)", readme))
+    assert pages <= {path.stem for path in (ROOT / "docs").glob("*.md")}
     assert {*EXTRAS, "all", "dev"} <= set(metadata.get_all("Provides-Extra", []))

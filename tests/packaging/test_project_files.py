@@ -62,7 +62,9 @@ def test_the_lowest_python_is_that_of_the_classifiers() -> None:
 def test_a_release_is_tested_and_published_without_a_token() -> None:
     jobs = load_jobs("release")
     assert jobs["test"]["uses"] == "./.github/workflows/test.yml"
-    assert jobs["publish"]["needs"] == "test"
+    assert [jobs[name]["needs"] for name in ("attest", "publish")] == ["test", "attest"]
+    to_sign = {"contents": "read", "id-token": "write", "attestations": "write"}
+    assert jobs["attest"]["permissions"] == to_sign
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert "secrets." not in WORKFLOWS["release"].read_text()
 
@@ -70,6 +72,13 @@ def test_a_release_is_tested_and_published_without_a_token() -> None:
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_workflows_may_only_read_the_repository(name: str) -> None:
     assert yaml.safe_load(WORKFLOWS[name].read_text())["permissions"] == {"contents": "read"}
+
+
+def test_actions_are_pinned_to_a_commit() -> None:
+    """A tag can be moved to other code; ``# v1.2.3`` says which one it was."""
+    for path in (ROOT / ".github").rglob("*.yml"):
+        for used in re.findall(r"uses: (?!\./)(.+)", path.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), f"{path.name}: {used}"
 
 
 @each_case("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda p: p.stem)
