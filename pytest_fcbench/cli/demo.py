@@ -13,10 +13,9 @@ from pathlib import Path
 
 from pytest_fcbench.cli.output import find_width, print_lines
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.present.run_verdict import describe_share
-from pytest_fcbench.present.score_tables import tabulate_scores
-from pytest_fcbench.present.tables import render_text, wrap_text
+from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 from pytest_fcbench.server.parsing import ParserFault
@@ -24,103 +23,142 @@ from pytest_fcbench.server.parsing import ParserFault
 _MODEL = "hosted_vllm/my-ft"
 _FAULT = f"{ParserFault.FIRST_CALL}:1"
 """The fault of the server: its tool parser finds the first call of an answer only, as some do."""
-_ASKED_AGAIN = 6
-"""Lost points of which the cause is looked for; each is asked some ten times."""
+_BEFORE = "before.json"
+"""The scorecard of the first run."""
+_BAR = 25
+"""Characters of a bar of 100 %."""
+_RUN = ("pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}")
+_COMPARED = (f"--fcbench-baseline={_BEFORE}", "--fcbench-gate=not-worse(95%)")
+_BLAME = ("fcbench", "blame", _BEFORE, f"--model={_MODEL}", "--limit=3")
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
-    _run_command("fcbench", "init", "--ci", "none", str(folder), folder=Path())
     _print_paragraph(
-        "How good is a model at calling functions? Here the model and its server are simulated, so no key "
-        "and no network are needed."
+        "How good is a model at calling functions? Here is one behind a server, both simulated, so that no "
+        "key and no network are needed. It gets 525 questions, each of which is a test:"
     )
-    with _serve_model(_FAULT) as api_base:
-        _measure_model(folder, api_base)
-        _print_paragraph(
-            "All right in most categories, and all wrong wherever an answer needs several calls. Is it the "
-            f"model? {_ASKED_AGAIN} of the entries that failed are asked again in other ways."
-        )
-        options = ("blame", f"--limit={_ASKED_AGAIN}", "--failures=1", f"--model={_MODEL}")
-        print_lines(
-            _run_command("fcbench", *options, f"--api-base={api_base}", folder=folder).splitlines(),
-            flush=True,
-        )
-        _run_command("fcbench", "run", "baseline", "save", "scorecard.json", folder=folder)
+    with _serve_model(f"--fault={_FAULT}") as broken_server:
+        with _start_command("fcbench", "init", "--ci", "none", str(folder)) as project:
+            _read_output(project)
+        broken = _read_address(broken_server)
+        # It gets ready while the first run goes on.
+        with _serve_model() as right_server:
+            _print_command(*_RUN)
+            with _start_run(folder, broken) as first_run:
+                _read_output(first_run)
+            _print_scores(folder)
+            _print_paragraph(
+                "Two categories are lost, the others have all points: it fails wherever an answer needs "
+                "several calls. Is it the model? Three of these answers are asked for again, in other ways:"
+            )
+            (folder / "scorecard.json").rename(folder / _BEFORE)
+            # While the cause is looked for, so that nobody waits; neither changes what the other asks.
+            with _start_run(folder, _read_address(right_server), *_COMPARED) as second_run:
+                _print_cause(folder, broken)
+                _print_paragraph(
+                    "It is not the model, which writes all calls: the server's tool parser finds the first "
+                    "one only. The same model at a server with a right parser, compared with the run before:"
+                )
+                _print_command(*_RUN, *_COMPARED)
+                _read_output(second_run)
+    _print_scores(folder)
     _print_paragraph(
-        "It is not: the model writes all calls, and the server's tool parser finds the first one only. Here "
-        "is the same with a right parser, compared with the run before."
-    )
-    with _serve_model() as api_base:
-        _measure_model(
-            folder, api_base, "--fcbench-baseline=fcbench-baseline.json", "--fcbench-gate=not-worse(95%)"
-        )
-    _print_paragraph(
-        f"Look at every answer: cd {folder} && fcbench run report. Your own model: pytest benchmarks "
-        "--fcbench-model=NAME --fcbench-api-base=http://localhost:8000/v1, and where it loses points: "
-        "fcbench blame."
+        f"Every answer: cd {folder} && fcbench run report. Your own model: pytest benchmarks "
+        "--fcbench-model=NAME --fcbench-api-base=URL, and where it loses points: fcbench blame."
     )
     return 0
 
 
+def _print_wrapped(text: str, indent: str = "") -> None:
+    print_lines(wrap_text(text, min(80, find_width()), indent), flush=True)
+
+
 def _print_paragraph(text: str) -> None:
-    print_lines(["", *wrap_text(text, find_width()), ""], flush=True)
+    print()
+    _print_wrapped(text)
+    print(flush=True)
 
 
-def _measure_model(folder: Path, api_base: str, *options: str) -> None:
-    """Put the single-turn entries of ``core`` to the served model, and show its scores."""
-    command = ["pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}", *options]
-    print_lines([f"$ {shlex.join(command)}"], flush=True)
-    _run_command(*command, f"--fcbench-api-base={api_base}", "--fcbench-refresh", "-q", folder=folder)
+def _print_command(*command: str) -> None:
+    _print_wrapped(f"$ {shlex.join(command)}", "    ")
+
+
+def _print_scores(folder: Path) -> None:
+    """Show what passed of each category if some is lost, what passed of all, and how the gate came out."""
     card = load_outlines(folder / "scorecard.json")
-    profile = card.facts.profile
-    scores = {each: aggregate_scores(card.records, each, card.size_of) for each in Profile}
-    # The table of categories is for the run that loses some.
-    if not card.gate:
-        print_lines([*render_text(tabulate_scores(card.facts, scores), find_width()), ""])
-    print_lines([describe_share(card.records, profile, scores[profile]).partition(";")[0]])
-    print_lines((f"gate {each.rule}: {each.outcome}: {each.sentence}" for each in card.gate), flush=True)
+    scores = aggregate_scores(card.records, card.facts.profile, card.size_of)
+    for name, score in scores.categories.items() if scores.all.failed else ():
+        share = score.passed / score.n
+        bar = "#" * round(share * _BAR) or "<- lost"
+        print(f"{name:<18} {score.passed:>3} of {score.n:<3} {share:>5.0%}  {bar}")
+    print()
+    _print_wrapped(describe_share(card.records, card.facts.profile, scores).partition(";")[0])
+    for each in card.gate:
+        _print_wrapped(f"gate {each.rule}: {each.outcome}: {each.sentence}", "  ")
+
+
+def _print_cause(folder: Path, api_base: str) -> None:
+    """Ask for lost answers again, and show the decisive evidence about the first of them."""
+    _print_command(*_BLAME)
+    with _start_command(*_BLAME, f"--api-base={api_base}", "--json", folder=folder) as blame:
+        document = as_mapping(read_json_text(_read_output(blame)))
+    entries = document["entries"]
+    assert isinstance(entries, list)
+    reason = entries[0]["reason"].split(": ")
+    print(f"\n{entries[0]['entry']}: {': '.join([reason[0], *reason[2:3]])}")
+    for line in entries[0]["evidence"]:
+        way, outcome = line.split(": ")[:2]
+        # That the prompt is whole decides nothing here.
+        if outcome != "kept":
+            print(f"  {way:<66} {outcome}")
+    points = as_mapping(document["points"]).items()
+    print("lost by:", ", ".join(f"{who} {count} of {len(entries)}" for who, count in points if count))
 
 
 @contextmanager
-def _serve_model(*faults: str) -> Iterator[str]:
-    """Serve the model in a process of its own until the block ends; yield its address."""
-    options = [
-        "serve",
-        "--model=oracle:hermes",
-        "--name=my-ft",
-        "--port=0",
-        *(f"--fault={each}" for each in faults),
-    ]
-    command = _find_command("fcbench", *options)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own
+def _serve_model(*faults: str) -> Iterator[subprocess.Popen[str]]:
+    """Serve the model in a process of its own until the block ends."""
+    options = ("--model=oracle:hermes", "--name=my-ft", "--port=0", *faults)
+    with _start_command("fcbench", "serve", *options) as server:
         try:
-            ready = server.stdout.readline() if server.stdout else ""
-            if not ready:
-                raise FcbenchError("the server of the demo did not start; its error is above")
-            yield ready.split()[-1]
+            yield server
         finally:
             server.terminate()
 
 
-def _run_command(*command: str, folder: Path) -> str:
-    """Run a command in a folder and return its output. Raises ``FcbenchError`` where it cannot run."""
-    ended = subprocess.run(  # noqa: S603 - our own
-        _find_command(*command),
+def _read_address(server: subprocess.Popen[str]) -> str:
+    """Wait until a server is ready, and return its address."""
+    ready = server.stdout.readline() if server.stdout else ""
+    if not ready.startswith("serving "):
+        raise FcbenchError(f"the server of the demo did not start: {ready}")
+    return ready.split()[-1]
+
+
+def _start_run(folder: Path, api_base: str, *options: str) -> subprocess.Popen[str]:
+    """Start to put the single-turn entries of ``core`` to the served model."""
+    return _start_command(*_RUN, f"--fcbench-api-base={api_base}", *options, "-q", folder=folder)
+
+
+def _start_command(name: str, *arguments: str, folder: Path = Path()) -> subprocess.Popen[str]:
+    """Start a command in a folder, without the settings of the person for models of their own."""
+    module = "pytest_fcbench" if name == "fcbench" else name
+    return subprocess.Popen(  # noqa: S603 - our own
+        [sys.executable, "-m", module, *arguments],
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if not name.startswith(("FCBENCH", "PYTEST"))},
+        env={key: value for key, value in os.environ.items() if not key.startswith(("FCBENCH", "PYTEST"))},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        check=False,
     )
+
+
+def _read_output(process: subprocess.Popen[str]) -> str:
+    """Wait for a command and return its output. Raises ``FcbenchError`` where it could not run."""
+    output, _ = process.communicate()
     # pytest ends with 1 where entries failed.
-    if ended.returncode not in (0, 1):
-        raise FcbenchError(f"{' '.join(command)} ended with {ended.returncode}:\n{ended.stdout}")
-    return ended.stdout
-
-
-def _find_command(name: str, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pytest_fcbench" if name == "fcbench" else name, *arguments]
+    if process.returncode not in (0, 1):
+        raise FcbenchError(f"{process.args!r} ended with {process.returncode}:\n{output}")
+    return output
