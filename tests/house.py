@@ -148,11 +148,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "rapidfuzz": set(),
     "numpy": {
         "tools/audit/duplicates.py",
-        "tools/importing/importing_log.py",
-        "scorecard/aggregate/format_sensitivity.py",
         "scorecard/aggregate/pressure.py",
-        "scorecard/compare/paired.py",
-        "tools/contamination/comparison.py",
         "models/sentence_vectors.py",
     },
     "jinja2": {"codecs/dialogues/written_prompt.py", "present/html/templates.py"},

@@ -10,7 +10,7 @@ from contextlib import suppress
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call
+from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call, read_function
 from pytest_fcbench.codecs.decoders import java, javascript
 from pytest_fcbench.codecs.decoders.python import measure_size
 from pytest_fcbench.codecs.decoders.registry import (
@@ -34,7 +34,6 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Mode, Names, PromptFormat, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.execution.functions.lambdas import read_function
 from pytest_fcbench.kinds.golden_path.walk import Reader
 from pytest_fcbench.suites import core
 from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, draw_calls, literals

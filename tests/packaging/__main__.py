@@ -29,11 +29,17 @@ RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 TESTS = tuple(
     f"tests/{name}"
     for name in (
-        *("cli", "codecs/function_docs", "codecs/test_java.py", "codecs/test_javascript.py", "kinds/sql"),
+        *(
+            "cli",
+            "codecs/function_docs",
+            "codecs/decoders/test_java.py",
+            "codecs/decoders/test_javascript.py",
+            "kinds/sql",
+        ),
         *("models", "packaging", "plugin", "present", "server", "suites/packs", "web"),
         *("domain/test_price.py", "environments/api/test_math.py", "kinds/golden_path/test_assignment.py"),
         *("scorecard/aggregate/test_format_sensitivity.py", "scorecard/compare/test_paired.py"),
-        *("test_architecture.py", "tools/contamination"),
+        *("test_architecture.py", "tools/test_contamination_study.py", "tools/test_prompt_probabilities.py"),
     )
 )
 """What comes near to a package of somebody else, and whole runs."""

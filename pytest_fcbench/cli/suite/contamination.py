@@ -31,14 +31,14 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.present import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
-from pytest_fcbench.tools.contamination import comparison
-from pytest_fcbench.tools.contamination.comparison import (
+from pytest_fcbench.tools import contamination_study
+from pytest_fcbench.tools.contamination_study import (
     Study,
     TextMeasure,
     compare_sets,
     describe_unmeasured,
 )
-from pytest_fcbench.tools.contamination.probabilities import LogprobInterface, PromptModel, ask_for_logprobs
+from pytest_fcbench.tools.prompt_probabilities import LogprobInterface, PromptModel, ask_for_logprobs
 
 
 def run_contamination(arguments: argparse.Namespace) -> int:
@@ -47,15 +47,15 @@ def run_contamination(arguments: argparse.Namespace) -> int:
             f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
         )
     require_at_least(1, arguments, "limit")
-    require_known_endings("--to", arguments.to, comparison.FORMATS)
+    require_known_endings("--to", arguments.to, contamination_study.FORMATS)
     if arguments.a == arguments.b:
         raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
     options = add_environment(collect_run_options(arguments))
     study = _make_study(arguments, build_project_settings(options, arguments.config))
-    lines = tables.render_text(comparison.tabulate_study(study), find_width())
+    lines = tables.render_text(contamination_study.tabulate_study(study), find_width())
     print_lines((*lines, *describe_unmeasured(study.unmeasured)))
     for path in arguments.to:
-        write_and_report(path, comparison.render_study(study, path))
+        write_and_report(path, contamination_study.render_study(study, path))
     return 0
 
 
@@ -69,7 +69,7 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", arguments.a), ("--b", arguments.b)):
         entries = _load_set(option, name, settings.cache)
-        distinct = comparison.collect_distinct_texts(entries, functions=arguments.functions)
+        distinct = contamination_study.collect_distinct_texts(entries, functions=arguments.functions)
         if not distinct:
             raise UsageError(
                 f"{option}={name}: no entry of this set has a message of the user; name another set"
@@ -91,7 +91,7 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
             try:
                 if isinstance(answer, NotScoredError):
                     raise answer
-                sets[name].append(comparison.measure_text(entry, text, answer))
+                sets[name].append(contamination_study.measure_text(entry, text, answer))
             except NotScoredError as error:
                 errors[entry.key] = error
         if not sets[name]:

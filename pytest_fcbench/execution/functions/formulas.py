@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 
+from pytest_fcbench.codecs.call_evaluation import read_function
 from pytest_fcbench.domain.arithmetic import add_in_order
-from pytest_fcbench.execution.functions.lambdas import read_function
 
 
 def calculate_triangle_area(base: float, height: float) -> float:

@@ -16,9 +16,9 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
-from pytest_fcbench.tools.contamination.comparison import build_text
+from pytest_fcbench.tools.contamination_study import build_text
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, serve_answers
-from tests.tools.contamination.probable import (
+from tests.tools.probable import (
     answer_as_vllm,
     answer_with_echo,
     halve_by_length,

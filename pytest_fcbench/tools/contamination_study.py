@@ -1,11 +1,13 @@
-"""Comparison of two sets of texts by how much they surprise a model.
+"""Test whether a model has seen one set of entries in training rather than another.
+
+A text that a model was trained on surprises it less. So the probabilities that the model gives to the
+texts of two sets are compared: one that was public when it was trained, and one that was not (BFCL, Patil
+et al. 2025, section 5.5: perplexity, and negative log-likelihood of the characters).
 
 Means have intervals of 95 % by the percentile bootstrap, which assumes nothing about the distribution (that
 of perplexities has a long tail): 2,000 draws from a fixed seed. A rank test shows whether one set has the
 lower values, so that a few very strange texts count no more than others (Mann & Whitney 1947, two-sided,
 normal approximation corrected for ties and continuity).
-
-Measures of how much a text surprises a model.
 
 The text of an entry is what its user says: the messages with the role ``user``, turn by turn, a line break
 between them; with function docs, these stand before it as JSON, one a line. It is put to the model as it

@@ -20,7 +20,7 @@ from scipy import stats
 
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.tools.contamination.comparison import (
+from pytest_fcbench.tools.contamination_study import (
     LIMITS,
     MeasureComparison,
     Study,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
-from pytest_fcbench.tools.contamination.probabilities import (
+from pytest_fcbench.tools.prompt_probabilities import (
     LogprobInterface,
     PromptModel,
     ask_for_logprobs,
@@ -24,7 +24,7 @@ from pytest_fcbench.tools.contamination.probabilities import (
 from tests.cases import each_case
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Reply, make_error_reply, serve_answers
-from tests.tools.contamination.probable import (
+from tests.tools.probable import (
     answer_as_vllm,
     answer_with_echo,
     make_completion,

@@ -1,9 +1,9 @@
-"""Requests for the log-probabilities of texts; the only part of the room that uses the network.
+"""Ask an endpoint for the log-probabilities of texts.
 
 The requests go through a ``Model`` whose answer is a list of numbers. So limits, retries, the first call
 before all others and the store of answers are those of a run.
 
-Requests for the log-probabilities of a prompt, and the replies to them.
+Two interfaces have them:
 
 - ``completions``: OpenAI's ``POST /completions`` with ``echo``, which returns the prompt with ``logprobs``;
   nothing is generated;
