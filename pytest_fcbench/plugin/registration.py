@@ -81,7 +81,7 @@ def register_benchmark(config: pytest.Config, options: Mapping[str, object], pro
         top, _ = read_file_layers(file)
         gated_suites = [each.text for each in Layers({}, {}, top).find_all("suite")]
         plugins["reporting"] = RunReporting(benchmark, sources, gated_suites)
-        plugins["stop-signals"] = StopSignals(benchmark.session)
+        plugins["stop-signals"] = StopSignals(config, benchmark.session)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")
 

@@ -278,7 +278,8 @@ class RunReporting:
         # pytest-json-report goes by a clock that can be set back.
         json_report["duration"] = time.monotonic() - self._began_at
         # The section names the shard already, and the whole that is merged is no shard.
-        self._session.narrowed_by = None if self._selected_by == _SHARD else self._selected_by
+        narrowed_by = "an early end" if self._interrupted else self._selected_by
+        self._session.narrowed_by = None if narrowed_by == _SHARD else narrowed_by
         self._session.commit = read_git_commit(self._config.rootpath)
         json_report["fcbench"] = self._session.section(self._outcomes)
         option = self._config.option

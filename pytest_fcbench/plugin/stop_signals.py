@@ -28,7 +28,8 @@ class StopSignals:
     The exit code is 2 after SIGINT, which is pytest's, and 128 and the number of any other signal.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, config: pytest.Config, session: Session) -> None:
+        self._config = config
         self._session = session
         self._received: list[int] = []
         self._taken: list[int] = []
@@ -48,10 +49,22 @@ class StopSignals:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         self._received.append(number)
+        # The next signal may come while this one is handled.
+        count = len(self._received)
         self._session.halt()
         # Whoever insists need not wait for an end that hangs.
-        if (len(self._received) == 1 and not self._is_ending) or len(self._received) > 1 + _MOST_IGNORED:
+        if (count == 1 and not self._is_ending) or count > 1 + _MOST_IGNORED:
             raise KeyboardInterrupt
+
+    # Last, because pytest remembers here what it prints at the end: a line of this file.
+    @pytest.hookimpl(trylast=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Let pytest say what ended the run instead of where its code was, unless that is asked for."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        crash = getattr(getattr(reporter, "_keyboardinterrupt_memo", None), "reprcrash", None)
+        if self._received and crash and not self._config.option.fulltrace:
+            name = "Ctrl-C" if self._received[0] == signal.SIGINT else signal.Signals(self._received[0]).name
+            crash.message = f"ended by {name}: the run is unfinished"
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:

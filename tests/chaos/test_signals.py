@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from pytest_fcbench.plugin.stop_signals import StopSignals
+from pytest_fcbench.run.session import Session
 from tests.chaos.signalled_runs import EARLY, LATER, PLAIN, TWO_WORKERS, start_run
 from tests.dispatch.clock import wait_until
 from tests.plugin.conftest import Project
@@ -54,8 +56,14 @@ def test_a_signal_ends_a_run_in_order(
         assert f"{run.stored} answer" in output
         assert "run again to continue from there" in output
         assert ("the run was ended by SIG" in output) == (number != signal.SIGINT)
+        name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+        assert f" ended by {name}: the run is unfinished " in output
+        assert "stop_signals.py" not in output
     judged = project.records()
     assert len(judged) <= run.stored
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    assert section["narrowed_by"] == "an early end"
     # Workers may have judged nothing yet.
     assert not judged if options[0] in EARLY else judged or "2" in options
 
@@ -104,6 +112,25 @@ def test_a_signal_before_anything_is_asked_ends_the_run_at_once(project: Project
     assert "Traceback" not in output
     assert run.server.arrivals == []
     assert not (project.path / "scorecard.json").exists()
+
+
+def test_a_signal_that_comes_while_another_is_handled_does_not_keep_the_run_from_ending() -> None:
+    """As when a terminal and a program that ends its children send one each."""
+
+    class HaltingSession(Session):
+        def __init__(self) -> None:
+            self.halts = 0
+
+        def halt(self) -> None:
+            self.halts += 1
+            if self.halts == 1:
+                signals._receive(signal.SIGINT, None)
+
+    session = HaltingSession()
+    signals = StopSignals(pytest.Config.fromdictargs({}, []), session)
+    with pytest.raises(KeyboardInterrupt):
+        signals._receive(signal.SIGINT, None)
+    assert session.halts == 2
 
 
 def test_signals_are_given_back(project: Project) -> None:
