@@ -73,7 +73,10 @@ def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_an_index_takes_the_wheel_and_the_sdist(wheel: Path, sdist: Path) -> None:
-    for command in (["twine", "check", "--strict", wheel, sdist], ["check_wheel_contents", wheel]):
+    for command in (
+        ["twine", "check", "--strict", str(wheel), str(sdist)],
+        ["check_wheel_contents", str(wheel)],
+    ):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
