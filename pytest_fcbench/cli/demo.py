@@ -25,8 +25,6 @@ _FAULT = f"{ParserFault.FIRST_CALL}:1"
 """The fault of the server: its tool parser finds the first call of an answer only, as some do."""
 _BEFORE = "before.json"
 """The scorecard of the first run."""
-_BAR = 25
-"""Characters of a bar of 100 %."""
 _RUN = ("pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}")
 _COMPARED = (f"--fcbench-baseline={_BEFORE}", "--fcbench-gate=not-worse(95%)")
 _BLAME = ("fcbench", "blame", _BEFORE, f"--model={_MODEL}", "--limit=3")
@@ -41,14 +39,12 @@ def run_demo(arguments: argparse.Namespace) -> int:
         "key and no network are needed. It gets 525 questions, each of which is a test:"
     )
     with _serve_model(f"--fault={_FAULT}") as broken_server:
-        with _start_command("fcbench", "init", "--ci", "none", str(folder)) as project:
-            _read_output(project)
+        _read_output(_start_command("fcbench", "init", "--ci", "none", str(folder)))
         broken = _read_address(broken_server)
         # It gets ready while the first run goes on.
         with _serve_model() as right_server:
             _print_command(*_RUN)
-            with _start_run(folder, broken) as first_run:
-                _read_output(first_run)
+            _read_output(_start_run(folder, broken))
             _print_scores(folder)
             _print_paragraph(
                 "Two categories are lost, the others have all points: it fails wherever an answer needs "
@@ -92,7 +88,7 @@ def _print_scores(folder: Path) -> None:
     scores = aggregate_scores(card.records, card.facts.profile, card.size_of)
     for name, score in scores.categories.items() if scores.all.failed else ():
         share = score.passed / score.n
-        bar = "#" * round(share * _BAR) or "<- lost"
+        bar = "#" * round(share * 25) or "<- lost"
         print(f"{name:<18} {score.passed:>3} of {score.n:<3} {share:>5.0%}  {bar}")
     print()
     _print_wrapped(describe_share(card.records, card.facts.profile, scores).partition(";")[0])
@@ -103,8 +99,8 @@ def _print_scores(folder: Path) -> None:
 def _print_cause(folder: Path, api_base: str) -> None:
     """Ask for lost answers again, and show the decisive evidence about the first of them."""
     _print_command(*_BLAME)
-    with _start_command(*_BLAME, f"--api-base={api_base}", "--json", folder=folder) as blame:
-        document = as_mapping(read_json_text(_read_output(blame)))
+    blame = _start_command(*_BLAME, f"--api-base={api_base}", "--json", folder=folder)
+    document = as_mapping(read_json_text(_read_output(blame)))
     entries = document["entries"]
     assert isinstance(entries, list)
     reason = entries[0]["reason"].split(": ")
