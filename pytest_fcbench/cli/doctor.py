@@ -35,7 +35,7 @@ from pytest_fcbench.run.setup_checks import (
     check_endpoint,
     check_installation,
 )
-from pytest_fcbench.suites import wire
+from pytest_fcbench.suites import embedded
 
 
 def declare_doctor(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         breaks = any(each.what == "server" and each.text.startswith("broken") for each in findings)
         if breaks:
             others = [word for word in words if not word.startswith("--fcbench-suite=")]
-            words = [f"--fcbench-suite={wire.NAME}", *others]
+            words = [f"--fcbench-suite={embedded.WIRE}", *others]
         following = first + shlex.join(["pytest", f"{folder}", *words])
     if arguments.json:
         print_json({"findings": [asdict(finding) for finding in findings], "next": following})

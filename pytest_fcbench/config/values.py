@@ -33,7 +33,7 @@ from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import GateRule
-from pytest_fcbench.suites import wire
+from pytest_fcbench.suites import embedded
 from pytest_fcbench.suites.registry import OURS, SUITES, can_name_a_suite, describe_unknown_suite
 
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.in_file), "models", "prices", "suites")
@@ -354,9 +354,9 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     if chosen_names:
         return tuple(c for name, c in CATEGORIES.items() if name in chosen_names)
     suites = set(_read_suites(layers, BY_KEY["suite"]))
-    if suites.isdisjoint(OURS.keys() - {wire.NAME}):
+    if suites.isdisjoint(OURS.keys() - {embedded.WIRE}):
         return plain_categories
-    checks_server = wire.NAME in suites
+    checks_server = embedded.WIRE in suites
     return tuple(c for c in CATEGORIES.values() if c.scored or (checks_server and c.group is Group.SERVER))
 
 

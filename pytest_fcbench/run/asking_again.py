@@ -23,7 +23,7 @@ from pytest_fcbench.kinds.forced.ways import GUESSED
 from pytest_fcbench.models.providers.openai_compatible import name_server
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.suites import wire
+from pytest_fcbench.suites import embedded
 
 PROMPT_CHECKS = (TOOLS, RESULTS) = "prompt_tools", "prompt_result"
 """The checks of ``wire`` that tell by the tokens of prompts whether tools and results reach them."""
@@ -121,12 +121,12 @@ def _read_truth(held: HeldConversation) -> KeptTruth:
 
 def check_prompt(settings: Settings) -> Mapping[str, Verdict]:
     """Check whether tools and results of calls reach the prompt; return the verdicts by check."""
-    suite = wire.open_suite(settings.cache)
+    suite = embedded.open_wire(settings.cache)
     checks = [
         entry for category in suite.categories for entry in suite.load(category) if entry.id in PROMPT_CHECKS
     ]
     way = replace(
-        settings, suites=(wire.NAME,), categories=tuple({entry.category for entry in checks}), forced=None
+        settings, suites=(embedded.WIRE,), categories=tuple({entry.category for entry in checks}), forced=None
     )
     held = hold_conversations(way, checks)
     return {entry.id: held[entry.item_id].judgement.official for entry in checks}

@@ -15,7 +15,7 @@ from pytest_fcbench.kinds.server_check.kind import exchange_requests, get_check,
 from pytest_fcbench.kinds.server_check.properties import MARKUP
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
-from pytest_fcbench.suites import wire
+from pytest_fcbench.suites import embedded
 
 EXPLAINING = (
     "prompt_tools",
@@ -36,7 +36,7 @@ _AT_ONCE = 4
 
 def run_explaining_checks(settings: Settings, probe: EndpointProbe) -> list[tuple[str, Verdict]]:
     """Send the ten checks to an endpoint; return the sentence and the verdict of each."""
-    suite = wire.open_suite(settings.cache)
+    suite = embedded.open_wire(settings.cache)
     by_id = {entry.id: entry for category in suite.categories for entry in suite.load(category)}
     return asyncio.run(_judge_checks([by_id[name] for name in EXPLAINING], probe))
 

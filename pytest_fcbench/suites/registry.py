@@ -20,7 +20,7 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unkn
 from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.suites import bfcl, complexfuncbench, core, frontier, wire
+from pytest_fcbench.suites import bfcl, complexfuncbench, core, embedded
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
@@ -29,8 +29,8 @@ OURS: Mapping[str, Callable[[Path], Suite]] = {
     core.NAME: core.open_suite,
     bfcl.SOURCE.name: bfcl.open_suite,
     complexfuncbench.NAME: complexfuncbench.open_suite,
-    wire.NAME: wire.open_suite,
-    frontier.NAME: frontier.open_suite,
+    embedded.WIRE: embedded.open_wire,
+    embedded.FRONTIER: embedded.open_frontier,
 }
 """Functions that open the suites of this package, given the cache folder, by name."""
 

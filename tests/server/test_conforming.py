@@ -24,13 +24,13 @@ from pytest_fcbench.server.conforming import ConformingModel, WireFault, make_in
 from pytest_fcbench.server.faults import STREAM_FAULTS, Fault, FaultKind, draw_faults, read_latency
 from pytest_fcbench.server.lookup import EntryIndex
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.suites import wire
+from pytest_fcbench.suites import embedded
 from tests.cases import each_case
 
 
 @cache
 def list_checks() -> tuple[Entry, ...]:
-    suite = wire.open_suite(Path())
+    suite = embedded.open_wire(Path())
     return tuple(entry for category in suite.categories for entry in suite.load(category))
 
 

@@ -21,13 +21,13 @@ from pytest_fcbench.kinds.table import converse, judge
 from pytest_fcbench.models.baselines import lexical
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.suites import core, frontier
+from pytest_fcbench.suites import core, embedded
 from pytest_fcbench.tools.audit.duplicates import ALIKE, find_pairs, read_question
 from pytest_fcbench.tools.audit.findings import SuiteFacts
 from pytest_fcbench.tools.audit.strata import count_expected_calls
 from tests.cases import each_case
 
-_SUITE = frontier.open_suite(Path())
+_SUITE = embedded.open_frontier(Path())
 _ENTRIES = [entry for category in _SUITE.categories for entry in _SUITE.load(category)]
 _CHAINS = [entry for entry in _ENTRIES if isinstance(entry.expectation, Trajectory)]
 

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.scorecard.aggregate import scores as formulas
-from pytest_fcbench.suites import core, frontier, registry, wire
+from pytest_fcbench.suites import core, embedded, registry
 from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.installing import install_distribution
@@ -37,7 +37,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_formulas_are_for_our_suites() -> None:
     # The checks of a server are no part of a score, and entries of ``frontier`` count alike.
-    assert tuple(name for name in OURS if name not in (wire.NAME, frontier.NAME)) == formulas.SUITES
+    assert tuple(name for name in OURS if name not in (embedded.WIRE, embedded.FRONTIER)) == formulas.SUITES
 
 
 def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

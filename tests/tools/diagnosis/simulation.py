@@ -47,7 +47,7 @@ from pytest_fcbench.server.lookup import EntryIndex
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
-from pytest_fcbench.suites import core, wire
+from pytest_fcbench.suites import core, embedded
 from pytest_fcbench.tools.diagnosis.blame import Culprit
 
 _ANSWERS = ("simple_python", "multiple", "parallel", "parallel_multiple")
@@ -146,7 +146,7 @@ def _index_entries() -> EntryIndex:
     return EntryIndex([core.open_suite(Path())], OracleModel)
 
 
-_open_wire = cache(wire.open_suite)
+_open_wire = cache(embedded.open_wire)
 
 
 @contextmanager
@@ -201,7 +201,7 @@ def simulate_run(seed: int, entry_count: int = 4) -> SimulatedRun:
     # Long tokens, because each is a request where right calls are streamed through the server.
     with (
         patch("pytest_fcbench.server.parsing._PIECE", 40),
-        patch("pytest_fcbench.suites.wire.open_suite", _open_wire),
+        patch("pytest_fcbench.suites.embedded.open_wire", _open_wire),
         tempfile.TemporaryDirectory() as folder,
         serve_fault(fault, share, seed) as api_base,
     ):
