@@ -26,6 +26,7 @@ from pytest_fcbench.domain.text import escape_controls, put_on_one_line, read_js
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, SKIPPED, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
+from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.present.explanations import OutputLine, render_explanation
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.selection import draw_keys
@@ -82,8 +83,11 @@ class Benchmark:
         self.context = RunContext(settings)
         worker = getattr(config, "workerinput", {})
         link = Link.connect(worker["fcbench_link"]) if "fcbench_link" in worker else None
-        compares = settings.against or settings.noise
-        self.session = ComparingSession(self.context, link) if compares else Session(self.context, link)
+        self.session = (
+            ComparingSession(self.context, link, is_biased=bool(list_failed_entries(config)))
+            if settings.against or settings.noise
+            else Session(self.context, link)
+        )
         self.share = 1 / worker["workercount"] if worker and not link else 1.0
         """This process's part of the limits."""
         self.item_ids: dict[str, str] = {}

@@ -49,7 +49,7 @@ from pytest_fcbench.scorecard.gate.rules import NotWorse
 from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.scorecard.two_models import NoiseFloor, SideBySide
+from pytest_fcbench.scorecard.two_models import LookDecision, NoiseFloor, SideBySide
 from pytest_fcbench.suites.suite import Suite
 
 DECIDED = "decided"
@@ -194,9 +194,11 @@ class _Companion:
 class ComparingSession(Session):
     """A run of two models, or one that asks some entries a second time."""
 
-    def __init__(self, context: RunContext, link: Link | None = None) -> None:
+    def __init__(self, context: RunContext, link: Link | None = None, *, is_biased: bool = False) -> None:
         super().__init__(context, link)
         settings = context.settings
+        self._bias = "--lf asks only what failed before" if is_biased and settings.against else None
+        """The reason why the entries are no fair sample, so that nothing is decided; else None."""
         self.second: _Companion | None = None
         self.decided: LookFinding | None = None
         """The finding after which nothing more is asked."""
@@ -205,7 +207,7 @@ class ComparingSession(Session):
         self._total = self._looks = 0
         self._metric = ALL
         """The score that stands for the run if all its entries are asked, about which each look is."""
-        self._may_stop = may_stop_early(settings)
+        self._may_stop = may_stop_early(settings) and not self._bias
         if link is not None:
             # The process that controls workers asks for all of them.
             return
@@ -261,6 +263,8 @@ class ComparingSession(Session):
     def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield lines about what may not be as meant, before anything is asked."""
         yield from super().list_early_notes(entries)
+        if self._bias:
+            yield f"note: {self._bias}, so nothing is decided about the two models; compare them without --lf"
         first, second = self.context.settings, self.second and self.second.context.settings
         # A misspelt name of a profile is a name of a model, which some servers do not look at.
         if second and first.model != second.model and find_endpoint(first) and find_endpoint(second):
@@ -372,7 +376,7 @@ class ComparingSession(Session):
         assert self.second
         settings, records = self.context.settings, self.second.session.records
         confidences = [rule.confidence for rule in settings.gate if isinstance(rule, NotWorse)]
-        return look_at_sides(
+        paired, finding = look_at_sides(
             list(records.values()),
             list(self.records.values()),
             settings.profile,
@@ -383,6 +387,10 @@ class ComparingSession(Session):
             confidence=max(confidences, default=CONFIDENCE),
             looks=self._may_stop,
         )
+        if self._bias:
+            sentence = f"open: {self._bias}; {finding.sentence.partition('; ')[2]}"
+            finding = replace(finding, decision=LookDecision.OPEN, sentence=sentence)
+        return paired, finding
 
     # Results, when all tests have ended
 
@@ -465,7 +473,9 @@ class ComparingSession(Session):
         if not (card := self.second_card) or not (compared := self.side_by_side):
             return evidence
         # In another form than the second model is what may be asked about.
-        return replace(evidence, baseline=card, asked_as=card.facts.asked_as, share=compared.share)
+        return replace(
+            evidence, baseline=card, asked_as=card.facts.asked_as, share=compared.share, bias=self._bias
+        )
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield lines that estimate calls, tokens and dollars of each model, and the loss that would show."""

@@ -78,7 +78,7 @@ class RunFacts:
     commit: str | None = None
     """The git commit of the project; null outside of a repository."""
     narrowed_by: str | None = None
-    """The option that selected a part of the entries, such as ``-k``, or ``an early end``; null for a whole run."""
+    """The option that selected a part of the entries, as ``-k``, or ``an early end``; null for whole runs."""
     ungated: str | None = None
     """The reason why the rules of the project were not applied; null where they were or it has none."""
     asked_as: str | None = None

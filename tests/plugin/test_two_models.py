@@ -515,8 +515,18 @@ def test_what_failed_last_is_put_to_both_again(pytester: pytest.Pytester, projec
             for entry, record in project.records().items()
             if record["verdicts"]["official"]["status"] == "failed"  # type: ignore[index]
         }
-        pytester.runpytest_inprocess(*options, "--lf")
+        again = pytester.runpytest_inprocess(*options, "--lf", "--fcbench-gate=not-worse(95%)")
     assert failed
+    assert again.ret == 2
+    bias = "--lf asks only what failed before"
+    again.stdout.fnmatch_lines(
+        [
+            f"note: {bias}, so nothing is decided about the two models; compare them without --lf",
+            "*one against hosted_vllm/other: open: --lf *",
+            f"gate not-worse(95%): cannot tell: {bias}",
+        ]
+    )
+    assert read_result(project)["decision"] == "open"
     assert set(project.records()) == set(project.records(SECOND)) == failed
 
 

@@ -44,6 +44,8 @@ class Evidence:
     """The metrics of all rules that ask for a loss; their p values are corrected for each other."""
     share: float | None = None
     """The share of the entries that were asked when a run that was looked at ended; None without looks."""
+    bias: str | None = None
+    """The reason why the entries are no fair sample for a comparison; None where they are."""
 
     @cached_property
     def scores(self) -> Mapping[Profile, ProfileScores]:
@@ -80,6 +82,8 @@ class Evidence:
         """The reason why the run cannot be compared with the baseline; None where it can."""
         if self.baseline is None:
             return "there is no baseline to compare with"
+        if self.bias:
+            return self.bias
         before_as = self.baseline.facts.asked_as
         # Two official models may well be compared, but not two forms of asking.
         if (before_as is None) != (self.asked_as is None):
