@@ -53,7 +53,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
             (folder / "scorecard.json").rename(folder / _BEFORE)
             # While the cause is looked for, so that nobody waits; neither changes what the other asks.
             with _start_run(folder, _read_address(right_server), *_COMPARED) as second_run:
-                _print_cause(folder, broken)
+                print_cause(folder, broken)
                 _print_paragraph(
                     "It is not the model, which writes all calls: the server's tool parser finds the first "
                     "one only. The same model at a server with a right parser, compared with the run before:"
@@ -96,7 +96,7 @@ def _print_scores(folder: Path) -> None:
         _print_wrapped(f"gate {each.rule}: {each.outcome}: {each.sentence}", "  ")
 
 
-def _print_cause(folder: Path, api_base: str) -> None:
+def print_cause(folder: Path, api_base: str) -> None:
     """Ask for lost answers again, and show the decisive evidence about the first of them."""
     _print_command(*_BLAME)
     blame = _start_command(*_BLAME, f"--api-base={api_base}", "--json", folder=folder)

@@ -204,7 +204,8 @@ def make_mistake(entry: Entry, request: AskModel, calls: Sequence[Call]) -> Answ
     return next((wrong for make in mistakes if (wrong := make(entry, calls))), None)
 
 
-def _open_model(argument: str, settings: Settings) -> Chosen:
+def open_careless_model(argument: str, settings: Settings) -> Chosen:
+    """Open the model with the share of mistakes behind the colon, or the usual one. Raises ``UsageError``."""
     if not re.fullmatch(r"|\d{1,3}(\.\d+)?", argument, re.ASCII) or float(argument or 0) > 100:
         raise refuse_model(settings, "must have a percentage from 0 to 100, e.g. careless:20")
     percent = float(argument) if argument else DEFAULT_PERCENT
@@ -212,7 +213,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
 
 
 PROVIDER = Provider(
-    _open_model,
+    open_careless_model,
     "PERCENT",
     f"simulated: right answers, with typical mistakes in {DEFAULT_PERCENT:g} % (or PERCENT) of entries",
     needs_network=False,
