@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import pytest_fcbench
+from pytest_fcbench.cli.tree import find_folder
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_file
 
@@ -32,10 +32,7 @@ _SIGNS_OF_TESTS = (
 def run_init(arguments: argparse.Namespace) -> int:
     if arguments.folder.exists() and not arguments.folder.is_dir():
         raise UsageError(f"{arguments.folder} is not a folder; name a folder or a new path")
-    # The test modules lie in the package where it was installed, beside it in a checkout.
-    package = Path(pytest_fcbench.__file__).parent
-    inside = package / "benchmarks"
-    modules = (inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")
+    modules = find_folder("benchmarks").glob("*.py")
     files = [
         ("fcbench.yaml", _read_template("fcbench.yaml")),
         (_IGNORED, _read_template("gitignore")),

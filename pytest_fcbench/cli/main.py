@@ -63,7 +63,7 @@ def declare_commands(
             prog=f"fcbench {name}",
             help=command.help,
             description=command.note or f"{command.help[0].upper()}{command.help[1:]}.",
-            epilog=f"examples:\n  {examples}\n\nmore: docs/{command.page}.md",
+            epilog=f"examples:\n  {examples}\n\nmore: fcbench help {command.page}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.set_defaults(run=run_command)

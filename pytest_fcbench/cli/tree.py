@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -16,6 +16,8 @@ from textwrap import fill
 from typing import NamedTuple
 
 _ABOUT = "Benchmarks run with pytest; these commands prepare a run and read what it leaves."
+QUESTIONS = ("low-score", "providers", "own-checks", "repository", "store-and-costs")
+"""The pages of the docs that answer what newcomers ask; the title of each is the question."""
 
 
 class Command(NamedTuple):
@@ -61,6 +63,19 @@ def is_group(name: str) -> bool:
     return name in read_tree() and not read_tree()[name].module
 
 
+def find_folder(name: str) -> Path:
+    """Find a folder of the repository: inside the package where it was installed, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    return inside if (inside := package / name).is_dir() else package.parent / name
+
+
+def list_questions() -> Iterator[str]:
+    """List the pages that answer questions of newcomers, each with its question."""
+    for name in QUESTIONS:
+        with (find_folder("docs") / f"{name}.md").open(encoding="utf-8") as page:
+            yield f"{name:<{max(map(len, QUESTIONS))}}  {page.readline().removeprefix('# ').strip()}"
+
+
 def load_functions(
     name: str,
 ) -> tuple[Callable[[argparse.ArgumentParser], None] | None, Callable[[argparse.Namespace], int]]:
@@ -96,5 +111,7 @@ def render_group(group: str, usage: str) -> str:
         inner = f": {', '.join(list_group(name))}" if is_group(name) else ""
         indent = " " * (width + 2)
         lines.append(fill(f"  {name:<{width}}{command.help}{inner}", 80, subsequent_indent=indent))
+        if command.title == "questions":
+            lines += (f"{indent}{question}" for question in list_questions())
     example = " ".join(filter(None, ("fcbench", group, "COMMAND")))
     return "\n".join([*lines, "", f"'{example} --help' explains a command.", ""])

@@ -80,6 +80,7 @@ _LISTED_BY = {
     "code": "fcbench codes",
     "entry": "pytest --collect-only -q",
     "official model": "fcbench models --official",
+    "page": "fcbench help",
 }
 """The command that lists all names of a kind, where there may be many."""
 

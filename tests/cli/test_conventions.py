@@ -123,7 +123,7 @@ def test_a_command_shows_examples_that_it_understands_and_a_page(
     assert run(*name.split(), "--help") == 0
     told = capsys.readouterr().out
     assert f"examples:\n  {command.examples[0]}\n" in told
-    assert f"more: docs/{page}.md" in told
+    assert f"more: fcbench help {page}\n" in told
 
 
 @pytest.mark.few(3)

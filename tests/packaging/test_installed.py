@@ -145,6 +145,13 @@ def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
     assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_pages_of_the_docs_are_readable_in_an_empty_folder(base: Environment, tmp_path: Path) -> None:
+    listed = base.run_fcbench(cwd=tmp_path).stdout
+    assert "  repository       How do I put this in a repository that has tests?\n" in listed
+    done = base.run_fcbench("help", "repository", cwd=tmp_path)
+    assert done.stdout.startswith("# How do I put this in a repository that has tests?\n")
+
+
 def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_path: Path) -> None:
     """So what the tests above say, they say of the base alone. Some come with litellm, pip with Python."""
     (tmp_path / "found.py").write_text(

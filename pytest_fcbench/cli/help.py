@@ -1,0 +1,60 @@
+"""``fcbench help``: print a page of the docs, which the wheel brings along."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+
+from pytest_fcbench.cli.output import find_width
+from pytest_fcbench.cli.tree import find_folder
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.present.tables import WIDTH, Table, render_text, wrap_text
+
+_CODE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$|^((?: {4}.*\n?)+)", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^]]*)\]\(([^)#]*)#?([^)]*)\)")
+_LEFT_OUT = "(The site of the docs has a table or a list here, which is made when it is built.)"
+
+
+def run_help(arguments: argparse.Namespace) -> int:
+    pages = {path.stem: path for path in sorted(find_folder("docs").glob("*.md"))}
+    if arguments.page not in pages:
+        raise UsageError(describe_unknown_name("page", arguments.page, pages))
+    text = pages[arguments.page].read_text(encoding="utf-8")
+    print(*render_page(text, min(find_width(), WIDTH)), sep="\n")
+    return 0
+
+
+def render_page(text: str, width: int) -> Iterator[str]:
+    """Write a page in Markdown as lines of a terminal: links as commands, tables in columns."""
+    text, end = re.sub(r"<!--.*?-->\n*", "", text), 0
+    for code in _CODE.finditer(text):
+        yield from _render_prose(text[end : code.start()], width)
+        lines = code[3] or re.sub("^", "    ", code[2].rstrip("\n"), flags=re.MULTILINE)
+        yield from ([_LEFT_OUT] if (code[1] or "").startswith("{") else lines.rstrip().split("\n"))
+        yield ""
+        end = code.end()
+    yield from _render_prose(text[end:], width)
+
+
+def _render_prose(text: str, width: int) -> Iterator[str]:
+    paragraphs = re.split(r"\n\s*\n|\n(?=- )", _LINK.sub(_name_target, text).strip())
+    for paragraph in filter(None, paragraphs):
+        if paragraph.startswith("|"):
+            lines = paragraph.replace("`", "").split("\n")
+            head, _, *rows = (tuple(map(str.strip, re.split(r"(?<!\\)\|", line)[1:-1])) for line in lines)
+            table = Table("", head, tuple(rows), left=frozenset(head), whole=True)
+            for line in render_text(table, width):
+                yield from wrap_text(line, width, "    ")
+        else:
+            yield from wrap_text(paragraph, width, "  " if paragraph.startswith("- ") else "")
+        yield ""
+
+
+def _name_target(link: re.Match[str]) -> str:
+    """Name the target of a link, a page by the command that prints it."""
+    words, target, section = link.groups()
+    page = target.removesuffix(".md")
+    is_page = page != target and "/" not in page
+    name = f"`fcbench help {page}`" if is_page else target or f"'{section}'"
+    return f"{words} ({name})" if words else name
