@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 
+_COMMAND = re.compile(r"fcbench (?:run|blame) ")
+"""The beginning of a command that looks for its project."""
 _SHARD = "--fcbench-shard"
 _ONCE = frozenset(("--lf", "--last-failed", "--fcbench-refresh"))
 """Options that the command for another run of what failed has already, or does not need."""
@@ -222,7 +225,9 @@ class RunReporting:
         trials = self._settings.trials
         for rule in () if self._explain_no_gate() else self._settings.gate:
             if needed := rule.find_needed_trials(trials):
-                text = f"gate rule {rule.text!r} needs {needed} trials of each entry, and the run has {trials}"
+                text = (
+                    f"gate rule {rule.text!r} needs {needed} trials of each entry, and the run has {trials}"
+                )
                 return f"{text}; use --fcbench-trials={needed}"
         return None
 
@@ -448,10 +453,12 @@ class RunReporting:
         lines = run_end.write_tables(
             self._session.facts,
             self._session.evidence,
+            self._outcomes,
             width=self._width,
             most=self._settings.failures,
             annotate=self._settings.annotate,
             explain=self._explain,
+            is_full=self._config.option.verbose > 0,
         )
         self._write_lines(terminalreporter, lines)
 
@@ -504,6 +511,8 @@ class RunReporting:
             # A part of the entries says nothing about a rank.
             rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
             rerun=self._spell_rerun(),
+            blame=self._spell_blame(),
+            is_full=self._config.option.verbose > 0,
         )
         self._write_lines(terminalreporter, lines)
 
@@ -518,14 +527,21 @@ class RunReporting:
         words = map(str, self._config.invocation_params.args)
         return shlex.join(["pytest", "--lf", *(word for word in words if word not in _ONCE)])
 
+    def _spell_blame(self) -> str:
+        """Spell the command that says who lost the points; nothing where only a model can have."""
+        if self._settings.blame or self._benchmark.context.model.immediate:
+            return ""
+        address = self._config.option.fcbench_api_base
+        return shlex.join(["fcbench", "blame", "--limit=6", *([f"--api-base={address}"] if address else [])])
+
     def _write_lines(self, terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
         here, project = self._config.invocation_params.dir.resolve(), self._settings.project.resolve()
         # Commands look for their project from the working folder upwards, where this run may have none.
         outside = not here.is_relative_to(project)
         way = f"cd {shlex.quote(os.path.relpath(project, here))} && " if outside else ""
         for line in lines:
-            text = line.text.replace("fcbench run ", f"{way}fcbench run ")
-            terminalreporter.write_line(text, red=line.wrong, green=line.good)
+            text = _COMMAND.sub(lambda command: f"{way}{command[0]}", line.text)
+            terminalreporter.write_line(text, red=line.wrong, green=line.good, bold=line.strong)
 
     @property
     def _explain(self) -> Explain | None:

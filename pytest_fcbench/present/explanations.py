@@ -29,6 +29,8 @@ class OutputLine(NamedTuple):
     """True where it shows what is wrong, which a terminal may colour."""
     good: bool = False
     """True where it says that all is well."""
+    strong: bool = False
+    """True where it is a heading, or says the result."""
 
 
 def render_explanation(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 from pytest_fcbench.domain.tables import read_table
+from pytest_fcbench.domain.verdict import Failed, Profile, Verdicts
+from pytest_fcbench.scorecard.record import Record
 
 
 class FailureCode(NamedTuple):
@@ -23,12 +25,18 @@ class _CodeTable:
 
     shared_advice: Mapping[str, str]
     groups: Mapping[str, Mapping[str, FailureCode]]
+    causes: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def _read_code_table() -> _CodeTable:
+    return read_table(_CodeTable, __file__, "failure_codes.toml")
 
 
 @cache
 def read_failure_code_groups() -> Mapping[str, Mapping[str, FailureCode]]:
     """Return every code that a verdict of this package can have, by the heading of its group."""
-    table = read_table(_CodeTable, __file__, "failure_codes.toml")
+    table = _read_code_table()
     return {
         heading: {
             code: FailureCode(meaning, table.shared_advice.get(advice, advice))
@@ -52,3 +60,39 @@ _OTHER = FailureCode(
 def find_failure_code(code: str) -> FailureCode:
     """Return the meaning of a code; verdicts of other packages may have codes of their own."""
     return read_failure_codes().get(code, _OTHER)
+
+
+@cache
+def _read_causes() -> Mapping[str, str]:
+    """Return the cause of each code that has one."""
+    return {code: cause for cause, codes in _read_code_table().causes.items() for code in codes}
+
+
+def name_cause(verdicts: Verdicts, profile: Profile) -> str:
+    """Name in a few words why an entry failed, as finely as its verdicts tell."""
+    verdict, corrected = verdicts.select_profile(profile), verdicts.corrected
+    assert isinstance(verdict, Failed)
+    # The official code does not tell words from a call that cannot be read.
+    if verdict.code.endswith("decoder_failed") and isinstance(corrected, Failed):
+        verdict = corrected
+    match verdict.details:
+        case {"found": Sized() as found, "expected": Sized() as expected} if "wrong_count" in verdict.code:
+            if len(found) > len(expected):
+                return "more calls came than expected"
+            return "one call came of several" if len(found) == 1 else "some calls came of several"
+    return _read_causes().get(verdict.code) or find_failure_code(verdict.code).meaning.rstrip(".")
+
+
+def group_by_cause(records: Iterable[Record], profile: Profile) -> Mapping[str, Sequence[Record]]:
+    """Group the failed entries by their cause, the most frequent first.
+
+    In a group, the first entries are of different categories, because they teach more than neighbours.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if isinstance(record.verdict(profile), Failed):
+            groups.setdefault(name_cause(record.verdicts, profile), []).append(record)
+    for group in groups.values():
+        firsts = {record.category: record for record in reversed(group)}
+        group.sort(key=lambda record: record is not firsts[record.category])
+    return dict(sorted(groups.items(), key=lambda pair: -len(pair[1])))

@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
-from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.present import run_verdict, score_tables, terminal
 from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.comparison_tables import tabulate_flips
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.failure_codes import group_by_cause
 from pytest_fcbench.present.tables import (
     Table,
     escape_paragraph,
@@ -37,14 +37,21 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 def write_tables(
     facts: RunFacts,
     evidence: Evidence,
+    outcomes: Sequence[RuleOutcome],
     *,
     width: int,
     most: int,
     annotate: bool,
     explain: Explain | None = None,
+    is_full: bool = False,
 ) -> Iterator[OutputLine]:
-    """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
-    lines = terminal.write_summary(facts, evidence, width=width, most=most, explain=explain)
+    """Write the result, tables and at most ``most`` failures.
+
+    ``annotate`` keeps GitHub from obeying what is quoted.
+    """
+    lines = terminal.write_summary(
+        facts, evidence, outcomes, width=width, most=most, explain=explain, is_full=is_full
+    )
     yield from silence_commands(lines) if annotate else lines
 
 
@@ -58,28 +65,29 @@ def write_end(
     explain: Explain | None = None,
     rivals: Sequence[Scorecard] = (),
     rerun: str = "",
+    blame: str = "",
+    is_full: bool = False,
 ) -> Iterator[OutputLine]:
-    """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
+    """Write what a reader must not miss, the result last; ``annotate`` adds GitHub's annotations.
 
-    ``rivals`` are the runs among which this one is ranked; ``rerun`` is the command that runs the failed
-    entries again.
+    ``rivals`` are the runs among which this one is ranked; ``rerun`` and ``blame`` are the commands that run
+    the failed entries again and say who lost them.
     """
     lines: list[OutputLine] = []
     if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
+        if not is_full:
+            lines += terminal.name_details(facts, evidence, width)
         lines += run_verdict.write_remarks(facts, evidence, width)
-        lines += write_ranking(facts, evidence, rivals, width)
+        lines += write_ranking(facts, evidence, rivals, width, is_full=is_full)
         if explain:
-            lines += [
-                OutputLine(""),
-                *run_verdict.write_next_commands(facts, evidence.records, width, rerun),
-                OutputLine(""),
-            ]
-        lines += run_verdict.write_headline(facts, evidence, width)
+            lines.append(OutputLine(""))
+            lines += run_verdict.write_next_commands(facts, evidence, width, rerun=rerun, blame=blame)
+        lines.append(OutputLine(""))
+        lines += run_verdict.write_verdict(facts, evidence, outcomes, width)
     else:
         lines += run_verdict.write_counts(facts, evidence, width)
         lines += run_verdict.write_comparison(facts, width)
-    lines += run_verdict.write_gate(outcomes, width)
-    lines += map(OutputLine, wrap_text(facts.ungated or "", width, "  "))
+        lines += run_verdict.write_gate(facts, outcomes, width)
     yield from silence_commands(lines) if annotate and lines else lines
     if annotate:
         yield from map(OutputLine, write_annotations(outcomes))
@@ -120,9 +128,12 @@ def append_summary(
 
 
 def write_ranking(
-    facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int
+    facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int, *, is_full: bool = False
 ) -> Iterator[OutputLine]:
-    """Write the rank of a run among those that have entries of the same categories of the same suites."""
+    """Write the rank of a run among those that have entries of the same categories of the same suites.
+
+    All of them stand in a table where ``is_full``, else the first in a line.
+    """
     if not rivals:
         return
     categories = {record.category for record in evidence.records}
@@ -130,21 +141,24 @@ def write_ranking(
     this = Scorecard(rivals[0].path.with_name("this run"), facts, tuple(evidence.records), sizes)
     boards = rank_boards([this, *rivals], facts.profile)
     board = next(board for board in boards if any(row.card is this for row in board.rows))
-    yield OutputLine("")
     if len(board.rows) == 1:
         yield OutputLine(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
+        return
+    ranks = [*zip(board.rows, describe_ranks(board), strict=True)]
+    if not is_full:
+        rank = next(cells[0] for row, cells in ranks if row.card is this)
+        _, (_, model, _, score, *_) = ranks[0]
+        line = f"rank {rank} of {len(ranks)} by {board.metric}; first: {model} with {score}"
+        yield from map(OutputLine, wrap_text(make_printable(line), width, "  "))
         return
     table = Table(
         f"ranking by {board.metric}",
         ("rank", "model", "mode", board.metric, "95% interval", ""),
-        tuple(
-            (*ranks, "this run" if row.card is this else "")
-            for row, ranks in zip(board.rows, describe_ranks(board), strict=True)
-        ),
+        tuple((*cells, "this run" if row.card is this else "") for row, cells in ranks),
         ("models share a rank unless the difference on the same entries is significant",),
         left=frozenset(("rank", "model", "mode", "")),
     )
-    yield from map(OutputLine, render_text(table, width))
+    yield from map(OutputLine, ("", *render_text(table, width)))
 
 
 _ONE_LINE = 100_000
@@ -193,19 +207,16 @@ def write_step_summary(
     """
     signs = {(True, False): "❌ ", (False, True): "✅ "}
     for line in chain(
-        run_verdict.write_headline(facts, evidence, _ONE_LINE),
-        run_verdict.write_gate(outcomes, _ONE_LINE),
+        run_verdict.write_verdict(facts, evidence, outcomes, _ONE_LINE),
         run_verdict.write_remarks(facts, evidence, _ONE_LINE),
     ):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
-    if facts.ungated:
-        yield from (escape_paragraph(facts.ungated), "")
     table = score_tables.tabulate_scores(facts, evidence.scores, _find_changes(facts, evidence))
-    missing = filter(None, (describe_missing_parts(evidence.scores[facts.profile]),))
-    yield from render_markdown(replace(table, notes=(*table.notes, *missing)))
-    calls = score_tables.tabulate_calls(evidence.records, evidence.profile)
+    scores = evidence.scores[facts.profile]
+    notes = filter(None, (run_verdict.describe_weakest(scores), describe_missing_parts(scores)))
+    yield from render_markdown(replace(table, notes=(*table.notes, *notes)))
     for table in (
-        *([calls] if calls else []),
+        *filter(None, [score_tables.tabulate_calls(evidence.records, evidence.profile)]),
         *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
         *score_tables.tabulate_formats(evidence.records, evidence.profile),
         *tabulate_two_models(facts, evidence.records),
@@ -218,16 +229,19 @@ def write_step_summary(
         columns = ("rule", "outcome", "found")
         yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
     yield from _tabulate_flips(evidence)
-    failures = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
-    if explain and failures:
-        yield from ("", f"### Failed ({len(failures):,})")
-        for record in failures[:_EXPLAINED]:
+    causes = group_by_cause(evidence.records, evidence.profile)
+    count = sum(map(len, causes.values()))
+    if causes:
+        yield ""
+        yield from render_markdown(score_tables.tabulate_causes(causes))
+    if explain:
+        for record in terminal.pick_examples(causes, _EXPLAINED):
             # A blank line would end the element.
             title, *rest = (escape(put_on_one_line(line.text)) for line in explain(record))
             yield from ("", "<details>", f"<summary>{unlink(title)}</summary>", "")
             yield from ("<pre>", *rest, "</pre>", "</details>")
-        if len(failures) > _EXPLAINED:
-            yield from ("", f"and {len(failures) - _EXPLAINED:,} more in the report")
+        if count > _EXPLAINED:
+            yield from ("", f"and {count - _EXPLAINED:,} more in the report")
 
 
 def _tabulate_flips(evidence: Evidence) -> Iterator[str]:

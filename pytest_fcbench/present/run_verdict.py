@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.failure_codes import group_by_cause
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
@@ -28,12 +29,28 @@ from pytest_fcbench.scorecard.two_models import LookDecision
 
 _WORST = 3
 """The most categories that are named as the weakest."""
+_FEW_RULES = 2
+"""The most rules that held of which each has a line."""
+_LOST = 5
+"""Failures of a category in which nothing passed, from which on it is lost as a whole."""
 
 
-def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
-    """Write the share of the entries that passed."""
-    scores = evidence.scores[facts.profile]
-    yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
+def write_verdict(
+    facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOutcome], width: int
+) -> Iterator[OutputLine]:
+    """Write the result of a run, with which its summary begins and its output ends.
+
+    It is the share of the entries that passed, the change since the baseline, which of two models is better,
+    and each rule of the gate, for which a CI job can look in the first line of each.
+    """
+    share = describe_share(evidence.records, facts.profile, evidence.scores[facts.profile], is_short=True)
+    yield from _wrap_line(share, width, strong=True)
+    if evidence.baseline and not evidence.not_comparable and not facts.against:
+        pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
+        change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
+        yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
+    yield from write_comparison(facts, width)
+    yield from write_gate(facts, outcomes, width)
 
 
 def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
@@ -45,11 +62,19 @@ def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Ou
     yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
 
 
-def write_gate(outcomes: Iterable[RuleOutcome], width: int) -> Iterator[OutputLine]:
-    """Write each rule of a gate with its outcome, for which a CI job can look in the first line of each."""
+def write_gate(facts: RunFacts, outcomes: Sequence[RuleOutcome], width: int) -> Iterator[OutputLine]:
+    """Write the rules of a gate with their outcomes, and why the rules of the project were not applied.
+
+    Each has a line, but many that held share one.
+    """
+    held = [outcome.rule for outcome in outcomes if outcome.code == HELD]
+    if len(held) > _FEW_RULES:
+        outcomes = [outcome for outcome in outcomes if outcome.code != HELD]
+        yield from _wrap_line(f"gate held: {', '.join(held)}", width, good=True)
     for outcome in outcomes:
         is_held = outcome.code == HELD
         yield from _wrap_line(f"gate {describe_outcome(outcome)}", width, wrong=not is_held, good=is_held)
+    yield from _wrap_line(facts.ungated or "", width)
 
 
 def describe_outcome(outcome: RuleOutcome) -> str:
@@ -57,14 +82,8 @@ def describe_outcome(outcome: RuleOutcome) -> str:
     return put_on_one_line(f"{outcome.rule}: {outcome.outcome}: {outcome.sentence}")
 
 
-def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
-    """Write what changed, what was weak and how much was not scored, each in a line of its own."""
-    yield from write_comparison(facts, width)
-    if evidence.baseline and not evidence.not_comparable and not facts.against:
-        pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
-        change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
-        yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
-    scores = evidence.scores[facts.profile]
+def describe_weakest(scores: ProfileScores) -> str | None:
+    """Describe the categories with the lowest scores; None where few were run, or all passed."""
     accuracies = {
         name: score.accuracy for name, score in scores.categories.items() if name not in SERVER_CHECKS
     }
@@ -72,8 +91,13 @@ def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[O
     weakest = sorted(shares, key=lambda name: shares[name])[:_WORST]
     worst = [f"{name} {shares[name]:.1%}" for name in weakest if shares[name] < 1]
     # Of a few categories each would be among the weakest.
-    if worst and len(shares) > _WORST:
-        yield from _wrap_line(f"weakest: {', '.join(worst)}", width)
+    return (
+        f"weakest of {len(shares)} categories: {', '.join(worst)}" if worst and len(shares) > _WORST else None
+    )
+
+
+def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
+    """Write at which pressure the scores break and how much was not scored, each in a line of its own."""
     for kind, curve in measure_pressure(evidence.records, facts.profile).items():
         yield from _wrap_line(f"pressure, {kind}: {curve.breaking_point}", width)
     verdicts = (record.verdict(facts.profile) for record in evidence.records)
@@ -105,53 +129,67 @@ def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int
     return passes, n, find_share_interval(passes, n) if alone else find_cluster_interval(list(units.values()))
 
 
-def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileScores) -> str:
+def describe_share(
+    records: Sequence[Record], profile: Profile, scores: ProfileScores, *, is_short: bool = False
+) -> str:
     """Describe the share of all entries that passed, of which categories they are, and BFCL's formula.
 
-    The formula is left out where a part of it was not run. Checks of the server are counted apart.
+    The formula is left out where a part of it was not run. Checks of the server are counted apart. In short
+    the weight of what was run is left out, and the official profile is not named.
     """
     checks = "; ".join(f"{name}: {counts}" for name, counts in count_checks(records).items())
     if checks:
         checks += f" ({ways})" if (ways := describe_ways(records)) else ""
         scored = [record for record in records if not is_check(record)]
         checks = f"checks of the server: {checks}"
-        return f"{describe_share(scored, profile, scores)}; {checks}" if scored else checks
+        share = describe_share(scored, profile, scores, is_short=is_short)
+        return f"{share}; {checks}" if scored else checks
     passes, n, interval = measure_share(records, profile)
     if not n:
         return f"no entry was scored in the {profile} profile"
     of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
-    limits = f"(95% CI {format_limits(interval)}), {profile} profile"
-    share = f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} {limits}"
+    rules = "" if is_short and profile is Profile.OFFICIAL else f", {profile} profile"
+    share = f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} (95% CI {format_limits(interval)}){rules}"
     if scores.alike:
         return share
     if scores.overall.accuracy is not None:
         sample = f" on a sample, {describe_sample(scores)}" if scores.sample else ""
         return f"{share}; BFCL's overall{sample}: {scores.overall.accuracy:.2%}"
-    return f"{share}; {describe_weight(scores)}" if scores.weight else share
+    return f"{share}; {describe_weight(scores)}" if scores.weight and not is_short else share
 
 
-def _wrap_line(text: str, width: int, *, wrong: bool = False, good: bool = False) -> Iterator[OutputLine]:
+def _wrap_line(
+    text: str, width: int, *, wrong: bool = False, good: bool = False, strong: bool = False
+) -> Iterator[OutputLine]:
     for line in wrap_text(make_printable(text), width, "  "):
-        yield OutputLine(line, wrong, good)
+        yield OutputLine(line, wrong, good, strong)
 
 
 def write_next_commands(
-    facts: RunFacts, records: Sequence[Record], width: int, rerun: str
+    facts: RunFacts, evidence: Evidence, width: int, *, rerun: str = "", blame: str = ""
 ) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is.
 
-    ``rerun`` runs the failed entries again; empty where nothing can.
+    The first explains the cause that most entries failed for. ``rerun`` runs the failed entries again, and
+    ``blame`` says whether model or server lost them; each is empty where nothing can.
     """
-    failed_record = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench run report": "a page with every entry"}
-    if failed_record:
-        show = f"fcbench run show {make_printable(failed_record.item_id)}"
-        purpose = "the failed entries again; stored answers are reused"
+    if causes := group_by_cause(evidence.records, facts.profile):
+        first = next(iter(causes.values()))[0]
+        scores = evidence.scores[facts.profile]
+        # What a server breaks, it mostly breaks in every entry of some categories.
+        is_lost = any(of.failed >= _LOST and not of.passed for of in scores.categories.values())
+        if blame and is_lost and scores.all.passed:
+            commands = {blame: "whole categories are lost: by model or server?", **commands}
+        else:
+            show = f"fcbench run show {make_printable(first.item_id)}"
+            commands = {show: "why this one failed", **commands}
+        purpose = "the failed entries again"
         # A server that was mended would be judged by what it answered before.
-        if rerun and is_check(failed_record) and "--fcbench-refresh" not in rerun:
+        if rerun and is_check(first) and "--fcbench-refresh" not in rerun:
             rerun, purpose = f"{rerun} --fcbench-refresh", "the broken checks again, with new requests"
-        again = {make_printable(rerun): purpose} if rerun else {}
-        commands = {show: "question, answer and what was expected", **again, **commands}
+        explain, *rest = commands.items()
+        commands = dict([explain, *([(make_printable(rerun), purpose)] if rerun else []), *rest])
     longest = max(map(len, commands))
     # All purposes beside their commands, or all below: a mixture is hard to read.
     is_beside = all(9 + longest + len(purpose) <= width for purpose in commands.values())

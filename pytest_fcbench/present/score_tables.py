@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
 from pytest_fcbench.present.tables import Table
-from pytest_fcbench.present.wording import describe_bill, format_dollars, format_limits, format_number
+from pytest_fcbench.present.wording import (
+    describe_bill,
+    format_dollars,
+    format_limits,
+    format_number,
+    select_outermost,
+)
 from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.call_counts import count_stream_differences, sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
@@ -25,6 +31,8 @@ from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, coun
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 
+_MANY = 12
+"""The most categories of which each has a row where a table is folded."""
 _NAME = 23
 """The width of the column of names in the first tables of a run: that of the longest category."""
 
@@ -33,12 +41,19 @@ def tabulate_scores(
     facts: RunFacts,
     scores: Mapping[Profile, ProfileScores],
     describe_change: Callable[[str], str] | None = None,
+    *,
+    is_folded: bool = False,
 ) -> Table:
-    """Tabulate accuracies of both profiles, with counts and intervals; ``describe_change`` adds a column."""
+    """Tabulate accuracies of both profiles, with counts and intervals; ``describe_change`` adds a column.
+
+    Where ``is_folded`` and there are many categories, those that count in a group are left to it.
+    """
     # Conversations follow one profile's rules; under the other, entries may have no verdict.
     counts, own = facts.driven.profile if facts.driven else facts.profile, scores[facts.profile]
     # Checks of the server have a table of their own.
     names = [name for name in dict.fromkeys((*own.categories, *own.names)) if name not in SERVER_CHECKS]
+    if is_folded and len(own.categories) > _MANY:
+        names = select_outermost(names)
     rows: list[tuple[str, ...]] = []
     breaks = set()
     for name in names:
@@ -120,6 +135,19 @@ def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConve
     return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
 
 
+def describe_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Iterator[str]:
+    """Describe in lines what the calls of a run cost and how long they took; nothing where none is known."""
+    bill = answer_statistics.measure_bill(records, earlier)
+    figures = {
+        "$": bill.usd is not None and format_dollars(bill.usd),
+        "p50 ": bill.latency_p50_s is not None and f"{bill.latency_p50_s:.2f} s",
+        "p95 ": bill.latency_p95_s is not None and f"{bill.latency_p95_s:.2f} s",
+    }
+    if known := [f"{name}{figure}" for name, figure in figures.items() if figure]:
+        yield f"calls of the model: {bill.steps:,}, {', '.join(known)}"
+        yield from describe_bill(bill, answer_statistics.measure_beside_records(records, earlier))
+
+
 _FEW = 10
 """The most entries that a note names."""
 
@@ -162,19 +190,48 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
 def tabulate_beside_scores(
     facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> Iterator[Table]:
-    """Tabulate what stands beside the scores: checks of the server, strata, turns, ratings and others."""
+    """Tabulate what stands beside the scores: first what options asked for, then what one looks up."""
+    yield from tabulate_chosen(facts, records, profile, size_of)
+    yield from tabulate_details(records, profile)
+
+
+def tabulate_chosen(
+    facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
+) -> Iterator[Table]:
+    """Tabulate what the options of a run asked for: checks of the server, pressure, ratings and others."""
     tables = (
         tabulate_checks(records),
         tabulate_stream_differences(records),
-        tabulate_call_schemas(records),
-        tabulate_strata(records, profile),
         tabulate_pressure(records, profile),
         tabulate_untrained(records, profile, size_of),
-        tabulate_right_turns(records, profile),
-        tabulate_sides(records, profile),
         tabulate_ratings(records, facts.rated_by),
     )
     yield from filter(None, tables)
+
+
+def tabulate_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
+    """Tabulate what one looks up: kept schemas, strata, turns, calls as written and as carried out."""
+    tables = (
+        tabulate_call_schemas(records),
+        tabulate_strata(records, profile),
+        tabulate_right_turns(records, profile),
+        tabulate_sides(records, profile),
+    )
+    yield from filter(None, tables)
+
+
+def tabulate_causes(causes: Mapping[str, Sequence[Record]]) -> Table:
+    """Tabulate the failed entries by cause, with an example of each."""
+    count = sum(map(len, causes.values()))
+    return Table(
+        f"What failed ({count:,}), by cause",
+        ("cause", "entries", "share", "for example"),
+        tuple(
+            (cause, f"{len(group):,}", f"{len(group) / count:.0%}", group[0].item_id)
+            for cause, group in causes.items()
+        ),
+        left=frozenset(("for example",)),
+    )
 
 
 def tabulate_checks(records: Sequence[Record]) -> Table | None:
@@ -200,7 +257,7 @@ def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
     if not counts or counts["all"].valid == counts["all"].calls:
         return None
     return Table(
-        "calls that keep the schemas that were shown, right or not",
+        "calls that keep their schemas (right or not)",
         ("", "calls", "valid JSON", "known function", "required given", "schema valid"),
         tuple(
             (

@@ -73,7 +73,7 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     follow below, again behind the names of the rows. A last line says what was left out.
     """
     all_columns, all_widths = table.columns, table.measure_columns()
-    table = _leave_out_columns(table, width)
+    table = leave_out_columns(table, width)
     cells = [[put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = table.measure_columns()
@@ -117,7 +117,7 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
         yield from wrap_text(sentence, width)
 
 
-def _leave_out_columns(table: Table, width: int) -> Table:
+def leave_out_columns(table: Table, width: int) -> Table:
     """Leave out optional columns, the first of them first, until the others stand beside each other."""
     for name in table.optional:
         widths = table.measure_columns()

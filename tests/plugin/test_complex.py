@@ -186,7 +186,7 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
             result.stdout.fnmatch_lines(
                 [
                     f"complex conversations: {means}",
-                    "  core:hotels_1  step 1: query has another value; the judge: So it seems.",
+                    "      core:hotels_1  step 1: query has another value; the judge: So it seems.",
                     "  judge: 1",
                     "    core:hotels_2: openai/judge did not judge: after 3 tries the reply is not o*",
                 ]
@@ -356,7 +356,7 @@ PRICED = "prices: {openai/model: {input: 0, output: 0}, openai/judge: {input: 0,
 def test_what_a_judge_cost_stands_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
     project.write("fcbench.yaml", PRICED)
     with serve_parties() as asked:
-        result = project.run(*asked.list_options(*workers))
+        result = project.run(*asked.list_options(*workers), "-v")
         # One of its requests was refused with 429.
         answered = len(asked.judge.requests) - 1
     section = project.scorecard()["fcbench"]

@@ -150,8 +150,8 @@ def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
             "model scripted:script.yaml (prompt, dotted names), profile official",
             "*entries*not scored*official*corrected*95% interval",
             f"irrelevance *{IRRELEVANCE}*{unscored}*66.67%*66.67%*20.8-93.9%",
-            "failed (1, official profile)",
-            "  core:irrelevance_1  some_function was called, though no function fits",
+            "what failed: 1 of 3, by cause",
+            "      core:irrelevance_1  some_function was called, though no function fits",
             f"not scored ({unscored} of {IRRELEVANCE}, {unscored / IRRELEVANCE:.1%})",
             f"  no_result: {unscored}",
         ]

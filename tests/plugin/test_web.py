@@ -17,7 +17,7 @@ ASKED = ("--fcbench-category=web_search", "--fcbench-model=oracle")
 @pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_the_oracle_searches_reads_and_answers(project: Project, workers: tuple[str, ...]) -> None:
-    result = project.run(*ASKED, "--fcbench-profile=corrected", *workers)
+    result = project.run(*ASKED, "--fcbench-profile=corrected", "-v", *workers)
     assert result.parseoutcomes() == {"passed": size(*WEB)}
     result.stdout.fnmatch_lines(["web: core", "web_search *100.00%*100.00%*"])
     record = project.records()["core:web_search_base_0"]

@@ -255,7 +255,7 @@ def test_the_terminal_gets_no_control_character_and_github_no_command(text: str)
     card = make_card(text)
     evidence = Evidence(card.records, Profile.OFFICIAL, lambda _: 0, card.facts.suites)
     told = (
-        *write_tables(card.facts, evidence, width=80, most=10, annotate=True),
+        *write_tables(card.facts, evidence, card.gate, width=80, most=10, annotate=True),
         *write_end(card.facts, evidence, card.gate, width=80, annotate=True),
     )
     lines = [part for line in told for part in line.text.split("\n")]

@@ -12,10 +12,11 @@ from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_verdict import (
     describe_share,
+    describe_weakest,
     write_gate,
-    write_headline,
     write_next_commands,
     write_remarks,
+    write_verdict,
 )
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -39,21 +40,18 @@ def write(
 
 
 def write_parts(evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> list[OutputLine]:
-    return [
-        *write_headline(FACTS, evidence, 100),
-        *write_gate(outcomes, 80),
-        *write_remarks(FACTS, evidence, 100),
-    ]
+    return [*write_verdict(FACTS, evidence, outcomes, 100), *write_remarks(FACTS, evidence, 100)]
 
 
 def test_the_share_of_what_was_scored_comes_first() -> None:
     late = make_record(NotScored("timeout", "late"), number=2)
     lines = write([*HALF, late])
-    assert " ".join(map(str.strip, lines[:2])) == (
-        "50.0% of simple_python passed: 1 of 2 (95% CI 9.5-90.5%), official profile; "
-        "categories with 0.833% of the weight of BFCL's overall score were run"
-    )
+    assert lines[0] == "50.0% of simple_python passed: 1 of 2 (95% CI 9.5-90.5%)"
     assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
+    scores = aggregate_scores(HALF, FACTS.profile, lambda name: 0)
+    assert describe_share(HALF, FACTS.profile, scores) == (
+        f"{lines[0]}, official profile; categories with 0.833% of the weight of BFCL's overall score were run"
+    )
     assert write([late])[0] == "no entry was scored in the official profile"
 
 
@@ -96,8 +94,11 @@ def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
     names: list[str], says: str
 ) -> None:
     records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
-    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
-    assert next(line.text for line in write_headline(FACTS, evidence, 1000)) == says
+    scores = aggregate_scores(records, FACTS.profile, lambda name: 0)
+    assert describe_share(records, FACTS.profile, scores) == says
+    is_whole = "BFCL's overall: " in says
+    short = describe_share(records, FACTS.profile, scores, is_short=True)
+    assert short == (says.replace(", official profile", "") if is_whole else says.partition(", official")[0])
 
 
 def test_each_rule_is_one_line_with_its_outcome() -> None:
@@ -105,10 +106,24 @@ def test_each_rule_is_one_line_with_its_outcome() -> None:
         RuleOutcome("live>=0.5", "held", "live is 60%"),
         RuleOutcome("sql>=0.5", "broken", "sql\nis 10%"),
     )
-    assert list(write_gate([held, broken], 80)) == [
+    assert list(write_gate(FACTS, [held, broken], 80)) == [
         OutputLine("gate live>=0.5: held: live is 60%", good=True),
         OutputLine("gate sql>=0.5: broken: sql is 10%", wrong=True),
     ]
+
+
+def test_many_rules_that_held_share_a_line_above_those_that_did_not() -> None:
+    held = [RuleOutcome(f"{name}>=0.5", "held", "why") for name in ("live", "sql", "all")]
+    broken = RuleOutcome("chat>=0.5", "broken", "chat is 10%")
+    assert [line.text for line in write_gate(FACTS, [*held, broken], 80)] == [
+        "gate held: live>=0.5, sql>=0.5, all>=0.5",
+        "gate chat>=0.5: broken: chat is 10%",
+    ]
+
+
+def test_the_reason_why_rules_were_not_applied_stands_in_their_place() -> None:
+    ungated = replace(FACTS, ungated="the gate was not applied")
+    assert [line.text for line in write_gate(ungated, [], 80)] == ["the gate was not applied"]
 
 
 def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
@@ -130,38 +145,53 @@ def test_the_change_to_the_baseline_is_counted() -> None:
 def test_the_weakest_categories_are_named_where_there_are_several() -> None:
     names = ("simple_python", "multiple", "parallel", "live_simple")
     records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
-    assert "weakest: parallel 0.0%" in write(records)
-    assert not any(line.startswith("weakest") for line in write(HALF))
+    scores, few = (aggregate_scores(each, FACTS.profile, lambda name: 0) for each in (records, HALF))
+    assert describe_weakest(scores) == "weakest of 4 categories: parallel 0.0%"
+    assert describe_weakest(few) is None
 
 
-@pytest.mark.parametrize(("width", "lines"), [(100, 3), (80, 6)])
+def write_commands(
+    records: Sequence[Record], width: int = 100, *, rerun: str = LF, blame: str = ""
+) -> list[str]:
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
+    return [line.text for line in write_next_commands(FACTS, evidence, width, rerun=rerun, blame=blame)]
+
+
+@pytest.mark.parametrize(("width", "lines"), [(80, 3), (60, 6)])
 def test_all_purposes_stand_beside_their_commands_or_all_below(width: int, lines: int) -> None:
-    told = [line.text for line in write_next_commands(FACTS, HALF, width, LF)]
-    assert len(told) == lines
-    assert sum(" - " in line for line in told) == (3 if lines == 3 else 0)
+    commands = write_commands(HALF, width)
+    assert len(commands) == lines
+    assert sum(" - " in line for line in commands) == (3 if lines == 3 else 0)
 
 
 def test_the_last_lines_are_commands_that_go_on() -> None:
-    lines = [line.text for line in write_next_commands(FACTS, HALF, 100, LF)]
-    assert lines[0] == "next: fcbench run show core:simple_python_1 - question, answer and what was expected"
-    assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
-        "pytest --lf",
-        "fcbench run report",
-    ]
-    assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100, LF)] == [
-        "next: fcbench run report - a page with every entry"
-    ]
+    lines = write_commands(HALF)
+    assert lines[0] == "next: fcbench run show core:simple_python_1 - why this one failed"
+    assert [line.split(" - ")[0].strip() for line in lines[1:]] == ["pytest --lf", "fcbench run report"]
+    assert write_commands(HALF[:1]) == ["next: fcbench run report - a page with every entry"]
+
+
+def test_the_first_command_explains_the_most_frequent_cause() -> None:
+    silent = [make_record(Failed("no_call", "why"), number=number) for number in (7, 8)]
+    assert "core:simple_python_7" in write_commands([*HALF, *silent])[0]
+
+
+def test_a_model_that_lost_a_whole_category_is_asked_again_through_its_server() -> None:
+    lost = [make_record(WRONG, category="parallel", number=number) for number in range(5)]
+    blame = "fcbench blame --limit=6"
+    asked = [write_commands(each, blame=blame)[0] for each in ([*HALF, *lost], [*HALF, *lost[1:]], lost)]
+    assert [blame in line for line in asked] == [True, False, False]
 
 
 def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
     odd = replace(make_record(WRONG), entry="core:\x1b[2J")
     assert all(line.isprintable() for line in write([odd]))
-    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100, f"{LF} -k \x1b[2J"))
+    assert all(line.isprintable() for line in write_commands([odd], rerun=f"{LF} -k \x1b[2J"))
 
 
 def test_broken_checks_are_run_again_with_new_requests() -> None:
     """A stored reply would hide that the server was mended."""
     broken = make_record(WRONG, category="server_must", suite="wire")
-    lines = [line.text for line in write_next_commands(FACTS, [broken], 120, LF)]
+    lines = write_commands([broken], 120)
     assert f"      {LF} --fcbench-refresh" in lines[1]
     assert "again, with new requests" in lines[1]

@@ -15,6 +15,7 @@ from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.calls import verdict as ast
 from pytest_fcbench.present import terminal
 from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.failure_codes import read_failure_codes
 from pytest_fcbench.scorecard.aggregate.scores import weigh_categories
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -47,15 +48,21 @@ FACTS = RunFacts(
     price=None,
     concurrency=None,
 )
+WRONG_TEXT = Failed("value_error:string", "city is 'Oslo'")
 ASIDE = NotScored(SET_ASIDE, "the expected call has no city")
 SIZES = {"live_simple": 2, "live_multiple": 3}
 
 
 def _render_lines(
-    records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 100, most: int = 60
+    records: Sequence[Record],
+    *,
+    facts: RunFacts = FACTS,
+    width: int = 100,
+    most: int = 60,
+    is_full: bool = False,
 ) -> list[str]:
     evidence = Evidence(records, facts.profile, lambda name: SIZES.get(name, 0), facts.suites)
-    summary = terminal.write_summary(facts, evidence, width=width, most=most)
+    summary = terminal.write_summary(facts, evidence, width=width, most=most, is_full=is_full)
     return [line.text for line in summary]
 
 
@@ -87,6 +94,8 @@ def test_a_small_run_is_summed_up() -> None:
     assert (
         text
         == """\
+60.0% passed: 3 of 5 (95% CI 23.1-88.2%)
+
 model gpt-4o (fc, underscored names), profile official (the default beside core)
 suite core version 1 (sha256 0123456789ab)
 suite mine version 2
@@ -99,15 +108,13 @@ live_relevance                 1       1       0           0   100.00%    100.00
 -----------------------------------------------------------------------------------------------
 all                            6       3       2           1    60.00%    100.00%    23.1-88.2%
 counts and intervals are of the official profile
-no overall score without these parts: irrelevance_all, multi_turn, agentic, multiple, parallel,
-  parallel_multiple, simple_java, simple_javascript, live_multiple, live_parallel,
-  live_parallel_multiple
 
-failed (2, official profile)
-  wrong_count 1, value_error:string 1
-  core:simple_python_1  2 calls, 1 expected
-  core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted for
-                        this entry
+what failed: 2 of 5, by cause
+    1  50%  another number of calls came than expected
+      core:simple_python_1  2 calls, 1 expected
+    1  50%  a value differs: a text
+      core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted
+                            for this entry
 
 not scored (1 of 6, 16.7%)
   timeout: 1
@@ -122,14 +129,14 @@ def test_few_entries_are_explained_and_have_no_table() -> None:
         make_record(NotScored("timeout", "600 s"), ASIDE, number=2),
     ]
     summary = terminal.write_summary(
-        replace(FACTS, shard="1/2", search="core"),
+        replace(FACTS, shard="1/2", search="recorded:web.jsonl"),
         make_evidence(records),
         width=100,
         most=60,
         explain=lambda record: [OutputLine(f"why {record.entry} failed")],
     )
     lines = [line.text for line in summary]
-    assert lines[3:5] == ["shard 1/2: only a part of the entries", "web: core"]
+    assert lines[3:5] == ["shard 1/2: only a part of the entries", "web: recorded:web.jsonl"]
     assert lines[5:] == [
         "",
         "core:simple_python_0 (simple_python): passed",
@@ -141,22 +148,37 @@ def test_few_entries_are_explained_and_have_no_table() -> None:
     ]
 
 
-def test_what_did_not_pass_is_listed_without_a_table() -> None:
-    lines = list(terminal.write_unpassed_entries(RUN, Profile.OFFICIAL, 100))
-    assert lines[0] == "failed (2, official profile)"
-    assert "  core:simple_python_1  2 calls, 1 expected" in lines
-    assert lines[-3:] == [
-        "not scored (1 of 6, 16.7%)",
-        "  timeout: 1",
-        "    core:live_simple_1: no answer in 600 s",
+def test_a_full_summary_names_codes_and_the_parts_that_were_not_run() -> None:
+    records = [*RUN, make_record(WRONG_TEXT, number=9)]
+    short, full = (_render_lines(records, is_full=is_full) for is_full in (False, True))
+    assert "    2  67%  a value differs: a text [value_error:string]" in full
+    assert "    2  67%  a value differs: a text" in short
+    parts = "no overall score without these parts: "
+    assert [any(line.startswith(parts) for line in lines) for lines in (full, short)] == [True, False]
+
+
+def test_many_categories_are_folded_into_their_groups_and_the_rest_is_named() -> None:
+    names = weigh_categories("overall", lambda name: 1.0)
+    records = [make_record(WRONG_TEXT if name == "parallel" else None, category=name) for name in names]
+
+    def name_rows(*, is_full: bool) -> set[str]:
+        return {line.split()[0] for line in _render_lines(records, is_full=is_full) if "%  " in line}
+
+    assert name_rows(is_full=False) >= {"non_live", "overall"}
+    assert {"parallel", "simple"} & name_rows(is_full=False) == set()
+    assert name_rows(is_full=True) >= {"non_live", "overall", "parallel", "simple"}
+    assert "weakest of 21 categories: parallel 0.0%" in "\n".join(_render_lines(records))
+    named = terminal.name_details(FACTS, make_evidence([make_record(steps=[Usage(1.0)])]), 200)
+    assert [line.text for line in named] == [
+        "more: every failure and category, cost and latency of calls: fcbench run show, or pytest -v"
     ]
-    assert not any("simple_python_0" in line for line in lines)
 
 
 def test_the_profile_of_the_run_says_what_failed() -> None:
     lines = _render_lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
-    assert lines[0] == "model gpt-4o (fc, underscored names), profile corrected"
-    assert not [line for line in lines if line.startswith("failed")]
+    assert lines[0] == "100.0% passed: 4 of 4 (95% CI 51.0-100.0%), corrected profile"
+    assert lines[2] == "model gpt-4o (fc, underscored names), profile corrected"
+    assert not [line for line in lines if line.startswith("what failed")]
     assert _select_from(lines, "not scored") == [
         "not scored (2 of 6, 33.3%)",
         "  set_aside: 1",
@@ -200,43 +222,66 @@ def _make_failures(count: int, reason: str = "2 calls") -> list[Record]:
     return [make_record(Failed("wrong_count", reason), number=number) for number in range(count)]
 
 
-def test_only_so_many_failures_are_listed() -> None:
-    assert _select_from(_render_lines(_make_failures(5), most=2), "failed") == [
-        "failed (5, official profile)",
-        "  wrong_count 5",
-        "  core:simple_python_0  2 calls",
-        "  core:simple_python_1  2 calls",
-        "  and 3 more; fcbench run show lists all, --fcbench-failures=N shows N here",
+def test_only_so_many_failures_are_listed_by_turns_from_all_causes() -> None:
+    one = make_record(Failed("no_call", "none"), number=9)
+    assert _select_from(_render_lines([*_make_failures(5), one], most=3), "what failed") == [
+        "what failed: 6 of 6, by cause",
+        "    5  83%  another number of calls came than expected",
+        "      core:simple_python_0  2 calls",
+        "      core:simple_python_1  2 calls",
+        "    1  17%  no call came, although one was expected",
+        "      core:simple_python_9  none",
     ]
+
+
+def test_many_failures_have_two_examples_of_each_cause_of_different_categories() -> None:
+    records = [*_make_failures(12), make_record(Failed("wrong_count", "1 call"), category="parallel")]
+    lines = _select_from(_render_lines(records, most=20), "what failed")
+    assert lines[2:] == ["      core:simple_python_0  2 calls", "      core:parallel_0       1 call"]
+    assert len(_select_from(_render_lines(records, most=60), "what failed")) == 2 + 13
+
+
+def test_rare_causes_are_counted_together() -> None:
+    records = [make_record(Failed(f"mine:{n % 9}", "why"), number=n) for n in range(27)]
+    meaning = "A matcher of another package, or of another version, gave this code"
+    assert _select_from(_render_lines(records), "what failed")[1] == f"   27 100%  {meaning}"
+    codes = [each for each in read_failure_codes() if each.startswith("sql:")]
+    records = [make_record(Failed(code, "why"), number=n) for n, code in enumerate([*codes, *codes])]
+    lines = _select_from(_render_lines(records, most=20), "what failed")
+    assert len(codes) == 7
+    assert len(lines) == 1 + 7 * 3
+    lines = _render_lines([*records, make_record(Failed("no_call", "why"), number=99)], most=20)
+    assert lines[-1] == "    3  20%  2 other causes"
 
 
 def test_an_entry_in_a_prompt_format_goes_by_its_number() -> None:
     records = [make_format_record(1, 3, Failed("wrong_count", "2 calls")), make_format_record(1, 4)]
     lines = _render_lines([*records, make_format_record(2, 0, NotScored("timeout", "600 s"))])
-    assert "  core:format_sensitivity_29:…:parallel_1  2 calls" in lines
+    assert "      core:format_sensitivity_29:…:parallel_1  2 calls" in lines
     assert "    core:format_sensitivity_52:…:parallel_2: 600 s" in lines
     assert any(line.startswith("python, XML docs  ") for line in lines)
 
 
-def test_the_list_can_be_switched_off() -> None:
-    assert _select_from(_render_lines(_make_failures(5), most=0), "failed") == [
-        "failed (5, official profile)",
-        "  wrong_count 5",
+def test_the_examples_can_be_switched_off() -> None:
+    assert _select_from(_render_lines(_make_failures(5), most=0), "what failed") == [
+        "what failed: 5 of 5, by cause",
+        "    5 100%  another number of calls came than expected",
     ]
 
 
 def test_few_failures_are_told_in_full_many_in_a_line_each() -> None:
     reason = "word " * 40 + "end"
-    few = _select_from(_render_lines(_make_failures(10, reason)), "failed")
+    few = _select_from(_render_lines(_make_failures(10, reason)), "what failed")
     assert sum(line.endswith("end") for line in few) == 10
-    many = _select_from(_render_lines(_make_failures(11, reason)), "failed")
+    many = _select_from(_render_lines(_make_failures(11, reason)), "what failed")
     assert len(many) == 2 + 11
     assert all(line.endswith("…") and len(line) == 100 for line in many[2:])
 
 
-def test_codes_are_counted_the_most_frequent_first() -> None:
+def test_the_most_frequent_cause_comes_first() -> None:
     records = [*_make_failures(1), *(make_record(Failed("no_call", "none"), number=n) for n in range(1, 4))]
-    assert _select_from(_render_lines(records), "failed")[1] == "  no_call 3, wrong_count 1"
+    lines = _select_from(_render_lines(records), "what failed")
+    assert lines[1] == "    3  75%  no call came, although one was expected"
 
 
 def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
@@ -256,7 +301,7 @@ def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
 
 def test_a_group_that_was_run_whole_has_a_row_and_overall_too() -> None:
     def render_rows(names: Iterable[str]) -> list[str]:
-        lines = _render_lines([make_record(category=name) for name in names])
+        lines = _render_lines([make_record(category=name) for name in names], is_full=True)
         lines = lines[: next(n for n, line in enumerate(lines) if line.startswith("counts and ")) + 2]
         rows = [line for line in lines if line.startswith(("irrelevance_all ", "overall ", "all ", "no "))]
         return [" ".join(row.split()) for row in rows]
@@ -284,7 +329,10 @@ def test_cost_and_latency_have_a_row_for_each_category() -> None:
         make_record(category="live_simple", steps=[Usage(6.0, 200, 30, 2.5)]),
         make_record(NotScored("timeout", "600 s"), category="live_multiple"),
     ]
-    lines = _select_from(_render_lines(records), "cost")
+    lines = _select_from(_render_lines(records, is_full=True), "cost")
+    assert _select_from(_render_lines(records), "calls of")[:1] == [
+        "calls of the model: 3, $2.50, p50 2.00 s, p95 5.60 s"
+    ]
     assert (
         "\n".join(lines[: lines.index("")])
         == """\
@@ -300,7 +348,7 @@ run                          3        600          60    2.50    834.67    3.00 
 
 def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
     assert _render_lines([make_record(steps=[Usage()])]) == _render_lines([make_record()])
-    assert not [line for line in _render_lines(RUN) if line.startswith(("cost", "trials"))]
+    assert not [line for line in _render_lines(RUN) if line.startswith(("cost", "calls of", "trials"))]
 
 
 @pytest.mark.parametrize(
@@ -317,15 +365,14 @@ def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | Non
     [(0.0, "0.0000"), (0.00012, "0.0001"), (0.9, "0.9000"), (1.0, "1.00"), (1234.5, "1,234.50")],
 )
 def test_small_sums_of_dollars_have_four_decimals(usd: float, shown: str) -> None:
-    lines = _select_from(_render_lines([make_record(steps=[Usage(usd=usd)])]), "cost")
+    lines = _render_lines([make_record(steps=[Usage(usd=usd)])], is_full=True)
     assert lines[-2].split()[4] == shown
 
 
 def test_the_table_of_a_long_run_fits_100_columns() -> None:
     step = Usage(999.25, 1_234_567_890, 123_456_789, 98.25)
-    lines = _select_from(
-        _render_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost"
-    )
+    records = [make_record(category="live_parallel_multiple", steps=[step])]
+    lines = _select_from(_render_lines(records, is_full=True), "cost")
     assert max(map(len, lines)) <= 100
     assert [len(line.split()) for line in lines[3:5]] == [9, 9]
 
@@ -358,9 +405,9 @@ pass@3: at least one of 3 trials passes; pass^3: all 3 trials pass; flip: trials
 verdicts
 left out to fit 100 characters: pass@3 95%; COLUMNS=114 shows them
 
-failed (1, official profile)
-  wrong_count 1
-  core:simple_python_1-t2  2 calls
+what failed: 1 of 9, by cause
+    1 100%  another number of calls came than expected
+      core:simple_python_1-t2  2 calls
 
 not scored (3 of 12, 25.0%)
   timeout: 3
@@ -390,8 +437,8 @@ def test_only_so_many_entries_that_are_left_out_are_named() -> None:
 def test_reasons_of_trials_stand_in_a_column() -> None:
     lines = _render_lines(_make_trials(0, *[PASSED] * 8, FAILED, FAILED))
     assert lines[-2:] == [
-        "  core:simple_python_0-t9   2 calls",
-        "  core:simple_python_0-t10  2 calls",
+        "      core:simple_python_0-t9   2 calls",
+        "      core:simple_python_0-t10  2 calls",
     ]
 
 
@@ -421,8 +468,10 @@ def test_complex_calls_alone_have_no_overall() -> None:
     """The profile that drove has the counts, the other one is no alarm."""
     facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
     assert (
-        "\n".join(_render_lines(_make_complex_records(), facts=facts))
+        "\n".join(_render_lines(_make_complex_records(), facts=facts, is_full=True))
         == """\
+33.3% passed: 1 of 3 (95% CI 6.1-79.2%), corrected profile
+
 model gpt-4o (fc, underscored names), profile corrected
 suite core version 1 (sha256 0123456789ab)
 suite mine version 2
@@ -443,15 +492,16 @@ hotels        2   50.00%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.
 cross         1    0.00%       0 of 0          -          -             -            -       -
 all           3   33.33%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
 failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
+no complex score in the official profile: 2 of 4 conversations were continued by the other profile's
+rules; under its own the model would have seen other replies
 completeness, correctness: mean rating from 0 to 2 (number of ratings); beyond: mean number of steps
 more than the golden path has, in successful entries
-no complex score in the official profile: 2 of 4 conversations were continued by the other profile's
-  rules; under its own the model would have seen other replies
 
-failed (2, corrected profile)
-  value_error 1, stop_early 1
-  core:hotels_1  city is 'Bergen', expected 'Oslo'
-  core:cross_0   2 calls were not made
+what failed: 2 of 3, by cause
+    1  50%  a value differs [value_error]
+      core:hotels_1  city is 'Bergen', expected 'Oslo'
+    1  50%  an expected call was not made [stop_early]
+      core:cross_0   2 calls were not made
 
 not scored (1 of 4, 25.0%)
   timeout: 1
@@ -474,7 +524,8 @@ def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> N
 
 def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
     whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
-    lines, without = _render_lines([*_make_complex_records(), *whole]), _render_lines(whole)
+    runs = ([*_make_complex_records(), *whole], whole)
+    lines, without = (_render_lines(records, is_full=True) for records in runs)
     assert {line.split()[5] for line in (*lines, *without) if line.startswith("overall  ")} == {"100.00%"}
     note = "overall follows BFCL's formula, which excludes complex categories"
     assert (note in lines, note in without) == (True, False)
@@ -490,9 +541,8 @@ def test_without_complex_calls_nothing_is_said_of_them() -> None:
 @each_case("width", [40, 60, 88, 200])
 def test_lists_fit_the_width(width: int) -> None:
     records = [*_make_failures(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
-    lines = _select_from(_render_lines(records, width=width), "failed")
-    closing = "  and "
-    assert not [line for line in lines if len(line) > width and not line.startswith(closing)]
+    lines = _select_from(_render_lines(records, width=width), "what failed")
+    assert not [line for line in lines if len(line) > width]
 
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\r\nfake: passed\x00\x9b31m\u202e\u2028\ud800"

@@ -99,7 +99,7 @@ def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
     facts = replace(FACTS, profile=profile)
     told = [
         [
-            *write_tables(facts, evidence, width=100, most=30, annotate=False),
+            *write_tables(facts, evidence, (), width=100, most=30, annotate=False),
             *write_end(facts, evidence, (), width=100, annotate=False),
         ]
         for records in (VARIED, make_outlines(VARIED))

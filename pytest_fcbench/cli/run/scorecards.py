@@ -195,7 +195,9 @@ def run_merge(arguments: argparse.Namespace) -> int:
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=whole_run.unfinished)
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
     lines = chain(
-        run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
+        run_end.write_tables(
+            facts, evidence, outcomes, width=width, most=settings.failures, annotate=annotate
+        ),
         [OutputLine("")],
         run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )

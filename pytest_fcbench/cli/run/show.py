@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.cli.options import (
@@ -36,13 +37,15 @@ from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.models.protocol import describe_request
-from pytest_fcbench.present.terminal import write_unpassed_entries
-from pytest_fcbench.present.two_models import describe_result
+from pytest_fcbench.present.explanations import OutputLine
+from pytest_fcbench.present.run_verdict import write_verdict
+from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.entry_text import render_entry, render_outcome
 from pytest_fcbench.run.explaining import restore_transcript
 from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run_with
 from pytest_fcbench.run.session import Session, list_exchanges
+from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
 from pytest_fcbench.suites.pressure import PressureMaterial, restore_pressure
@@ -64,9 +67,14 @@ def run_show(arguments: argparse.Namespace) -> int:
         path = arguments.scorecard or find_latest_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
-        print_long_lines(filter(None, [describe_result(card.facts)]))
-        lines = list(write_unpassed_entries(card.records, card.facts.profile, find_width()))
-        print_long_lines(lines or ["every entry passed"])
+        facts, width, most = card.facts, find_width(), len(card.records)
+        evidence = Evidence(card.records, facts.profile, card.size_of, facts.suites, earlier=facts.earlier)
+        lines = chain(
+            write_summary(facts, evidence, card.gate, width=width, most=most, is_full=True),
+            [OutputLine("")],
+            write_verdict(facts, evidence, card.gate, width),
+        )
+        print_long_lines(line.text for line in lines)
     for place, name in enumerate(
         name for text in arguments.entries for name in _resolve_name(arguments, text)
     ):

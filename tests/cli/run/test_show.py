@@ -393,13 +393,14 @@ def test_without_an_entry_what_did_not_pass_is_listed(run_show: RunShow, tmp_pat
     assert first.endswith(f"{path.name}: {FACTS.model} ({FACTS.mode}), 18 tests")
     listed = [line.split()[0].rstrip(":") for line in lines if line.strip().startswith("core:")]
     assert listed == [f"core:simple_python_{n}" for n in range(17)]
-    assert "  core:simple_python_11  11 calls came" in lines
+    assert "      core:simple_python_11  11 calls came" in lines
     assert "  timeout: 5" in lines
 
 
 def test_a_run_in_which_every_entry_passed(run_show: RunShow, tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "run.json", [make_record(Passed())])
-    assert run_show("--scorecard", str(path)).splitlines()[1:] == ["every entry passed"]
+    _, headline, *_, last = run_show("--scorecard", str(path)).splitlines()
+    assert headline == last == "100.0% of simple_python passed: 1 of 1 (95% CI 20.7-100.0%)"
 
 
 def test_the_newest_run_is_the_default(
