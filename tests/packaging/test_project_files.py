@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -101,6 +102,18 @@ def test_hooks_before_a_commit_run_what_the_check_runs() -> None:
     (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert [hook["id"] for hook in repository["hooks"]] == ["ruff-format", "ruff-check", "mypy"]
     assert {hook["language"] for hook in repository["hooks"]} == {"system"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("key", "code"), [("query:", 0), ("qeury:", 1)])
+def test_the_hook_for_other_repositories_tells_a_wrong_entry(tmp_path: Path, key: str, code: int) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    entries = (ROOT / PACKAGE / "suites" / "core" / "simple_python.yaml").read_text(encoding="utf-8")
+    (tmp_path / "shop.yaml").write_text(entries.replace("query:", key, 1), encoding="utf-8")
+    command = [*shlex.split(hook["entry"]), "shop.yaml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("Did you mean 'query'?" in done.stdout) == bool(code)
 
 
 @each_case("step", ["check", "fast", "whole", "nightly"])
