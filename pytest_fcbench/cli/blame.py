@@ -17,6 +17,7 @@ from pytest_fcbench.cli.output import find_width, print_json, print_lines
 from pytest_fcbench.cli.sessions import find_suites, load_entries_of
 from pytest_fcbench.codecs.decoders.registry import find_writer
 from pytest_fcbench.config.loading import Settings, add_environment
+from pytest_fcbench.dispatch.answer_store import OldReads
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.models.native_calls import READ_FROM_TEXT
@@ -49,11 +50,13 @@ def run_blame(arguments: argparse.Namespace) -> int:
         lost = f"{card.path}: {card.facts.model} ({card.facts.mode}) lost {len(losses):,} points{drawn}"
         print_lines([lost, *announce_requests(settings, asked)], flush=True)
     entries = find_entries(RunContext(settings), asked)
-    blamed = blame_losses(settings, asked, entries, card.facts.profile, syntax)
+    old_reads = OldReads()
+    blamed = blame_losses(settings, asked, entries, card.facts.profile, syntax, old_reads)
     if arguments.json:
         print_json(build_document(card.facts.model, card.facts.profile, len(losses), blamed))
     else:
         print_lines(render_losses(blamed, len(losses), settings.failures, find_width()))
+        print_lines(old_reads.describe("--refresh"))
     return 0
 
 

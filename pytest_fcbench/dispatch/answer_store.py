@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import sys
@@ -23,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -88,6 +90,26 @@ _Outcome: TypeAlias = tuple["asyncio.Future[None]", sqlite3.Error | None]
 """The future of whoever waits for a row, and the error of writing it."""
 
 
+@dataclass
+class OldReads:
+    """Answers that were read and are older than the run; a server that was mended since answers otherwise."""
+
+    count: int = 0
+    oldest_s: float = math.inf
+    """When the oldest of them was written, in seconds since 1970."""
+
+    def add(self, others: OldReads) -> None:
+        """Add those of another store, or of another part of the run."""
+        self.count += others.count
+        self.oldest_s = min(self.oldest_s, others.oldest_s)
+
+    def describe(self, way_out: str) -> list[str]:
+        """Say how many there are and from when, as a line; nothing where there are none."""
+        answers = "1 stored answer was" if self.count == 1 else f"{self.count:,} stored answers were"
+        when = f"{datetime.fromtimestamp(self.oldest_s):%Y-%m-%d %H:%M}" if self.count else ""
+        return [f"{answers} compared, the oldest of {when}; {way_out} asks again"] if self.count else []
+
+
 class AnswerStore:
     """A file of completions by key; a missing one is created unless ``new`` is False.
 
@@ -96,6 +118,8 @@ class AnswerStore:
 
     def __init__(self, path: Path, *, new: bool = True) -> None:
         self.path = path
+        self.old_reads = OldReads()
+        self._opened_s = time.time()
         if not new and not path.is_file():
             raise UsageError(f"{path}: no such file; name the file that stores answers with --fcbench-store")
         self.is_restored = False
@@ -176,12 +200,16 @@ class AnswerStore:
     def get(self, key: str) -> Completion | None:
         """Return the stored completion, or None. Raises ``NotScoredError`` for one that cannot be read."""
         try:
-            row = self._reads.execute("SELECT entry, answer FROM answers WHERE key = ?", (key,)).fetchone()
+            row = self._reads.execute(
+                "SELECT entry, answer, written FROM answers WHERE key = ?", (key,)
+            ).fetchone()
         except sqlite3.Error as error:
             raise NotScoredError("store", self.describe_error(error)) from None
         if row is None:
             return None
-        entry, answer = row
+        entry, answer, write_time = row
+        if write_time < self._opened_s:
+            self.old_reads.add(OldReads(1, write_time))
         try:
             return read_completion(read_json_text(answer))
         except _UNREADABLE as error:

@@ -11,6 +11,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
 from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.answer_store import OldReads
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -50,8 +51,10 @@ class KeptTruth:
     """True where it is the first one that the server's parser reads."""
 
 
-def hold_conversations(settings: Settings, entries: Sequence[Entry]) -> Mapping[str, HeldConversation]:
-    """Hold the conversations about entries, by item id.
+def hold_conversations(
+    settings: Settings, entries: Sequence[Entry], old_reads: OldReads | None = None
+) -> Mapping[str, HeldConversation]:
+    """Hold the conversations about entries, by item id; count the stored answers among theirs.
 
     Raises ``UsageError`` where these settings want the first call to succeed, and it fails.
     """
@@ -67,6 +70,8 @@ def hold_conversations(settings: Settings, entries: Sequence[Entry]) -> Mapping[
                 except NotScoredError as error:
                     missing = NotScored(error.cause, error.reason)
                     held[entry.item_id] = HeldConversation(None, Judgement.same_in_both(missing))
+        if old_reads is not None:
+            old_reads.add(session.open_models().old_reads)
     return held
 
 
@@ -85,12 +90,14 @@ def ask_by_prompting(settings: Settings, syntax: str | None) -> Settings:
     return replace(way, prompt_syntax=syntax) if syntax else replace(way, mode=Mode.PROMPT, names=None)
 
 
-def put_truths_through(settings: Settings, entries: Iterable[Entry]) -> Mapping[str, KeptTruth]:
+def put_truths_through(
+    settings: Settings, entries: Iterable[Entry], old_reads: OldReads | None = None
+) -> Mapping[str, KeptTruth]:
     """Put the right calls of entries through the server; return by key what it keeps, where there are any."""
     server = name_server(settings)
     forced = [each for entry in entries if (each := force_truth(entry, "auto", settings.syntax, server))]
     way = replace(settings, forced="auto", forced_categories=settings.categories, categories=(FORCED,))
-    held = hold_conversations(way, forced) if forced else {}
+    held = hold_conversations(way, forced, old_reads) if forced else {}
     return {entry.key: _read_truth(held[entry.item_id]) for entry in forced}
 
 
@@ -119,7 +126,7 @@ def _read_truth(held: HeldConversation) -> KeptTruth:
     return KeptTruth(verdicts.get(False, untested), verdicts.get(True, untested), syntax, is_guessed)
 
 
-def check_prompt(settings: Settings) -> Mapping[str, Verdict]:
+def check_prompt(settings: Settings, old_reads: OldReads | None = None) -> Mapping[str, Verdict]:
     """Check whether tools and results of calls reach the prompt; return the verdicts by check."""
     suite = embedded.open_wire(settings.cache)
     checks = [
@@ -128,5 +135,5 @@ def check_prompt(settings: Settings) -> Mapping[str, Verdict]:
     way = replace(
         settings, suites=(embedded.WIRE,), categories=tuple({entry.category for entry in checks}), forced=None
     )
-    held = hold_conversations(way, checks)
+    held = hold_conversations(way, checks, old_reads)
     return {entry.id: held[entry.item_id].judgement.official for entry in checks}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, find_syntax_of_model
 from pytest_fcbench.codecs.decoders.registry import find_native_syntax, find_writer
 from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.dispatch.answer_store import OldReads
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
@@ -74,11 +75,12 @@ def blame_losses(
     entries: Mapping[str, Entry],
     profile: Profile,
     syntax: str | None = None,
+    reads: OldReads | None = None,
 ) -> list[BlamedLoss]:
     """Ask entries again in every way, and say who lost each point.
 
     ``entries`` are those of the Records by key, and ``syntax`` is the native one of the model where it is
-    known. Raises ``UsageError``.
+    known. ``reads`` receives the stored answers. Raises ``UsageError``.
     """
     first = records[0]
     manner = Prompting(Mode(first.mode), Names(first.names), first.syntax)
@@ -88,21 +90,21 @@ def blame_losses(
         settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False, trials=1
     )
     own = replace(own, syntax=settings.syntax or first.syntax, entries=(), shard=None)
-    again = _ask_trials(own, entries, profile, start=2)
+    again = _ask_trials(own, entries, profile, reads, start=2)
     # Only the first way finds out whether the endpoint is there.
     later = replace(own, no_preflight=True, wait_s=None)
-    turned = _ask_trials(ask_streamed(later, streams=not streams), entries, profile)
+    turned = _ask_trials(ask_streamed(later, streams=not streams), entries, profile, reads)
     # Calls that are read from raw text meet no parser of the server.
     has_parser = not (is_prompted or find_native_syntax(own.syntax))
     known = next(
         (writer.name for each in (own.syntax, syntax) if each and (writer := find_writer(each))), None
     )
-    truths = put_truths_through(replace(later, syntax=known), entries.values()) if has_parser else {}
+    truths = put_truths_through(replace(later, syntax=known), entries.values(), reads) if has_parser else {}
     syntax = known or guess_native_syntax(settings.model, truths.values())
     # An entry may need more calls than such a syntax has a form for.
     syntax = syntax if syntax and NATIVE_SYNTAXES[syntax].most is None else None
-    prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later, syntax), entries, profile)
-    checks = {} if is_prompted else check_prompt(later)
+    prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later, syntax), entries, profile, reads)
+    checks = {} if is_prompted else check_prompt(later, reads)
     blamed = []
     for record in records:
         entry, truth = entries[record.entry], truths.get(record.entry)
@@ -137,7 +139,7 @@ def guess_native_syntax(model: str, truths: Iterable[KeptTruth]) -> str | None:
 
 
 def _ask_trials(
-    settings: Settings, entries: Mapping[str, Entry], profile: Profile, start: int = 1
+    settings: Settings, entries: Mapping[str, Entry], profile: Profile, reads: OldReads | None, start: int = 1
 ) -> Mapping[str, tuple[TriedAnswer, ...]]:
     """Ask entries as often as each way is asked, and read what became of them, by key."""
     trials: dict[str, tuple[TriedAnswer, ...]] = dict.fromkeys(entries, ())
@@ -145,7 +147,7 @@ def _ask_trials(
         # A seed would give the same sample again.
         way = replace(settings, seed=settings.seed + number - 1) if settings.seed is not None else settings
         numbered = [replace(entry, trial=number) for entry in entries.values()]
-        held = hold_conversations(way, numbered)
+        held = hold_conversations(way, numbered, reads)
         for entry in numbered:
             each = held[entry.item_id]
             verdict = each.judgement.select_profile(profile)
@@ -174,5 +176,7 @@ def blame_run(session: Session, width: int) -> Iterator[str]:
     }
     native = find_native_syntax(settings.syntax)
     settings = replace(settings, syntax=native.name if native else None)
-    blamed = blame_losses(settings, losses, entries, profile)
+    reads = OldReads()
+    blamed = blame_losses(settings, losses, entries, profile, reads=reads)
     yield from render_losses(blamed, len(losses), 1, width, "fcbench blame --failures=N")
+    yield from reads.describe("--fcbench-refresh")

@@ -12,7 +12,7 @@ from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.registry import find_native_syntax
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.config.options import BY_KEY
-from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.answer_store import AnswerStore, OldReads
 from pytest_fcbench.dispatch.limits import Budget, Ledger
 from pytest_fcbench.dispatch.pipeline import Limits, Pipeline, build_pipeline
 from pytest_fcbench.dispatch.stored_answers import StoredAnswers
@@ -259,6 +259,11 @@ class RunModels:
         """The number of answers of the model under test that came from the store."""
         step = self.pipeline and self.pipeline.stored_answers
         return step.reuses if step else 0
+
+    @property
+    def old_reads(self) -> OldReads:
+        """The stored answers of all parties that are older than the run."""
+        return self._store.old_reads if self._store else OldReads()
 
     @property
     def kept(self) -> int | None:

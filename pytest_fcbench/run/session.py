@@ -414,6 +414,8 @@ class Session:
         notes += describe_protocol_notes(all_records)
         if unusable_note := describe_unusable_answers(all_records):
             notes.append(unusable_note)
+        if self.context.settings.noise or self.context.settings.compares_streams:
+            notes += self.open_models().old_reads.describe("--fcbench-refresh")
         return tuple(notes)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +59,11 @@ def test_the_cause_is_told_from_a_scorecard_and_no_answer_is_bought_twice(
         assert "\nparser        2   100%  core:parallel_" in said
         assert "a sample of 2 of 3 lost points" in said
         assert "and 1 more; --failures=N shows N" in said
+        assert "stored answers were compared" not in said
         sent = stats(api_base)["answered"]
+        assert main([*words, "--limit=2"]) == 0
+        old = r"\n\d+ stored answers were compared, the oldest of 20\d\d-\d\d-\d\d \d\d:\d\d; --refresh asks again\n"
+        assert re.search(old, capfd.readouterr().out)
         assert main([*words, "--limit=2", "--json"]) == 0
         assert stats(api_base)["answered"] == sent
     document = json.loads(capfd.readouterr().out)

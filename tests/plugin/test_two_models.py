@@ -450,6 +450,7 @@ def test_noise_asks_some_entries_of_the_first_model_again(project: Project) -> N
     result.stdout.fnmatch_lines(
         ["what chance changes: *", "all *5 *", "*another answer to the same request*"]
     )
+    result.stdout.fnmatch_lines(["note: 17 stored answers were compared, the oldest of 20*"])
 
 
 def test_a_model_that_wavers_is_not_called_worse_than_itself(project: Project) -> None:
