@@ -221,7 +221,7 @@ def test_that_an_answer_was_too_long_is_kept(store: AnswerStore) -> None:
 def test_after_an_answer_that_cannot_be_kept_nothing_is_asked_any_more(store: AnswerStore) -> None:
     with closing(sqlite3.connect(store.path)) as database, database:
         database.execute("DROP TABLE answers")
-        database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer, 3 AS entry")
+        database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer, 3 AS entry, 4 AS written")
     model = CountingModel([Completion(text="a"), Completion(text="b")])
     stored = StoredModel(model, store, IDENTITY)
     for _ in range(2):
