@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -29,14 +30,9 @@ class _CodeTable:
 
 
 @cache
-def _read_code_table() -> _CodeTable:
-    return read_table(_CodeTable, __file__, "failure_codes.toml")
-
-
-@cache
 def read_failure_code_groups() -> Mapping[str, Mapping[str, FailureCode]]:
     """Return every code that a verdict of this package can have, by the heading of its group."""
-    table = _read_code_table()
+    table = read_table(_CodeTable, __file__, "failure_codes.toml")
     return {
         heading: {
             code: FailureCode(meaning, table.shared_advice.get(advice, advice))
@@ -65,7 +61,12 @@ def find_failure_code(code: str) -> FailureCode:
 @cache
 def _read_causes() -> Mapping[str, str]:
     """Return the cause of each code that has one."""
-    return {code: cause for cause, codes in _read_code_table().causes.items() for code in codes}
+    table = read_table(_CodeTable, __file__, "failure_codes.toml")
+    return {code: cause for cause, codes in table.causes.items() for code in codes}
+
+
+_COUNTS = re.compile(r"(\d+) calls? came, (\d+) expected")
+"""The reason of a wrong number of calls; a run keeps no details of verdicts at its end."""
 
 
 def name_cause(verdicts: Verdicts, profile: Profile) -> str:
@@ -75,11 +76,13 @@ def name_cause(verdicts: Verdicts, profile: Profile) -> str:
     # The official code does not tell words from a call that cannot be read.
     if verdict.code.endswith("decoder_failed") and isinstance(corrected, Failed):
         verdict = corrected
-    match verdict.details:
-        case {"found": Sized() as found, "expected": Sized() as expected} if "wrong_count" in verdict.code:
-            if len(found) > len(expected):
-                return "more calls came than expected"
-            return "one call came of several" if len(found) == 1 else "some calls came of several"
+    if counts := _COUNTS.match(verdict.reason):
+        found, expected = map(int, counts.groups())
+        return (
+            "too many calls came"
+            if found > expected
+            else ("one call of several came" if found == 1 else "too few calls came")
+        )
     return _read_causes().get(verdict.code) or find_failure_code(verdict.code).meaning.rstrip(".")
 
 

@@ -19,7 +19,6 @@ from pytest_fcbench.present.tables import (
     Table,
     escape_paragraph,
     render_markdown,
-    render_text,
     unlink,
     wrap_text,
 )
@@ -78,7 +77,7 @@ def write_end(
         if not is_full:
             lines += terminal.name_details(facts, evidence, width)
         lines += run_verdict.write_remarks(facts, evidence, width)
-        lines += write_ranking(facts, evidence, rivals, width, is_full=is_full)
+        lines += write_ranking(facts, evidence, rivals, width)
         if explain:
             lines.append(OutputLine(""))
             lines += run_verdict.write_next_commands(facts, evidence, width, rerun=rerun, blame=blame)
@@ -128,12 +127,9 @@ def append_summary(
 
 
 def write_ranking(
-    facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int, *, is_full: bool = False
+    facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int
 ) -> Iterator[OutputLine]:
-    """Write the rank of a run among those that have entries of the same categories of the same suites.
-
-    All of them stand in a table where ``is_full``, else the first in a line.
-    """
+    """Write the rank of a run among those that have entries of the same categories of the same suites."""
     if not rivals:
         return
     categories = {record.category for record in evidence.records}
@@ -144,21 +140,10 @@ def write_ranking(
     if len(board.rows) == 1:
         yield OutputLine(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
         return
-    ranks = [*zip(board.rows, describe_ranks(board), strict=True)]
-    if not is_full:
-        rank = next(cells[0] for row, cells in ranks if row.card is this)
-        _, (_, model, _, score, *_) = ranks[0]
-        line = f"rank {rank} of {len(ranks)} by {board.metric}; first: {model} with {score}"
-        yield from map(OutputLine, wrap_text(make_printable(line), width, "  "))
-        return
-    table = Table(
-        f"ranking by {board.metric}",
-        ("rank", "model", "mode", board.metric, "95% interval", ""),
-        tuple((*cells, "this run" if row.card is this else "") for row, cells in ranks),
-        ("models share a rank unless the difference on the same entries is significant",),
-        left=frozenset(("rank", "model", "mode", "")),
-    )
-    yield from map(OutputLine, ("", *render_text(table, width)))
+    (_, first, _, score, *_), *_ = ranks = [*describe_ranks(board)]
+    rank = next(cells[0] for row, cells in zip(board.rows, ranks, strict=True) if row.card is this)
+    line = f"rank {rank} of {len(ranks)} by {board.metric}; first: {first} with {score}"
+    yield from map(OutputLine, wrap_text(make_printable(line), width, "  "))
 
 
 _ONE_LINE = 100_000

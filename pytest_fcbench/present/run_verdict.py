@@ -170,33 +170,28 @@ def write_next_commands(
 ) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is.
 
+    What a command is for stands behind it where there is room.
     The first explains the cause that most entries failed for. ``rerun`` runs the failed entries again, and
     ``blame`` says whether model or server lost them; each is empty where nothing can.
     """
-    commands = {"fcbench run report": "a page with every entry"}
+    commands = {}
     if causes := group_by_cause(evidence.records, facts.profile):
         first = next(iter(causes.values()))[0]
         scores = evidence.scores[facts.profile]
         # What a server breaks, it mostly breaks in every entry of some categories.
         is_lost = any(of.failed >= _LOST and not of.passed for of in scores.categories.values())
         if blame and is_lost and scores.all.passed:
-            commands = {blame: "whole categories are lost: by model or server?", **commands}
+            commands[blame] = "whole categories are lost: by model or server?"
         else:
-            show = f"fcbench run show {make_printable(first.item_id)}"
-            commands = {show: "why this one failed", **commands}
+            commands[f"fcbench run show {first.item_id}"] = "why this one failed"
         purpose = "the failed entries again"
         # A server that was mended would be judged by what it answered before.
         if rerun and is_check(first) and "--fcbench-refresh" not in rerun:
             rerun, purpose = f"{rerun} --fcbench-refresh", "the broken checks again, with new requests"
-        explain, *rest = commands.items()
-        commands = dict([explain, *([(make_printable(rerun), purpose)] if rerun else []), *rest])
-    longest = max(map(len, commands))
-    # All purposes beside their commands, or all below: a mixture is hard to read.
-    is_beside = all(9 + longest + len(purpose) <= width for purpose in commands.values())
+        if rerun:
+            commands[rerun] = purpose
+    commands["fcbench run report"] = "a page with every entry"
     for place, (command, purpose) in enumerate(commands.items()):
-        lead = f"{'next:' if place == 0 else '':<5} {command}"
-        if is_beside:
-            yield OutputLine(f"{lead:<{6 + longest}} - {purpose}")
-        else:
-            yield OutputLine(lead)
-            yield OutputLine(f"{'':<8}{purpose}")
+        line = f"{'' if place else 'next:':<5} {make_printable(command)}"
+        described = f"{line} - {purpose}"
+        yield OutputLine(described if len(described) <= width else line)

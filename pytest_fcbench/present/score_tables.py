@@ -115,7 +115,7 @@ def tabulate_usage(
     """Tabulate calls, tokens, dollars (also of 1,000 calls) and seconds of a call."""
     cells = tuple((name, *(cell(used) for cell in _USAGE.values())) for name, used in rows.items())
     optional = ("$/1,000", "std s", "p50 s", "tokens in", "mean s")
-    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional, least=_NAME)
+    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional, least=_NAME, is_detail=True)
 
 
 def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
@@ -138,13 +138,9 @@ def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConve
 def describe_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Iterator[str]:
     """Describe in lines what the calls of a run cost and how long they took; nothing where none is known."""
     bill = answer_statistics.measure_bill(records, earlier)
-    figures = {
-        "$": bill.usd is not None and format_dollars(bill.usd),
-        "p50 ": bill.latency_p50_s is not None and f"{bill.latency_p50_s:.2f} s",
-        "p95 ": bill.latency_p95_s is not None and f"{bill.latency_p95_s:.2f} s",
-    }
-    if known := [f"{name}{figure}" for name, figure in figures.items() if figure]:
-        yield f"calls of the model: {bill.steps:,}, {', '.join(known)}"
+    if bill.steps:
+        cells = {name: _USAGE[name](bill) for name in ("calls", "$", "p50 s", "p95 s")}
+        yield ", ".join(f"{name} {cell}" for name, cell in cells.items() if cell != "-")
         yield from describe_bill(bill, answer_statistics.measure_beside_records(records, earlier))
 
 
@@ -190,32 +186,17 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
 def tabulate_beside_scores(
     facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> Iterator[Table]:
-    """Tabulate what stands beside the scores: first what options asked for, then what one looks up."""
-    yield from tabulate_chosen(facts, records, profile, size_of)
-    yield from tabulate_details(records, profile)
-
-
-def tabulate_chosen(
-    facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
-) -> Iterator[Table]:
-    """Tabulate what the options of a run asked for: checks of the server, pressure, ratings and others."""
+    """Tabulate what stands beside the scores: checks of the server, strata, turns, ratings and others."""
     tables = (
         tabulate_checks(records),
         tabulate_stream_differences(records),
-        tabulate_pressure(records, profile),
-        tabulate_untrained(records, profile, size_of),
-        tabulate_ratings(records, facts.rated_by),
-    )
-    yield from filter(None, tables)
-
-
-def tabulate_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
-    """Tabulate what one looks up: kept schemas, strata, turns, calls as written and as carried out."""
-    tables = (
         tabulate_call_schemas(records),
         tabulate_strata(records, profile),
+        tabulate_pressure(records, profile),
+        tabulate_untrained(records, profile, size_of),
         tabulate_right_turns(records, profile),
         tabulate_sides(records, profile),
+        tabulate_ratings(records, facts.rated_by),
     )
     yield from filter(None, tables)
 
@@ -223,15 +204,10 @@ def tabulate_details(records: Sequence[Record], profile: Profile) -> Iterator[Ta
 def tabulate_causes(causes: Mapping[str, Sequence[Record]]) -> Table:
     """Tabulate the failed entries by cause, with an example of each."""
     count = sum(map(len, causes.values()))
-    return Table(
-        f"What failed ({count:,}), by cause",
-        ("cause", "entries", "share", "for example"),
-        tuple(
-            (cause, f"{len(group):,}", f"{len(group) / count:.0%}", group[0].item_id)
-            for cause, group in causes.items()
-        ),
-        left=frozenset(("for example",)),
-    )
+    counts = [(cause, len(group), group[0].item_id) for cause, group in causes.items()]
+    rows = tuple((cause, f"{n:,}", f"{n / count:.0%}", example) for cause, n, example in counts)
+    columns = ("cause", "entries", "share", "for example")
+    return Table(f"What failed ({count:,}), by cause", columns, rows, left=frozenset(columns[-1:]))
 
 
 def tabulate_checks(records: Sequence[Record]) -> Table | None:
@@ -270,6 +246,7 @@ def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
         ("categories whose calls are all valid have no line of their own",),
         optional=("valid JSON", "known function", "required given"),
         least=_NAME,
+        is_detail=True,
     )
 
 
@@ -303,6 +280,7 @@ def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
             )
             for name, of in sides.items()
         ),
+        is_detail=True,
         legend={"AST": "the calls equal the expected ones, argument by argument; this affects no verdict"},
     )
 
@@ -319,6 +297,7 @@ def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table |
             (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
             for name, of in right_turns.items()
         ),
+        is_detail=True,
         legend={
             "right": "the turn's own calls were right, whatever went wrong before; this affects no verdict"
         },
@@ -419,6 +398,7 @@ def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None
             for name, of in scores.items()
         ),
         ("an entry is easy with 0 or 1 features that make it hard, medium with 2, hard with 3 or more",),
+        is_detail=True,
     )
 
 
@@ -487,6 +467,7 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
         tuple((name, *(cell(found) for cell in PATHS.values())) for name, found in rows.items()),
         tuple(notes),
         legend=LEGEND,
+        is_detail=True,
     )
 
 

@@ -39,6 +39,8 @@ class Table:
     """True where no cell may be cut: long ones stand below each other."""
     legend: Mapping[str, str] = field(default_factory=dict)
     """What columns mean, said below the table where it has the column."""
+    is_detail: bool = False
+    """True where one looks it up, so that the end of a run only names it."""
 
     def __post_init__(self) -> None:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]

@@ -122,34 +122,34 @@ def _write_scores(facts: RunFacts, evidence: Evidence, width: int, *, is_full: b
         yield from _explain_formulas(scores[facts.profile], width, is_full=is_full)
     if sentence := score_tables.describe_other_rules(records, facts.profile):
         yield from wrap_text(sentence, width, "  ")
-    tables = (
-        *score_tables.tabulate_chosen(facts, records, facts.profile, evidence.size_of),
-        *score_tables.tabulate_formats(records, facts.profile),
-        *filter(None, [score_tables.tabulate_trials(records, facts.profile)]),
-        *tabulate_two_models(facts, records),
-        *(_tabulate_details(facts, evidence) if is_full else ()),
-    )
-    for table in tables:
-        yield ""
-        yield from render_text(table, width)
+    for table in _tabulate_all(facts, evidence):
+        if is_full or not table.is_detail:
+            yield ""
+            yield from render_text(table, width)
     if usage := [] if is_full else [*score_tables.describe_usage(records, facts.earlier)]:
         yield ""
         for line in usage:
             yield from wrap_text(line, width, "  ")
 
 
-def _tabulate_details(facts: RunFacts, evidence: Evidence) -> Iterator[Table]:
-    calls = score_tables.tabulate_calls(evidence.records, facts.profile)
+def _tabulate_all(facts: RunFacts, evidence: Evidence) -> Iterator[Table]:
+    """Tabulate all that a run has beside its scores."""
+    records, profile = evidence.records, facts.profile
+    calls = score_tables.tabulate_calls(records, profile)
     if calls:
-        apart = (score_tables.describe_other_rules(evidence.records, each) for each in Profile)
+        apart = (score_tables.describe_other_rules(records, each) for each in Profile)
         calls = replace(calls, notes=(*calls.notes, *filter(None, apart)))
-    usage = score_tables.tabulate_run_usage(evidence.records, facts.earlier)
-    yield from filter(None, (calls, *score_tables.tabulate_details(evidence.records, facts.profile), usage))
+    usage = score_tables.tabulate_run_usage(records, facts.earlier)
+    trials = score_tables.tabulate_trials(records, profile)
+    beside = score_tables.tabulate_beside_scores(facts, records, profile, evidence.size_of)
+    formats = score_tables.tabulate_formats(records, profile)
+    two_models = tabulate_two_models(facts, records)
+    yield from filter(None, (calls, *beside, *formats, usage, trials, *two_models))
 
 
 def name_details(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Name what a short summary leaves out, and the commands that print it."""
-    titles = (table.title.partition(" (")[0] for table in _tabulate_details(facts, evidence))
+    titles = (each.title.partition(" (")[0] for each in _tabulate_all(facts, evidence) if each.is_detail)
     more = ", ".join(("every failure and category", *titles))
     yield from map(OutputLine, wrap_text(f"more: {more}: fcbench run show, or pytest -v", width, "  "))
 
