@@ -36,7 +36,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
     _print_paragraph(
         "How good is a model at calling functions? Here is one behind a server, both simulated, so that no "
-        "key and no network are needed. It gets 525 questions, each of which is a test:"
+        "key and no network are needed. It gets 525 questions, each of which is a test."
     )
     with _serve_model(f"--fault={_FAULT}") as broken_server:
         _read_output(_start_command("fcbench", "init", "--ci", "none", str(folder)))
@@ -48,7 +48,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
             _print_scores(folder)
             _print_paragraph(
                 "Two categories are lost, the others have all points: it fails wherever an answer needs "
-                "several calls. Is it the model? Three of these answers are asked for again, in other ways:"
+                "several calls. Is it the model? Three of these answers are asked for again, in other ways."
             )
             (folder / "scorecard.json").rename(folder / _BEFORE)
             # While the cause is looked for, so that nobody waits; neither changes what the other asks.
@@ -56,7 +56,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
                 print_cause(folder, broken)
                 _print_paragraph(
                     "It is not the model, which writes all calls: the server's tool parser finds the first "
-                    "one only. The same model at a server with a right parser, compared with the run before:"
+                    "one only. The same model at a server with a right parser, compared with the run before."
                 )
                 _print_command(*_RUN, *_COMPARED)
                 _read_output(second_run)
@@ -89,7 +89,7 @@ def _print_scores(folder: Path) -> None:
     for name, score in scores.categories.items() if scores.all.failed else ():
         share = score.passed / score.n
         bar = "#" * round(share * 25) or "<- lost"
-        print(f"{name:<18} {score.passed:>3} of {score.n:<3} {share:>5.0%}  {bar}")
+        print(f"{name:<18} {score.passed:>3} of {score.n:<3} {share:>5.0%}", bar)
     print()
     _print_wrapped(describe_share(card.records, card.facts.profile, scores).partition(";")[0])
     for each in card.gate:
@@ -111,7 +111,7 @@ def print_cause(folder: Path, api_base: str) -> None:
         if outcome != "kept":
             print(f"  {way:<66} {outcome}")
     points = as_mapping(document["points"]).items()
-    print("lost by:", ", ".join(f"{who} {count} of {len(entries)}" for who, count in points if count))
+    print(*(f"lost by the {who}: {count} of {len(entries)}" for who, count in points if count), sep="\n")
 
 
 @contextmanager

@@ -21,14 +21,14 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     assert main(["demo"]) == 0
     told = capfd.readouterr().out
     before, after = told.split("It is not the model, ")
-    assert re.search(r"\nparallel +0 of 23 +0%  <- lost\n", before)
-    assert re.search(r"\nmultiple +196 of 196 +100%  #{25}\n", before)
+    assert re.search(r"\nparallel +0 of 23 +0% <- lost\n", before)
+    assert re.search(r"\nmultiple +196 of 196 +100% #{25}\n", before)
     assert "69.3% passed: 364 of 525" in before
     assert "the server breaks the right calls: 1 of 2 calls came back" in before
     assert re.search(
         r"in the prompt, .*, 2 times +passed\n  right calls put through, whole +broken\n", before
     )
-    assert "lost by: parser 3 of 3" in before
+    assert "lost by the parser: 3 of 3" in before
     assert "100.0% passed: 525 of 525" in after
     assert "gate not-worse(95%): held: all changed by +30.67 points" in after
     lines = told.splitlines()
