@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from sphinx.search.en import SearchEnglish
@@ -35,14 +37,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Loaded(HTMLParser):
-    """What a page brings with it from elsewhere."""
+    """What a page brings with it from elsewhere, where it leads, and the places in it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
+        self.links: list[str] = []
+        self.places: set[str | None] = {""}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
+        self.places.add(given.get("id"))
+        if tag == "a" and (link := given.get("href")):
+            self.links.append(unquote(link))
         if tag in ("script", "img", "link", "iframe") and (address := given.get("src") or given.get("href")):
             self.addresses.append(address)
 
@@ -57,6 +64,20 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
         assert [address for address in page.addresses if re.match(r"(\w+:)?//", address)] == []
     assert 'id="pytest_fcbench.domain.entry.Entry"' in (site / "api.html").read_text(encoding="utf-8")
     assert "fcbench-concurrency" in (site / "options.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_no_link_inside_the_site_is_dead(site: Path) -> None:
+    pages = {path: _Loaded() for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        page.feed(path.read_text(encoding="utf-8"))
+    links = [(path, link) for path, page in pages.items() for link in page.links if "://" not in link]
+    assert len(links) > 1000
+    for path, link in links:
+        name, _, place = link.partition("#")
+        target = Path(os.path.normpath(path.parent / name)) if name else path
+        assert target.is_file(), f"{path.name}: {link}"
+        assert target not in pages or place in pages[target].places, f"{path.name}: {link}"
 
 
 SEARCHED = {
