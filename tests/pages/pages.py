@@ -109,9 +109,9 @@ def read_axe() -> str:
 
 
 def write_pages(folder: Path) -> Mapping[str, Path]:
-    """Write every page that is a file."""
+    """Write every page that is a file, of the runs in the current folder."""
     paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
-    lexical, broken, oracle = map(str, sorted((folder / "runs").glob("*.json")))
+    lexical, broken, oracle = map(str, sorted(Path("runs").glob("*.json")))
     for name, runs in {"one": [lexical], "three": [lexical, broken, oracle]}.items():
         assert run_command(["run", "report", *runs, "-o", str(paths[name])]) == 0
     assert run_command(["run", "report", lexical, "-o", str(Path(lexical).with_suffix(".html"))]) == 0

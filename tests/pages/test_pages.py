@@ -105,22 +105,40 @@ def test_labels_of_the_forest_plot_do_not_touch(chrome: Chrome, addresses: Mappi
                     assert beside or other[2] >= bottom - 0.5 or other[3] <= top + 0.5
 
 
-def test_verdict_and_categories_are_on_the_first_screen(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+def test_four_questions_are_answered_on_the_first_screen(
+    chrome: Chrome, addresses: Mapping[str, str]
+) -> None:
     open_place(chrome, addresses["one"], Picture("one", "", 1280, False))
-    lowest = "return Math.max(...[...document.querySelectorAll('.overview *')]"
-    assert chrome.execute_script(f"{lowest}.map((each) => each.getBoundingClientRect().bottom))") <= 800
-    assert "gate broken: 1 of 1" in chrome.find_element(By.CLASS_NAME, "standings").text
-    chrome.find_element(By.PARTIAL_LINK_TEXT, "failed").click()
+    answers = chrome.find_element(By.CLASS_NAME, "answers")
+    assert answers.rect["y"] + answers.rect["height"] < 500, "the categories begin there, too"
+    questions = ["How good?", "How sure?", "Worse than before?", "What first?"]
+    assert [head.text for head in answers.find_elements(By.TAG_NAME, "h3")] == questions
+    assert "gate broken: 1 rule" in answers.text
+    assert "_" not in answers.text.partition("fcbench run show")[0], "no code names"
+    chrome.find_element(By.PARTIAL_LINK_TEXT, "1,271 failed").click()
     WebDriverWait(chrome, _PATIENCE_S).until(
         lambda _: re.fullmatch(r"1,271 of 1,369 entries", chrome.find_element(By.ID, "count").text)
     )
+
+
+@pytest.mark.parametrize("page", ["one", "three", "runs"])
+def test_a_phone_shows_the_score_without_scrolling(
+    chrome: Chrome, addresses: Mapping[str, str], page: str
+) -> None:
+    open_place(chrome, addresses[page], Picture(page, "", PHONE, False))
+    score = next(
+        each for each in chrome.find_elements(By.CSS_SELECTOR, ".figure, td strong") if "7.16%" in each.text
+    )
+    box = score.rect
+    assert box["x"] + box["width"] <= PHONE
+    assert box["y"] + box["height"] <= 640
 
 
 def test_ten_thousand_entries_open_at_once_and_scroll(chrome: Chrome, addresses: Mapping[str, str]) -> None:
     open_place(chrome, addresses["many"], Picture("many", "", 1280, False))
     assert chrome.find_element(By.ID, "count").text == "10,000 of 10,000 entries"
     assert chrome.execute_script("return performance.now()") < 1000 * _PATIENCE_S
-    assert chrome.execute_script("return document.querySelectorAll('#list > .row').length") < 60
+    assert chrome.execute_script("return document.querySelectorAll('#rows > .row').length") < 60
     for place in (0.5, 1.0):
         chrome.execute_script(
             "const list = document.getElementById('list'); list.scrollTop = arguments[0] * list.scrollHeight",
@@ -129,11 +147,24 @@ def test_ten_thousand_entries_open_at_once_and_scroll(chrome: Chrome, addresses:
         WebDriverWait(chrome, _PATIENCE_S).until(partial(is_drawn, place=place))
 
 
+def test_ten_thousand_entries_are_sorted_at_once(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["many"], Picture("many", "", 1280, False))
+    for column in ("question", "entry"):
+        took = chrome.execute_script(
+            "const before = performance.now();"
+            "document.querySelector(`[data-key=${arguments[0]}] button`).click();"
+            "return performance.now() - before",
+            column,
+        )
+        assert took < 1000 * _PATIENCE_S
+    assert chrome.find_element(By.CSS_SELECTOR, "#rows > .row .entry").text == "core:irrelevance_5"
+
+
 def is_drawn(chrome: Chrome, place: float) -> bool:
     """Tell whether a row is drawn at this share of the list."""
     found: bool = chrome.execute_script(
-        "return [...document.querySelectorAll('#list > .row')].some((row) => "
-        "Math.abs(row.ariaPosInSet / 10000 - arguments[0]) < 0.01)",
+        "return [...document.querySelectorAll('#rows > .row')].some((row) => "
+        "Math.abs(row.ariaRowIndex / 10000 - arguments[0]) < 0.01)",
         place,
     )
     return found

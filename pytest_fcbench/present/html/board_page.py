@@ -156,7 +156,7 @@ def render_runs(runs: Sequence[KeptRun], folder: str) -> str:
         generate_page(
             "runs.html",
             {"runs": runs, "folder": folder, "most": MOST_SERIES},
-            ("runs.js",),
+            (TABLES, "runs.js"),
             sources=("connect-src 'self'",),
             form="'self'",
         )

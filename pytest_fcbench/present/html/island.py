@@ -22,15 +22,24 @@ from typing import Protocol, TypeAlias
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.explanation import Explanation, ShownParameter, ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import write_value
+from pytest_fcbench.domain.text import put_on_one_line, write_value
 from pytest_fcbench.domain.transcript import BUILTIN, ToolCall, completion_from_json
-from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import (
+    OTHER_RULES,
+    SKIPPED,
+    CallVerdict,
+    Failed,
+    NotScored,
+    Passed,
+    Profile,
+    Verdict,
+)
 from pytest_fcbench.present.explanations import ComparisonRow, list_differences, list_pairs
-from pytest_fcbench.present.failure_codes import find_failure_code
+from pytest_fcbench.present.failure_codes import find_failure_code, name_cause
 from pytest_fcbench.present.score_tables import describe_difference
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 """The executed calls of a conversation, by turn and step: each call as text, and its result."""
@@ -82,13 +91,31 @@ class Knowledge(Protocol):
         """Return what is known about an entry and its whole Records."""
 
 
+@dataclass(slots=True)
+class Cause:
+    """Why entries failed or have no verdict, in plain words, with the first of them."""
+
+    name: str
+    status: str
+    code: str
+    item_id: str
+    count: int = 0
+
+    def write_command(self, scorecard: Scorecard) -> str:
+        """Write the command that shows the first entry; empty where its name cannot be pasted safely."""
+        command = ["fcbench", "run", "show", self.item_id, "--scorecard", str(scorecard.path)]
+        return text if put_on_one_line(text := shlex.join(command)) == text else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Islands:
-    """Both islands as text that can stand in a script element."""
+    """Both islands as text that can stand in a script element, and the causes of failures."""
 
     index: str
     lines: Sequence[str]
     """The elements of the array of entries."""
+    causes: Sequence[Sequence[Cause]] = ()
+    """The causes of each scorecard in the profile of the page, the most frequent first."""
 
     @property
     def entries(self) -> str:
@@ -124,12 +151,16 @@ def build_islands(
     for record in against.records if against else ():
         earlier.setdefault(record.entry, []).extend(_number_verdicts(record, shared_texts))
     rows, lines = [], []
+    usage: list[list[list[float | None]]] = []
+    causes: list[dict[str, Cause]] = [{} for _ in scorecards]
     for key, outlines in items.items():
         placed_records = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
         suite_info = knowledge.describe_entry(key, placed_records)
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in placed_records:
             verdicts[place] += _number_verdicts(record, shared_texts)
+            _count_cause(causes[place], record, profile)
+        usage.append([_sum_usage([r for at, r in placed_records if at == n]) for n in range(len(scorecards))])
         rows.append([_number(shared_texts.categories, placed_records[0][1].category), *verdicts])
         answers = [
             _describe_answer(place, record, scorecards[place], suite_info, shared_texts, longest)
@@ -155,19 +186,21 @@ def build_islands(
         "files": [shlex.quote(str(scorecard.path)) for scorecard in scorecards],
         "profile": profile.value,
         "categories": list(shared_texts.categories),
-        "words": [each.partition(" ")[::2] for each in shared_texts.words],
+        "words": list(shared_texts.words),
         "tests": list(shared_texts.tests),
         "codes": {
             code: list(find_failure_code(code))
-            for status, _, code in (word.partition(" ") for word in shared_texts.words)
+            for status, code, _ in shared_texts.words
             if status == "failed" and code
         },
         "functions": shared_texts.functions,
         "earlier": _describe_earlier(scorecards, asked_earlier, longest),
         "rows": rows,
+        "usage": usage if any(number is not None for row in usage for of in row for number in of) else None,
         "before": [earlier.get(key, []) for key in items] if against else None,
     }
-    return Islands(write_inert_json(index), lines)
+    ranked_causes = [sorted(each.values(), key=lambda cause: -cause.count) for each in causes]
+    return Islands(write_inert_json(index), lines, ranked_causes)
 
 
 _UNSAFE = re.compile(
@@ -200,7 +233,8 @@ class _Shared:
     """Values that many entries share, each stored once under a number."""
 
     categories: dict[str, int] = field(default_factory=dict)
-    words: dict[str, int] = field(default_factory=dict)
+    words: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """Status, code and cause of a verdict."""
     tests: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     functions: list[list[object]] = field(default_factory=list)
@@ -228,7 +262,36 @@ def _number(numbers: dict[str, int], text: str) -> int:
 
 def _number_verdicts(record: Record, shared_texts: _Shared) -> list[int]:
     """Return the numbers of the verdicts in each profile."""
-    return [_number(shared_texts.words, name_verdict(record.verdict(profile))) for profile in Profile]
+    words = (_describe_outcome(record, profile) for profile in Profile)
+    return [shared_texts.words.setdefault(word, len(shared_texts.words)) for word in words]
+
+
+def _describe_outcome(record: Record, profile: Profile) -> tuple[str, str, str]:
+    """Describe a verdict by its status, its code and its cause in plain words."""
+    match verdict := record.verdict(profile):
+        case Failed(code=code):
+            return verdict.status, code, name_cause(record.verdicts, profile)
+        case NotScored(cause=cause):
+            return verdict.status, cause, cause.replace("_", " ")
+    return verdict.status, "", ""
+
+
+def _count_cause(causes: dict[str, Cause], record: Record, profile: Profile) -> None:
+    """Count why a Record did not pass, unless nobody wanted its verdict."""
+    status, code, name = _describe_outcome(record, profile)
+    if name and (status == "failed" or code not in (*SKIPPED, OTHER_RULES)):
+        causes.setdefault(name, Cause(name, status, code, record.item_id)).count += 1
+
+
+def _sum_usage(records: Sequence[Record]) -> list[float | None]:
+    """Sum the seconds, tokens and dollars of an entry in one run; None for what is not known."""
+    spent = [record.usage for record in records]
+    known = (
+        [each.latency_s for each in spent if each.latency_s is not None],
+        [each.input_tokens + (each.output_tokens or 0) for each in spent if each.input_tokens is not None],
+        [each.usd for each in spent if each.usd is not None],
+    )
+    return [round(sum(numbers), 6) if numbers else None for numbers in known]
 
 
 def _write_options(scorecard: Scorecard) -> str:

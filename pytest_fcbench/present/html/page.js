@@ -1,7 +1,7 @@
 "use strict";
 // Filters and shows the entries. Texts come from models: they are only ever set as text, never as markup.
 (() => {
-  const ROW = 52; // pixels: rows of one height can be placed without being drawn
+  const ROW = 36; // pixels: rows of one height can be placed without being drawn
   const PROFILES = ["official", "corrected"];
   const SIGNS = { passed: "✓", failed: "✗", not_scored: "○" };
   const WORDS = { passed: "passed", failed: "failed", not_scored: "not scored" };
@@ -48,16 +48,19 @@
     return made;
   }
 
+  // What may scroll is reached by the keyboard.
+  const isLong = (text) => text.length > 600 || text.split("\n").length > 20;
+
   function code(text, kind = "") {
     const made = make("pre", kind, readable(text));
     made.dir = "ltr";
-    if (text.length > 2000) made.tabIndex = 0;
+    if (isLong(text)) made.tabIndex = 0;
     return made;
   }
 
   function prose(text) {
     const made = isolated("pre", "prose", text);
-    if (text.length > 2000) made.tabIndex = 0;
+    if (isLong(text)) made.tabIndex = 0;
     return made;
   }
 
@@ -113,17 +116,41 @@
     return made;
   }
 
-  // What two texts do not share between their common beginning and their common end.
+  // The places of the longest sequence of words that both have; none where finding it would take long.
+  function common(own, its) {
+    const places = new Set();
+    if (own.length * its.length > 250_000) return places;
+    const longest = Array.from({ length: own.length + 1 }, () => new Uint16Array(its.length + 1));
+    for (let at = own.length - 1; at >= 0; at--) {
+      for (let to = its.length - 1; to >= 0; to--) {
+        longest[at][to] = own[at] === its[to] ? longest[at + 1][to + 1] + 1 : Math.max(longest[at + 1][to], longest[at][to + 1]);
+      }
+    }
+    for (let at = 0, to = 0; at < own.length && to < its.length; ) {
+      if (own[at] === its[to]) places.add(at++) && to++;
+      else if (longest[at + 1][to] >= longest[at][to + 1]) at++;
+      else to++;
+    }
+    return places;
+  }
+
+  // What two texts do not share, word by word, is marked.
   function difference(text, other) {
-    const [own, its] = [[...text], [...other]];
+    const [own, its] = [text, other].map((each) => each.match(/[\p{L}\p{N}_]+|\s+|[^]/gu) || []);
+    const least = Math.min(own.length, its.length);
     let start = 0;
-    while (start < Math.min(own.length, its.length) && own[start] === its[start]) start++;
+    while (start < least && own[start] === its[start]) start++;
     let end = 0;
-    while (end < Math.min(own.length, its.length) - start && own.at(-1 - end) === its.at(-1 - end)) end++;
+    while (end < least - start && own.at(-1 - end) === its.at(-1 - end)) end++;
     const cut = own.length - end;
+    const kept = common(own.slice(start, cut), its.slice(start, its.length - end));
     const shown = document.createDocumentFragment();
-    const middle = own.slice(start, cut).join("");
-    shown.append(readable(own.slice(0, start).join("")), middle && make("mark", "", readable(middle)), readable(own.slice(cut).join("")));
+    const isMarked = (at) => at >= start && at < cut && !kept.has(at - start);
+    for (let at = 0, next = 0; at < own.length; at = next) {
+      for (next = at + 1; next < own.length && isMarked(next) === isMarked(at); ) next++;
+      const part = readable(own.slice(at, next).join(""));
+      shown.append(isMarked(at) ? make("mark", "", part) : part);
+    }
     return shown;
   }
 
@@ -162,19 +189,35 @@
     });
   }
 
-  function step(said) {
+  // The texts of a step, by the kind of each.
+  function texts(said) {
+    const calls = (said.calls || []).map(([name, values]) => ["", name ? `${name} ${values}` : values]);
+    const done = (said.done || []).flatMap(([call, result]) => [["", call], ["returns", `→ ${result}`]]);
+    return [...(said.text ? [["prose", said.text]] : []), ...calls, ...done];
+  }
+
+  // A step of an answer; what the same step of another run's answer lacks is marked.
+  function step(said, other) {
     const made = make("div", "said answer");
     if (said.fault) made.append(make("p", "role", `fault: ${said.fault}`));
     if (said.reasoning) made.append(fold("reasoning", () => [prose(said.reasoning)]));
-    if (said.text) made.append(prose(said.text));
-    for (const [name, values] of said.calls || []) made.append(code(name ? `${name} ${values}` : values));
-    for (const [call, result] of said.done || []) made.append(code(call), code(`→ ${result}`, "returns"));
+    const others = Map.groupBy(other ? texts(other) : [], ([kind]) => kind);
+    for (const [kind, text] of texts(said)) {
+      const shown = kind === "prose" ? prose(text) : code(text, kind);
+      if (other) shown.replaceChildren(difference(text, (others.get(kind)?.shift() ?? ["", ""])[1]));
+      made.append(shown);
+    }
     if (!made.childNodes.length) made.append(make("p", "role", "(an empty answer)"));
     if (said.took) made.append(make("p", "role", said.took));
     return made;
   }
 
   const who = (answer) => `${index.labels[answer.of]}${answer.trial ? `, trial ${answer.trial}` : ""}`;
+
+  // Answers beside each other, as far as the page is wide enough.
+  function beside(answers, build) {
+    return make("div", answers.length > 1 ? "sides" : "", ...answers.map((answer) => make("div", "", ...build(answer))));
+  }
 
   function command(text) {
     const shown = make("code", "", text);
@@ -238,12 +281,16 @@
       for (const [role, content] of turn.said) parts.push(make("div", "said", make("p", "role", readable(role)), prose(content)));
       if (turn.new) parts.push(fold(`${offered(turn.new)} from here on`, () => functions(turn.new)));
       const answers = told.answers.filter((answer) => (answer.turns || [])[number]);
-      // Beside each other, as far as the page is wide enough.
-      parts.push(make("div", answers.length > 1 ? "sides" : "", ...answers.map((answer) => make(
-        "div", "",
-        make("p", "role", several || answer.trial ? isolated("bdi", "", who(answer)) : "answer"),
-        ...answer.turns[number].map(step),
-      ))));
+      parts.push(beside(answers, (answer) => {
+        // The first run is compared with the second, the others with the first.
+        const other = answers.find((each) => each.of !== answer.of && each.trial === answer.trial);
+        const [own, its] = [answer, other].map((each) => each && each.turns[number]);
+        const isSame = other && JSON.stringify(own.map(texts)) === JSON.stringify(its.map(texts));
+        return [
+          make("p", "role", several || answer.trial ? isolated("bdi", "", who(answer)) : "answer", isSame ? `: the same as ${who(other)}` : ""),
+          ...own.map((said, at) => step(said, other && !isSame ? its[at] || {} : undefined)),
+        ];
+      }));
       if (turn.truth) parts.push(truth(turn.truth));
     }
     if (told.expected) parts.push(expected(told.expected));
@@ -259,23 +306,28 @@
   function body(told) {
     const made = make("div", "body");
     made.append(make("h3", "id", isolated("bdi", "", told.id)));
-    if (question(told)) made.append(isolated("pre", "prose asked", question(told)));
+    // Several answers stand below the question in the conversation.
+    if (question(told) && (told.title || told.answers.length === 1)) made.append(isolated("pre", "prose asked", question(told)));
     if (told.aside) made.append(make("p", "warning", "Set aside in the corrected profile: ", readable(told.aside)));
-    for (const answer of told.answers) {
-      if (several || answer.trial) made.append(make("h4", "who", swatches[answer.of] && several ? swatches[answer.of].cloneNode(true) : null, isolated("bdi", "", who(answer))));
+    const head = (answer) => (several || answer.trial ? [make("h4", "who", swatches[answer.of] && several ? swatches[answer.of].cloneNode(true) : null, " ", isolated("bdi", "", who(answer)))] : []);
+    const judged = (answer) => {
       const names = answer.verdicts.length > 1 ? PROFILES : ["both profiles"];
-      made.append(...names.map((name, at) => verdict(name, answer.verdicts[at], answer.why)));
-      if (answer.why) made.append(...comparison(answer.why));
+      return [...head(answer), ...names.map((name, at) => verdict(name, answer.verdicts[at], answer.why))];
+    };
+    const explained = (answer) => {
+      const parts = answer.why ? comparison(answer.why) : [];
       for (const [profiles, rows] of answer.paths || []) {
         const columns = ["step", "verdict", "call", "expected", "not as expected"];
-        made.append(fold(`calls (${profiles}): ${rows.length}`, () => [table(columns, rows)]));
+        parts.push(fold(`calls (${profiles}): ${rows.length}`, () => [table(columns, rows)]));
       }
-      if (answer.took) made.append(make("p", "role", answer.took));
-    }
-    for (const id of told.after || []) {
-      made.append(fold(`earlier conversation ${id}`, () => conversation(index.earlier[id])));
-    }
-    made.append(make("h4", "", "Conversation"), ...conversation(told));
+      if (answer.took) parts.push(make("p", "role", answer.took));
+      return parts;
+    };
+    const earlier = (told.after || []).map((id) => fold(`earlier conversation ${id}`, () => conversation(index.earlier[id])));
+    const held = [...earlier, make("h4", "", "Conversation"), ...conversation(told)];
+    // Of several answers, the answers themselves are what one compares first.
+    if (told.answers.length > 1) made.append(beside(told.answers, judged), ...held, beside(told.answers, (answer) => [...head(answer), ...explained(answer)]));
+    else for (const answer of told.answers) made.append(...judged(answer), ...explained(answer), ...held);
     if ((told.functions || []).length) {
       made.append(fold(offered(told.functions), () => functions(told.functions)));
     }
@@ -296,20 +348,109 @@
     return said.length ? said[said.length > 1 && said[0][0] === "system" ? 1 : 0][1] : "";
   }
 
+  const [ids, questions] = [[], []];
+  const idOf = (place) => (ids[place] ??= JSON.parse(lines[place].match(/^{"id":("(?:[^"\\]|\\.)*")/)[1]));
+  const verdictsOf = (place, of) => words(index.rows[place][of + 1], offset());
+  const spent = (number) => (place, of) => index.usage[place][of][number];
+  const RANKS = { failed: 0, not_scored: 1, passed: 2 };
+
+  // The columns: one of each kind, or one for each run; wide in rem, `value` is what a column is sorted by.
+  const KINDS = {
+    verdict: {
+      each: true,
+      wide: several ? 4.5 : 7.5,
+      value: (place, of) => {
+        const ranks = verdictsOf(place, of).map(([word]) => RANKS[word]);
+        return ranks.length ? ranks.reduce((sum, rank) => sum + rank, 0) / ranks.length : null;
+      },
+      show: (place, of) => (verdictsOf(place, of).length ? badge(of, index.rows[place][of + 1], offset()) : ""),
+    },
+    entry: { wide: 14, value: idOf },
+    question: { wide: 14, grows: true, value: (place) => (questions[place] ??= question(entry(place)).slice(0, 200)) },
+    category: { wide: 11, value: (place) => index.categories[index.rows[place][0]] },
+    cause: { each: true, wide: 13, grows: true, value: (place, of) => (verdictsOf(place, of).find(([word]) => word !== "passed") || []).at(-1) || "" },
+    seconds: { each: true, wide: 6, value: spent(0), show: (place, of) => written(spent(0)(place, of), 2) },
+    tokens: { each: true, wide: 6, value: spent(1), show: (place, of) => written(spent(1)(place, of), 0) },
+    dollars: { each: true, wide: 6, value: spent(2), show: (place, of) => written(spent(2)(place, of), 5) },
+  };
+  if (!index.usage) for (const name of ["seconds", "tokens", "dollars"]) delete KINDS[name];
+  const USUAL = ["verdict", "entry", "question", ...(several ? [] : ["category"]), ...(index.labels.length > 2 ? [] : ["cause"])];
+  if (matchMedia("(max-width: 44rem)").matches) USUAL.splice(0, Infinity, "verdict", "question");
+  let shownKinds = USUAL;
+  let order = ""; // such as seconds.1 or -seconds.1; the worst first without
+
+  function written(number, digits) {
+    return number === null ? "–" : number.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  }
+
+  function columns() {
+    return Object.keys(KINDS).filter((kind) => shownKinds.includes(kind)).flatMap((kind) => (KINDS[kind].each ? index.labels : [""]).map((_, of) => ({ kind, of, key: several && KINDS[kind].each ? `${kind}.${of}` : kind })));
+  }
+
+  function drawHeads() {
+    const shown = columns();
+    const widths = shown.map(({ kind }) => KINDS[kind]);
+    list.style.setProperty("--columns", widths.map(({ wide, grows }) => (grows ? `minmax(${wide}rem, 1fr)` : `${wide}rem`)).join(" "));
+    list.style.setProperty("--least", `${widths.reduce((sum, { wide }) => sum + wide + 0.75, 0.75)}rem`);
+    list.setAttribute("aria-colcount", shown.length);
+    byId("heads").replaceChildren(...shown.map(({ kind, of, key }) => {
+      const isOfRun = several && KINDS[kind].each;
+      const button = make("button", "order", isOfRun ? swatches[of].cloneNode(true) : null, isOfRun && kind === "verdict" ? make("span", "hidden", kind) : ` ${kind}`);
+      if (isOfRun) {
+        button.append(make("span", "hidden", ` of ${index.labels[of]}`));
+        button.title = `${kind} of ${index.labels[of]}`;
+      }
+      button.type = "button";
+      button.addEventListener("click", () => {
+        // Up, down, and the worst first again.
+        order = { [key]: `-${key}`, [`-${key}`]: "" }[order] ?? key;
+        markOrder();
+        filter();
+        remember();
+      });
+      const head = make("span", "cell", button);
+      head.role = "columnheader";
+      head.dataset.key = key;
+      return head;
+    }));
+    markOrder();
+    for (const box of byId("columns").querySelectorAll("input")) box.checked = shownKinds.includes(box.value);
+  }
+
+  function markOrder() {
+    for (const head of byId("heads").children) {
+      head.ariaSort = { [head.dataset.key]: "ascending", [`-${head.dataset.key}`]: "descending" }[order] ?? "none";
+    }
+  }
+
+  function sorted(places) {
+    const column = columns().find(({ key }) => key === order.replace("-", ""));
+    if (!column) return places;
+    const { compare } = new Intl.Collator("en", { numeric: true });
+    const isUnknown = (value) => value === null || value === "";
+    const sign = order.startsWith("-") ? -1 : 1;
+    const keyed = places.map((place) => [KINDS[column.kind].value(place, column.of), place]);
+    keyed.sort(([one], [other]) => {
+      // What is not known stands last in both directions.
+      if (isUnknown(one) || isUnknown(other)) return isUnknown(one) - isUnknown(other);
+      return sign * (typeof one === "number" ? one - other : compare(one, other));
+    });
+    return keyed.map(([, place]) => place);
+  }
+
   function row(at) {
-    const told = entry(found[at]);
-    const [category, ...models] = index.rows[found[at]];
-    const profile = offset();
-    const badges = make("span", "badges", ...models.map((verdicts, of) => (verdicts.length ? badge(of, verdicts, profile) : null)));
-    const made = make("div", "row", badges, isolated("bdi", "id", told.id));
-    const reason = told.answers.map((answer) => (answer.verdicts[profile] || answer.verdicts[0])[1]).find(Boolean);
-    made.append(isolated("span", "gist", question(told).slice(0, 200) || reason || index.categories[category]));
+    const place = found[at];
+    const made = make("div", "row", ...columns().map(({ kind, of }) => {
+      const { show, value } = KINDS[kind];
+      const cell = show ? make("span", `cell ${kind}`, show(place, of)) : isolated("span", `cell ${kind}`, value(place, of));
+      cell.role = "gridcell";
+      return cell;
+    }));
     made.id = `row-${at}`;
-    made.dataset.id = told.id;
-    made.role = "option";
+    made.dataset.id = idOf(place);
+    made.role = "row";
     made.ariaSelected = String(at === current);
-    made.ariaPosInSet = String(at + 1);
-    made.ariaSetSize = String(found.length);
+    made.ariaRowIndex = String(at + 2);
     made.style.top = `${at * ROW}px`;
     made.addEventListener("click", () => select(at, true));
     return made;
@@ -318,11 +459,8 @@
   function draw() {
     const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 10);
     const last = Math.min(found.length, first + Math.ceil(list.clientHeight / ROW) + 20);
-    const end = make("div", "end"); // as far down as the last row
-    end.role = "presentation";
-    end.style.top = `${found.length * ROW - 1}px`;
     const places = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
-    list.replaceChildren(...places.map(row), end);
+    byId("rows").replaceChildren(...places.map(row));
     // The row that is named must be there.
     if (places.includes(current)) list.setAttribute("aria-activedescendant", `row-${current}`);
     else list.removeAttribute("aria-activedescendant");
@@ -338,7 +476,8 @@
       byId("detail").scrollTop = 0;
       const top = current * ROW;
       if (top < list.scrollTop) list.scrollTop = top;
-      if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
+      const room = list.clientHeight - ROW; // the heads stay in sight
+      if (top + ROW > list.scrollTop + room) list.scrollTop = top + ROW - room;
     }
     byId("place").textContent = found.length ? `${(current + 1).toLocaleString("en")} of ${found.length.toLocaleString("en")}` : "";
     byId("previous").disabled = current <= 0;
@@ -385,7 +524,7 @@
     const parts = field("text").value.split(/\s+/).filter(Boolean).map(escaped);
     if (parts.length) prepare(Infinity);
     const status = WORDS[wanted.verdict] ? wanted.verdict : "";
-    const fits = ([word, name]) => (!status || word === status) && (!wanted.code || name === wanted.code);
+    const fits = ([word, name, cause]) => (!status || word === status) && (!wanted.code || [name, cause].includes(wanted.code));
     const differing = {
       profiles: (chosen) => chosen.some(differs),
       models: (_, chosen) => new Set(chosen.map((verdicts) => words(verdicts, profile).join())).size > 1,
@@ -418,10 +557,12 @@
       return statuses.includes("failed") ? 0 : statuses.includes("not_scored") ? 1 : 2;
     };
     const ranked = [...index.rows.keys()].filter(fits).map((place) => [rank(place), place]);
-    found = ranked.sort((one, other) => one[0] - other[0] || one[1] - other[1]).map(([, place]) => place);
+    found = sorted(ranked.sort((one, other) => one[0] - other[0] || one[1] - other[1]).map(([, place]) => place));
     byId("count").textContent = `${found.length.toLocaleString("en")} of ${index.rows.length.toLocaleString("en")} entries`;
+    byId("rows").style.height = `${found.length * ROW}px`;
+    list.setAttribute("aria-rowcount", found.length + 1);
     list.scrollTop = 0;
-    const at = wanted === null ? -1 : found.findIndex((place) => entry(place).id === wanted);
+    const at = wanted === null ? -1 : found.findIndex((place) => idOf(place) === wanted);
     select(Math.max(at, 0), false);
     return at;
   }
@@ -436,13 +577,18 @@
 
   function follow() {
     const told = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
-    if (![...FIELDS, "entry"].some((name) => told.has(name))) return;
+    if (![...FIELDS, "entry", "columns", "order"].some((name) => told.has(name))) return;
     form.reset();
     clearTimeout(waiting); // what the reset has asked for
     for (const name of FIELDS) if (field(name) && told.has(name)) field(name).value = told.get(name);
     for (const name of ["profile", "verdict", "category", "code"]) {
       if (field(name).selectedIndex < 0) field(name).value = name === "profile" ? index.profile : "";
     }
+    // A link to other entries keeps the columns of the reader.
+    const kinds = (told.get("columns") || "").split(".").filter((kind) => KINDS[kind]);
+    if (kinds.length) shownKinds = kinds;
+    if (told.has("order")) order = told.get("order");
+    drawHeads();
     const at = filter(told.get("entry"));
     panes.classList.toggle("open", at >= 0);
     (at < 0 ? list : byId("detail")).focus({ preventScroll: true });
@@ -452,7 +598,9 @@
   function remember() {
     const chosen = FIELDS.filter((name) => field(name) && field(name).value && !(name === "profile" && field(name).value === index.profile));
     const parts = chosen.map((name) => `${name}=${encodeURIComponent(field(name).value)}`);
-    if (panes.classList.contains("open") && current >= 0) parts.push(`entry=${encodeURIComponent(entry(found[current]).id)}`);
+    if (shownKinds.join() !== USUAL.join()) parts.push(`columns=${shownKinds.join(".")}`);
+    if (order) parts.push(`order=${encodeURIComponent(order)}`);
+    if (panes.classList.contains("open") && current >= 0) parts.push(`entry=${encodeURIComponent(idOf(found[current]))}`);
     history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : "#entries");
   }
 
@@ -463,7 +611,11 @@
 
   options("category", [["", "all"], ...index.categories.map((name) => [name, name])]);
   options("verdict", [["", "all"], ...Object.entries(WORDS), ["profiles", "profiles differ"], ...(several ? [["models", "runs differ"]] : []), ...(several || index.before ? [["better", "better than before"], ["worse", "worse than before"]] : [])]);
-  options("code", [["", "all"], ...[...new Set(index.words.map(([, name]) => name))].filter(Boolean).sort().map((name) => [name, name])]);
+  // In plain words first, then by the code that stands in the scorecard.
+  for (const part of [2, 1]) {
+    const names = [...new Set(index.words.map((word) => word[part]))].filter(Boolean).sort();
+    options("code", [...(part === 2 ? [["", "all"]] : []), ...names.map((name) => [name, name])]);
+  }
   options("model", [["", "all"], ...index.labels.map((label, of) => [String(of), label])]);
   options("profile", PROFILES.map((name) => [name, name]));
   for (const option of field("profile").options) option.defaultSelected = option.value === index.profile;
@@ -490,6 +642,7 @@
   list.addEventListener("scroll", () => requestAnimationFrame(draw));
   list.addEventListener("keydown", (event) => {
     const page = Math.max(1, Math.floor(list.clientHeight / ROW) - 1);
+    if (event.target !== list) return; // a head of a column
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity, Enter: 0 }[event.key];
     if (by === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -504,8 +657,22 @@
     if (event.key !== "c") byId("entries").scrollIntoView();
     act();
   });
-  addEventListener("resize", draw);
+  new ResizeObserver(draw).observe(list);
+  for (const kind of Object.keys(KINDS)) {
+    const box = make("input", "");
+    box.type = "checkbox";
+    box.value = kind;
+    byId("columns").append(make("label", "", box, ` ${kind}`));
+    box.addEventListener("change", () => {
+      const boxes = [...byId("columns").querySelectorAll(":checked")].map((each) => each.value);
+      shownKinds = boxes.length ? boxes : ["entry"]; // a list without columns shows nothing to choose
+      drawHeads();
+      filter(found.length ? idOf(found[current]) : null);
+      remember();
+    });
+  }
   addEventListener("hashchange", follow);
+  drawHeads();
   filter();
   follow();
   setTimeout(prepareAhead, 500);

@@ -18,12 +18,13 @@ from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.present.run_verdict import describe_share, measure_share
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.comparison import Tested
+from pytest_fcbench.scorecard.compare.paired import MetricDifference
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
-from pytest_fcbench.scorecard.run_facts import HELD, WORDS, RuleOutcome
+from pytest_fcbench.scorecard.run_facts import WORDS
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -46,6 +47,7 @@ def generate_report(
     main = sections.choose_main_score(models, profile)
     # The score that stands for the runs can be that of a category.
     beside = {row.name: row for row in (*groups, sections.make_row(main, models))}
+    islands = build_islands(scorecards, [model.label for model in models], knowledge, profile, against)
     score_bills = [(model.series, model.scores[profile].find_score(main), model.bill) for model in models]
     values = {
         "models": models,
@@ -58,6 +60,7 @@ def generate_report(
         "executed": sections.tabulate_executed(models, rows, profile),
         "tables": sections.tabulate_models(models, profile),
         "standings": judge_runs(models, profile, against),
+        "causes_of": [next(iter(causes), None) for causes in islands.causes],
         "blocks": list(group_categories(models, profile)),
         "results": [
             make_printable(line) for card in scorecards if (line := two_models.describe_result(card.facts))
@@ -70,7 +73,7 @@ def generate_report(
         "complex_totals": sections.tabulate_complex_totals(models, profile),
         "usage_totals": sections.tabulate_totals(models),
         "notes": knowledge.notes,
-        "islands": build_islands(scorecards, [model.label for model in models], knowledge, profile, against),
+        "islands": islands,
         "facts": sections.list_facts,
         "gist": sections.summarise_run,
         "Profile": Profile,
@@ -88,9 +91,22 @@ class ScoreChange:
     worse: int = 0
     shown: int = 0
     """1 where the later run is shown to be better, -1 where it is shown to be worse, else 0."""
+    entries: int = 0
+    """The entries that were compared."""
+    share: MetricDifference | None = None
+    """The difference of the share of entries that passed, which heads the page."""
     sentence: str = ""
+    """What the numbers leave open: entries that only one run has, or why there are no numbers."""
     by_metric: Mapping[str, Tested] = field(default_factory=dict)
     """The difference of each category, each group and overall."""
+
+    @property
+    def verdict(self) -> str:
+        """The change in one or two words."""
+        if not self.entries:
+            return "cannot be compared"
+        unchanged = "no difference shown" if self.better or self.worse else "nothing changed"
+        return {1: "better", -1: "worse"}.get(self.shown, unchanged)
 
 
 def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], profile: Profile) -> ScoreChange:
@@ -108,24 +124,29 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
             len(changes.mended),
             len(changes.newly_broken),
             bool(changes.mended) - bool(changes.newly_broken),
-            sentence,
+            len(changes.pairs),
+            sentence=sentence,
         )
     pairing = run_comparison.paired
-    better, worse, pairs = len(pairing.better), len(pairing.worse), len(pairing.pairs)
-    sentence = (
-        comparison_tables.describe_direction(run_comparison, *names)
-        if better or worse
-        else f"none of {pairs:,} entries changed from {names[0]}"
-    )
-    sides = zip(names, (pairing.only_before, pairing.only_after), strict=True)
-    if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
-        sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
+    share = pairing.measure_difference(ALL)
+    assert share is not None, "a comparison without pairs is refused"
+    remarks = [
+        f"{len(entries):,} entries are only in {name}"
+        for name, entries in zip(names, (pairing.only_before, pairing.only_after), strict=True)
+        if entries
+    ]
+    shown = comparison.decide_direction(share, share.chance.p)
+    if (share.better or share.worse) and not shown:
+        is_small = share.chance.can_be_shown
+        remarks.append("chance alone can do that" if is_small else "too few entries to show any difference")
     return ScoreChange(
         names[0],
-        better,
-        worse,
-        comparison.choose_main_difference(run_comparison).shown,
-        make_printable(sentence),
+        share.better,
+        share.worse,
+        shown,
+        share.entries,
+        share,
+        make_printable("; ".join(remarks)),
         {one.difference.metric: one for one in run_comparison.tested},
     )
 
@@ -155,11 +176,6 @@ class Standing:
         """True where all entries check a server, so that there is no score of a model."""
         records = self.model.scorecard.records
         return bool(records) and all(map(is_check, records))
-
-    @property
-    def broken(self) -> Sequence[RuleOutcome]:
-        """The rules of the gate that did not hold."""
-        return [outcome for outcome in self.model.scorecard.gate if outcome.code != HELD]
 
     @property
     def verdict(self) -> tuple[str, str] | None:

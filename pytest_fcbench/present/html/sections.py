@@ -89,10 +89,12 @@ def name_models(scorecards: Sequence[Scorecard]) -> list[str]:
 def summarise_run(model: ReportedModel) -> str:
     """Summarise a run on one line."""
     run_facts, card = model.scorecard.facts, model.scorecard
-    suites = ", ".join(f"{name} {suite['version']}" for name, suite in run_facts.suites.items())
+    asked = "tool calls" if run_facts.mode == "fc" else "prompted"
+    asked += f", asked as {run_facts.asked_as}" if run_facts.asked_as else ""
+    suites = (f"{name} {suite['version']}" for name, suite in run_facts.suites.items())
     # The day only: the facts of the run have the time.
     when = [] if card.created_s is None else [format_time(card.created_s).partition(" ")[0]]
-    return make_printable(" · ".join((run_facts.manner, suites, f"fcbench {run_facts.fcbench}", *when)))
+    return make_printable(" · ".join((", ".join(suites), asked, *when)))
 
 
 _SUITES = {

@@ -94,6 +94,7 @@ def make_environment(folder: Path) -> Environment:
     )
     environment.filters |= {
         "percent": lambda share: "–" if share is None else f"{share:.2%}",
+        "whole": lambda share: f"{share:.1%}",
         "limits": lambda score: _format_range(score.interval),
         "range": _format_range,
         "number": lambda value, digits=0: "–" if value is None else f"{value:,.{digits}f}",
@@ -108,6 +109,8 @@ def make_environment(folder: Path) -> Environment:
             re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name))))
         ),
         "points": lambda change: f"{100 * change + 0.0:+.1f}".replace("-", "−"),
+        # Names as words, for readers who know none of them.
+        "spaced": lambda name: make_printable(name).replace("_", " "),
         "drawn": Markup,
     }
     environment.globals |= {

@@ -121,8 +121,8 @@ RUN = KeptRun(
 def test_a_run_is_shown_with_score_gate_and_links() -> None:
     parsed = Parsed(render_runs([RUN], "runs"))
     cells = [" ".join(text.split()) for text in parsed.read_texts("td")]
-    assert {"75.00%", "2", "part (-k)", "branch=main"} <= set(cells)
-    assert parsed.read_texts("strong") == ["50.00%"]
+    assert {"50.00%", "2", "part (-k)", "branch=main"} <= set(cells)
+    assert parsed.read_texts("strong") == ["75.00%"]
     links = [each.attributes["href"] for each in parsed.find_all("a")]
     assert links == [f"/run/{RUN.name}", f"/run/{RUN.name}#verdict=failed"]
     (badge,) = [e for e in parsed.find_all("span") if "badge" in e.attributes.get("class", "")]

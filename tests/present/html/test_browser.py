@@ -65,7 +65,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
         make_entry(query="Ein Zelt für drei Nächte in Åndalsnes, bitte.", entry_id="simple_python_8"),
     ]
     compared = CallPair(
-        EVIL, "f", True, (ArgumentPair(EVIL, "2", "2", False), ArgumentPair("x", EVIL, "1", True))
+        EVIL, "f", True, (ArgumentPair(EVIL, "2", "2", False), ArgumentPair("x", EVIL, "one", True))
     )
     failed = make_records()[HOSTILE].item_id
     told = SuiteInfo(
@@ -87,13 +87,13 @@ def chrome() -> Iterator[Chrome]:
 
 
 def find_rows(chrome: Chrome) -> list[WebElement]:
-    return chrome.find_elements(By.CSS_SELECTOR, "#list > .row")
+    return chrome.find_elements(By.CSS_SELECTOR, "#rows > .row")
 
 
 def read_ids(chrome: Chrome) -> list[str]:
     """Return the entries whose rows are drawn."""
     found: list[str] = chrome.execute_script(
-        "return [...document.querySelectorAll('#list > .row')].map((row) => row.dataset.id)"
+        "return [...document.querySelectorAll('#rows > .row')].map((row) => row.dataset.id)"
     )
     return found
 
@@ -155,7 +155,7 @@ def test_what_is_wrong_in_an_answer_is_marked(chrome: Chrome, pages: Sequence[Pa
     open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
     rows = chrome.find_elements(By.CSS_SELECTOR, "#detail .compared tbody tr")
     assert [row.get_attribute("class") for row in rows] == ["call wrong", "", "wrong"]
-    assert [mark.text for mark in rows[2].find_elements(By.TAG_NAME, "mark")][-1] == "1"
+    assert [mark.text for mark in rows[2].find_elements(By.TAG_NAME, "mark")][-1] == "one"
     assert [cell.text for cell in rows[1].find_elements(By.TAG_NAME, "td")][2:] == ["2", "2"]
 
 
@@ -240,7 +240,8 @@ def test_only_rows_in_sight_are_drawn_and_all_are_reached(chrome: Chrome, pages:
     chrome.execute_script("const list = document.getElementById('list'); list.scrollTop = list.scrollHeight")
     WebDriverWait(chrome, 5).until(lambda _: last in read_ids(chrome))
     (row,) = (row for row in find_rows(chrome) if row.get_attribute("data-id") == last)
-    assert row.get_attribute("aria-posinset") == row.get_attribute("aria-setsize") == "250"
+    rows = chrome.find_element(By.ID, "list").get_attribute("aria-rowcount")
+    assert row.get_attribute("aria-rowindex") == rows == "251", "the heads are a row, too"
     row.click()
     assert read_shown(chrome) == last
 
@@ -284,13 +285,14 @@ def test_the_keyboard_reaches_the_list_and_the_entry(chrome: Chrome, pages: Sequ
     assert chrome.switch_to.active_element.text == "Skip to the entries"
     chrome.switch_to.active_element.send_keys(Keys.ENTER)
     assert chrome.execute_script("return document.activeElement.id") == "entries"
+    heads = ["verdict", "entry", "question", "category", "cause"]
     reached = []
-    for _ in range(10):
+    for _ in range(11 + len(heads)):
         chrome.switch_to.active_element.send_keys(Keys.TAB)
         active = chrome.switch_to.active_element
-        reached.append(active.get_attribute("name") or active.get_attribute("id") or active.tag_name)
-    fields = ["text", "verdict", "category", "code", "profile", "button"]
-    assert reached == [*fields, "list", "next", "link", "detail"]
+        reached.append(active.get_attribute("name") or active.get_attribute("id") or active.text)
+    fields = ["text", "verdict", "category", "code", "profile", "Clear", "Columns"]
+    assert reached == [*fields, "list", *heads, "next", "link", "detail"]
     outline = chrome.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
 
@@ -349,6 +351,138 @@ def test_tables_are_put_in_the_order_of_a_column(chrome: Chrome, pages: Sequence
     assert chrome.execute_script(names) == sorted(before), "names are read from A"
 
 
+def find_head(chrome: Chrome, key: str) -> WebElement:
+    return chrome.find_element(By.CSS_SELECTOR, f"#heads [data-key='{key}']")
+
+
+def read_cells(chrome: Chrome, kind: str) -> list[str]:
+    """Return the texts of a column of the list, as far as its rows are drawn."""
+    cells: list[str] = chrome.execute_script(
+        "return [...document.querySelectorAll(`#rows .${arguments[0]}`)].map((cell) => cell.textContent)",
+        kind,
+    )
+    return cells
+
+
+def test_entries_are_sorted_by_a_click_and_by_the_keyboard(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], "#verdict=passed")
+    usual = read_ids(chrome)
+    head = find_head(chrome, "entry")
+    assert head.get_attribute("aria-sort") == "none"
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert read_ids(chrome)[:2] == ["core:parallel_1", "core:parallel_7"], (
+        "numbers by their value, not their digits"
+    )
+    chrome.switch_to.active_element.send_keys(Keys.ENTER)
+    assert head.get_attribute("aria-sort") == "descending"
+    assert read_ids(chrome)[0] == "core:simple_python_248"
+    assert read_shown(chrome) == "core:simple_python_248"
+    assert chrome.current_url.endswith("#verdict=passed&order=-entry")
+    chrome.switch_to.active_element.send_keys(Keys.SPACE)
+    assert (head.get_attribute("aria-sort"), read_ids(chrome)) == ("none", usual)
+
+
+def test_an_unknown_value_stands_last_in_both_directions(chrome: Chrome, pages: Sequence[Path]) -> None:
+    for order in ("cause", "-cause"):
+        open_page(chrome, pages[0], f"#order={order}")
+        causes = read_cells(chrome, "cause")
+        assert "" not in causes
+        assert causes == sorted(causes, reverse=order == "-cause")
+
+
+def test_columns_are_chosen_and_the_address_holds_them(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    chrome.find_element(By.CSS_SELECTOR, "#columns summary").click()
+    boxes = {
+        str(box.get_attribute("value")): box
+        for box in chrome.find_elements(By.CSS_SELECTOR, "#columns input")
+    }
+    assert {name for name, box in boxes.items() if box.is_selected()} == set(boxes)
+    assert "seconds" not in boxes, "nothing is known of them"
+    for name in ("question", "cause"):
+        boxes[name].send_keys(Keys.SPACE)
+    assert chrome.current_url.endswith("#columns=verdict.entry.category")
+    address = chrome.current_url.partition("#")[2]
+    open_page(chrome, pages[0], f"#{address}")
+    assert [head.text.split()[0] for head in chrome.find_elements(By.CSS_SELECTOR, "#heads .cell")] == [
+        "verdict",
+        "entry",
+        "category",
+    ]
+    chrome.execute_script("document.querySelector('a[href=\"#verdict=failed\"]').click()")
+    wait_for(chrome, "51 of 250 entries")
+    assert chrome.find_elements(By.CSS_SELECTOR, "#rows .cell.question") == [], "a link keeps the columns"
+
+
+@each_case("fragment", ["#columns=nothing", "#order=nothing", "#order=-&columns=.."])
+def test_columns_that_there_are_not_do_no_harm(chrome: Chrome, pages: Sequence[Path], fragment: str) -> None:
+    take_errors(chrome)
+    open_page(chrome, pages[0], fragment)
+    assert len(chrome.find_elements(By.CSS_SELECTOR, "#heads .cell")) == 5
+    assert len(read_ids(chrome)) > 10
+    assert take_errors(chrome) == []
+
+
+def test_each_run_has_its_own_columns(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[1])
+    keys = [head.get_attribute("data-key") for head in chrome.find_elements(By.CSS_SELECTOR, "#heads .cell")]
+    assert keys == ["verdict.0", "verdict.1", "entry", "question", "cause.0", "cause.1"]
+    find_head(chrome, "verdict.0").find_element(By.TAG_NAME, "button").click()
+    assert chrome.current_url.endswith("#order=verdict.0")
+    badges = [
+        row.find_element(By.CLASS_NAME, "badge").get_attribute("title") for row in find_rows(chrome)[:3]
+    ]
+    assert all(str(title).endswith("failed") for title in badges)
+
+
+@pytest.fixture(scope="module")
+def two_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a page of two runs whose answers to the first entry differ and to the second are the same."""
+    folder = tmp_path_factory.mktemp("answers")
+    answers = ("Book a table for 14 at noon, please.", "Book a table for 4 at noon, please.")
+    cards = []
+    for run, texts in enumerate(([answers[0], "Yes."], [answers[1], "Yes."])):
+        records = [
+            replace(make_record(number=n), turns=((completion_to_json(Completion(text)),),))
+            for n, text in enumerate(texts)
+        ]
+        facts = replace(FACTS, model=f"run {run}")
+        cards.append(scorecard_files.load_scorecard(write_scorecard(folder / f"{run}.json", records, facts)))
+    entries = [make_entry(entry_id=f"simple_python_{n}") for n in range(2)]
+    told = SuiteInfo({entry.key: entry for entry in entries})
+    path = folder / "page.html"
+    path.write_text(render_report(cards, told, Profile.OFFICIAL), encoding="utf-8", newline="\n")
+    return path
+
+
+@each_case(("width", "is_beside"), [(1280, True), (400, False)])
+def test_whole_answers_of_two_runs_stand_side_by_side_with_differences_marked(
+    chrome: Chrome, two_answers: Path, width: int, is_beside: bool
+) -> None:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width == 400}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        open_page(chrome, two_answers, "#entry=core:simple_python_0")
+        first, second = chrome.find_elements(By.CSS_SELECTOR, "#detail .sides .answer")
+        assert (first.rect["y"] == second.rect["y"], first.rect["x"] == second.rect["x"]) == (
+            is_beside,
+            not is_beside,
+        )
+        assert first.text == "Book a table for 14 at noon, please."
+        assert [
+            [mark.text for mark in side.find_elements(By.TAG_NAME, "mark")] for side in (first, second)
+        ] == [
+            ["14"],
+            ["4"],
+        ]
+        open_page(chrome, two_answers, "#entry=core:simple_python_1")
+        assert chrome.find_elements(By.CSS_SELECTOR, "#detail mark") == []
+        assert "run 1: the same as run 0" in chrome.find_element(By.ID, "detail").text
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @each_case("fragment", ["#entry=nothing", "#verdict=nonsense", "#entry=%E0%A4%A", "#a&b==&entry"])
 def test_wrong_addresses_do_no_harm(chrome: Chrome, pages: Sequence[Path], fragment: str) -> None:
     take_errors(chrome)
@@ -397,7 +531,8 @@ def test_a_phone_shows_all_without_scrolling_sideways(
         open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
         wide = chrome.execute_script(
             "return [...document.querySelectorAll('body *')].filter((shown) => "
-            "!shown.closest('.wide, pre, code, svg, nav') && shown.getBoundingClientRect().right > 360)"
+            "!shown.closest('.wide, pre, code, svg, nav, #list') && "
+            "shown.getBoundingClientRect().right > 360)"
             ".map((shown) => shown.outerHTML.slice(0, 80))"
         )
         assert wide == []
@@ -415,7 +550,7 @@ def test_a_phone_shows_the_list_or_an_entry(chrome: Chrome, pages: Sequence[Path
         assert [pane.is_displayed() for pane in panes] == [True, False]
         assert panes[0].size["height"] > 300
         # In one step, because rows are drawn anew when the list moves.
-        chrome.execute_script("document.querySelectorAll('#list > .row')[1].click()")
+        chrome.execute_script("document.querySelectorAll('#rows > .row')[1].click()")
         assert [pane.is_displayed() for pane in panes] == [False, True]
         chrome.find_element(By.ID, "back").click()
         assert [pane.is_displayed() for pane in panes] == [True, False]

@@ -119,10 +119,42 @@ def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> No
         make_record(NotScored("timeout", "it took"), number=2),
     ]
     index, entries = read_islands(tmp_path, records, cards=2)
-    assert index["words"] == [["passed", ""], ["failed", "wrong_count"], ["not_scored", "timeout"]]
+    assert index["words"] == [
+        ["passed", "", ""],
+        ["failed", "wrong_count", "too many calls came"],
+        ["not_scored", "timeout", "timeout"],
+    ]
     assert index["rows"] == [[0, [0, 0], [0, 0]], [0, [1, 1], [1, 1]], [0, [2, 2], [2, 2]]]
     assert index["labels"] == ["m0", "m1"]
     assert [entry["id"] for entry in entries] == [record.entry for record in records]
+
+
+def test_causes_are_counted_with_the_command_that_shows_the_first(tmp_path: Path) -> None:
+    records = [
+        make_record(NotScored("timeout", "it took")),
+        make_record(NotScored("set_aside", "bad data"), number=1),
+        *(
+            make_record(Failed(code, "", {}), number=n)
+            for n, code in enumerate(("no_call", "relevance:no_call"), 2)
+        ),
+    ]
+    card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "a card.json", records))
+    (causes,) = build_islands([card], ["m"], SuiteInfo(), Profile.OFFICIAL).causes
+    assert [(cause.name, cause.status, cause.count) for cause in causes] == [
+        ("no call came, although one was expected", "failed", 2),
+        ("timeout", "not_scored", 1),
+    ]
+    command = f"fcbench run show core:simple_python_2 --scorecard '{card.path}'"
+    assert causes[0].write_command(card) == command
+    assert replace(causes[0], item_id="core:a\nb").write_command(card) == ""
+
+
+def test_the_index_has_what_each_entry_took_in_each_run(tmp_path: Path) -> None:
+    steps = (Usage(1.25, 300, 40, 0.001), Usage(0.5, 100, None, None))
+    records = [replace(make_record(), steps=steps), make_record(number=1)]
+    index, _ = read_islands(tmp_path, records)
+    assert index["usage"] == [[[1.75, 440, 0.001]], [[None, None, None]]]
+    assert read_islands(tmp_path, records[1:])[0]["usage"] is None
 
 
 def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
