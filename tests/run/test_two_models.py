@@ -119,5 +119,5 @@ def test_a_signal_ends_the_conversations_of_both_models_at_once() -> None:
         assert len({each.dispatcher for each in sessions}) == 2, "both are open"
         session.halt()
         for each in sessions:
-            with pytest.raises(RunStoppedError):
+            with pytest.raises(RunStoppedError, match="the run ended"):
                 each.request(make_entry())
