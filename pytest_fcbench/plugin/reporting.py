@@ -19,7 +19,7 @@ from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
 from pytest_fcbench.present import run_end
 from pytest_fcbench.present.explanations import OutputLine
-from pytest_fcbench.present.terminal import Explain
+from pytest_fcbench.present.terminal import Explain, write_summary
 from pytest_fcbench.run.history import (
     keep_former_scorecard,
     keep_run,
@@ -450,17 +450,17 @@ class RunReporting:
 
     def _write_tables(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("function-calling benchmark")
-        lines = run_end.write_tables(
+        lines = write_summary(
             self._session.facts,
             self._session.evidence,
             self._outcomes,
             width=self._width,
             most=self._settings.failures,
-            annotate=self._settings.annotate,
             explain=self._explain,
             is_full=self._config.option.verbose > 0,
         )
-        self._write_lines(terminalreporter, lines)
+        is_silenced = self._settings.annotate
+        self._write_lines(terminalreporter, run_end.silence_commands(lines) if is_silenced else lines)
 
     def _write_blame(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Ask the entries that failed again, and write who lost their points."""

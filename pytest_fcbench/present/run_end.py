@@ -33,27 +33,6 @@ from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, RuleOutcome, RunFac
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
-def write_tables(
-    facts: RunFacts,
-    evidence: Evidence,
-    outcomes: Sequence[RuleOutcome],
-    *,
-    width: int,
-    most: int,
-    annotate: bool,
-    explain: Explain | None = None,
-    is_full: bool = False,
-) -> Iterator[OutputLine]:
-    """Write the result, tables and at most ``most`` failures.
-
-    ``annotate`` keeps GitHub from obeying what is quoted.
-    """
-    lines = terminal.write_summary(
-        facts, evidence, outcomes, width=width, most=most, explain=explain, is_full=is_full
-    )
-    yield from silence_commands(lines) if annotate else lines
-
-
 def write_end(
     facts: RunFacts,
     evidence: Evidence,
@@ -200,6 +179,11 @@ def write_step_summary(
     scores = evidence.scores[facts.profile]
     notes = filter(None, (run_verdict.describe_weakest(scores), describe_missing_parts(scores)))
     yield from render_markdown(replace(table, notes=(*table.notes, *notes)))
+    causes = group_by_cause(evidence.records, evidence.profile)
+    count = sum(map(len, causes.values()))
+    if causes:
+        yield ""
+        yield from render_markdown(score_tables.tabulate_causes(causes))
     for table in (
         *filter(None, [score_tables.tabulate_calls(evidence.records, evidence.profile)]),
         *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
@@ -214,11 +198,6 @@ def write_step_summary(
         columns = ("rule", "outcome", "found")
         yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
     yield from _tabulate_flips(evidence)
-    causes = group_by_cause(evidence.records, evidence.profile)
-    count = sum(map(len, causes.values()))
-    if causes:
-        yield ""
-        yield from render_markdown(score_tables.tabulate_causes(causes))
     if explain:
         for record in terminal.pick_examples(causes, _EXPLAINED):
             # A blank line would end the element.

@@ -158,11 +158,9 @@ def describe_share(
     return f"{share}; {describe_weight(scores)}" if scores.weight and not is_short else share
 
 
-def _wrap_line(
-    text: str, width: int, *, wrong: bool = False, good: bool = False, strong: bool = False
-) -> Iterator[OutputLine]:
+def _wrap_line(text: str, width: int, **style: bool) -> Iterator[OutputLine]:
     for line in wrap_text(make_printable(text), width, "  "):
-        yield OutputLine(line, wrong, good, strong)
+        yield OutputLine(line, **style)
 
 
 def write_next_commands(
@@ -170,7 +168,7 @@ def write_next_commands(
 ) -> Iterator[OutputLine]:
     """Write the commands that go on from here, each in a line of its own, however long it is.
 
-    What a command is for stands behind it where there is room.
+    What a command is for stands behind it where there is room, and that of the first below it otherwise.
     The first explains the cause that most entries failed for. ``rerun`` runs the failed entries again, and
     ``blame`` says whether model or server lost them; each is empty where nothing can.
     """
@@ -194,4 +192,7 @@ def write_next_commands(
     for place, (command, purpose) in enumerate(commands.items()):
         line = f"{'' if place else 'next:':<5} {make_printable(command)}"
         described = f"{line} - {purpose}"
-        yield OutputLine(described if len(described) <= width else line)
+        has_room = len(described) <= width
+        yield OutputLine(described if has_room else line)
+        if not (has_room or place):
+            yield OutputLine(f"{'':<8}{purpose}")

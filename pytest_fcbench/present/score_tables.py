@@ -139,8 +139,9 @@ def describe_usage(records: Sequence[Record], earlier: Sequence[EarlierConversat
     """Describe in lines what the calls of a run cost and how long they took; nothing where none is known."""
     bill = answer_statistics.measure_bill(records, earlier)
     if bill.steps:
-        cells = {name: _USAGE[name](bill) for name in ("calls", "$", "p50 s", "p95 s")}
-        yield ", ".join(f"{name} {cell}" for name, cell in cells.items() if cell != "-")
+        forms = {"calls": "{} calls", "$": "${}", "p50 s": "p50 {} s", "p95 s": "p95 {} s"}
+        cells = {form: _USAGE[name](bill) for name, form in forms.items()}
+        yield ", ".join(form.format(cell) for form, cell in cells.items() if cell != "-")
         yield from describe_bill(bill, answer_statistics.measure_beside_records(records, earlier))
 
 

@@ -151,7 +151,8 @@ def name_details(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Ou
     """Name what a short summary leaves out, and the commands that print it."""
     titles = (each.title.partition(" (")[0] for each in _tabulate_all(facts, evidence) if each.is_detail)
     more = ", ".join(("every failure and category", *titles))
-    yield from map(OutputLine, wrap_text(f"more: {more}: fcbench run show, or pytest -v", width, "  "))
+    line = f"more: fcbench run show - {more}; -v prints all at once"
+    yield from map(OutputLine, wrap_text(line, width, "  "))
 
 
 _FEW = 10

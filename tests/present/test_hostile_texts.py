@@ -22,9 +22,10 @@ from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.html.board_page import render_boards
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
-from pytest_fcbench.present.run_end import write_end, write_tables
+from pytest_fcbench.present.run_end import silence_commands, write_end
 from pytest_fcbench.present.table_formats import FORMATS
 from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -255,7 +256,7 @@ def test_the_terminal_gets_no_control_character_and_github_no_command(text: str)
     card = make_card(text)
     evidence = Evidence(card.records, Profile.OFFICIAL, lambda _: 0, card.facts.suites)
     told = (
-        *write_tables(card.facts, evidence, card.gate, width=80, most=10, annotate=True),
+        *silence_commands(write_summary(card.facts, evidence, card.gate, width=80, most=10)),
         *write_end(card.facts, evidence, card.gate, width=80, annotate=True),
     )
     lines = [part for line in told for part in line.text.split("\n")]

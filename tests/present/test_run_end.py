@@ -18,8 +18,8 @@ from pytest_fcbench.present.run_end import (
     list_properties,
     write_end,
     write_ranking,
-    write_tables,
 )
+from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, UNDECIDED, WORDS, RuleOutcome
@@ -43,9 +43,8 @@ def write_lines(
     records: Sequence[Record], *, annotate: bool = False, ungated: str | None = None
 ) -> list[str]:
     facts, evidence = replace(FACTS, ungated=ungated), make_evidence(records)
-    tables = write_tables(
-        facts, evidence, [BROKEN_RULE], width=80, most=20, annotate=annotate, explain=explain
-    )
+    tables = write_summary(facts, evidence, [BROKEN_RULE], width=80, most=20, explain=explain)
+    tables = github.silence_commands(tables) if annotate else tables
     end = write_end(facts, evidence, [BROKEN_RULE], width=80, annotate=annotate, explain=explain)
     return [line.text for line in (*tables, *end)]
 

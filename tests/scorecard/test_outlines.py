@@ -15,8 +15,9 @@ from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import render_report
-from pytest_fcbench.present.run_end import write_end, write_tables
+from pytest_fcbench.present.run_end import write_end
 from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     describe_endings,
     describe_protocol_notes,
@@ -99,7 +100,7 @@ def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
     facts = replace(FACTS, profile=profile)
     told = [
         [
-            *write_tables(facts, evidence, (), width=100, most=30, annotate=False),
+            *write_summary(facts, evidence, width=100, most=30),
             *write_end(facts, evidence, (), width=100, annotate=False),
         ]
         for records in (VARIED, make_outlines(VARIED))

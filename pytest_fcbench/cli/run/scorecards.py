@@ -37,6 +37,7 @@ from pytest_fcbench.present import board_tables, comparison_tables, run_end
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.tables import Table, render_text
+from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.run.history import PREVIOUS, list_runs
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
@@ -194,10 +195,9 @@ def run_merge(arguments: argparse.Namespace) -> int:
     )
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=whole_run.unfinished)
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
+    summary = write_summary(facts, evidence, outcomes, width=width, most=settings.failures)
     lines = chain(
-        run_end.write_tables(
-            facts, evidence, outcomes, width=width, most=settings.failures, annotate=annotate
-        ),
+        run_end.silence_commands(summary) if annotate else summary,
         [OutputLine("")],
         run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )
