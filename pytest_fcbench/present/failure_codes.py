@@ -97,5 +97,5 @@ def group_by_cause(records: Iterable[Record], profile: Profile) -> Mapping[str, 
             groups.setdefault(name_cause(record.verdicts, profile), []).append(record)
     for group in groups.values():
         firsts = {record.category: record for record in reversed(group)}
-        group.sort(key=lambda record: record is not firsts[record.category])
+        group.sort(key=lambda record: (record is not firsts[record.category], record.trial or 0))
     return dict(sorted(groups.items(), key=lambda pair: -len(pair[1])))

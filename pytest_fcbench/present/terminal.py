@@ -224,7 +224,8 @@ def _write_failures(
             yield from map(OutputLine, lines)
     if is_cut:
         rest = [len(group) for group in islice(causes.values(), _CAUSES, None)]
-        yield OutputLine(f"{sum(rest):>5,} {sum(rest) / count:>4.0%}  {len(rest)} other causes", strong=True)
+        counts = f"{sum(rest):>5,} {sum(rest) / count:>4.0%}"
+        yield OutputLine(f"{counts:<12}{len(rest)} other causes", strong=True)
 
 
 def pick_examples(
