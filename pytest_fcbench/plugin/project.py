@@ -117,7 +117,8 @@ def explain_no_suites(config: pytest.Config) -> Iterator[str]:
             least = "its lines are at least 'category: chatable' and 'entries: [{id: hello, query: Hello}]'"
         beginning = b"\n" + _read_beginning(place)
         if missing := [f"no {key!r}" for key, sign in signs.items() if sign not in beginning]:
-            yield f"{place} has {' and '.join(missing)}, so it is not a suite; {least} (docs/own-suites.md)"
+            names = " and ".join(missing)
+            yield f"{place} has {names}, so it is not a suite; {least} (fcbench help own-suites)"
 
 
 def find_place(here: Path, argument: str) -> Path:

@@ -176,7 +176,7 @@ def check_server(settings: Settings) -> Iterator[SetupFinding]:
     broken = [(sentence, verdict) for sentence, verdict in verdicts if isinstance(verdict, Failed)]
     for sentence, verdict in broken:
         state = FindingState.BAD if verdict.code == _BROKEN_MUST else FindingState.DOUBTFUL
-        way_out = "docs/server-checks.md describes the checks" if verdict is broken[-1][1] else ""
+        way_out = "'fcbench help server-checks' describes the checks" if verdict is broken[-1][1] else ""
         yield SetupFinding("server", state, f"broken: {sentence} {verdict.reason}", way_out)
     if not broken:
         kept_count = sum(isinstance(verdict, Passed) for _, verdict in verdicts)

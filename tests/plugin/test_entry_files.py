@@ -227,7 +227,7 @@ def test_a_named_file_that_is_no_suite_is_told_what_it_lacks(
     (line,) = (each for each in project.run(name).errlines if "is not a suite" in each)
     start, _, least = line.partition("at least ")
     assert start.startswith(f"ERROR: {place} has {lacks}, so it is not a suite; ")
-    least_lines = re.findall(r"'(.+?)'", least) or [least.removesuffix(" (docs/own-suites.md)")]
+    least_lines = re.findall(r"'(.+?)'", least) or [least.removesuffix(" (fcbench help own-suites)")]
     project.write(name, "\n".join(least_lines))
     project.run(name, "--fcbench-model=oracle").assert_outcomes(passed=1)
 
