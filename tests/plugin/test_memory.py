@@ -104,7 +104,7 @@ def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
 ) -> None:
     project.write("fcbench.yaml", "prices: {openai/served: {input: 1, output: 0}}\n")
     with served("--model", "oracle") as api_base:
-        result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}"), *workers)
+        result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}"), "-v", *workers)
         asked = _select_earlier(stats(api_base)["answered"])
     section = project.scorecard()["fcbench"]
     assert isinstance(section, dict)
