@@ -70,9 +70,9 @@ def test_a_run_is_compared_with_the_one_kept_before_it(capsys: pytest.CaptureFix
         write_scorecard(Path(f"kept/2026010{number}-000000-{name}.json"), records, FACTS)
     card = Path("kept/20260102-000000-third.json")
     assert main.main(["run", "report", str(card)]) == 0
-    assert "changed from 20260101-000000-second" in Path("report.html").read_text(encoding="utf-8")
+    assert "Compared with <bdi>20260101-000000-second<" in Path("report.html").read_text(encoding="utf-8")
     assert main.main(["run", "report", str(card), "--against", "kept/20260100-000000-first.json"]) == 0
-    assert "changed from 20260100-000000-first" in Path("report.html").read_text(encoding="utf-8")
+    assert "Compared with <bdi>20260100-000000-first<" in Path("report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("given", "follows"), [((), "official"), (("--profile=corrected",), "corrected")])
