@@ -457,7 +457,7 @@ def test_an_error_that_holds_what_cannot_be_sent() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize(
-    "arguments", [nest_arguments(20_000), threading.Lock()], ids=["too deep", "not data"]
+    "arguments", [nest_arguments(500_000), threading.Lock()], ids=["too deep", "not data"]
 )
 def test_an_answer_that_cannot_be_sent_is_one_answer_missing(arguments: object) -> None:
     transcripts = iter([with_arguments(arguments), echo_entry(ENTRY)])
