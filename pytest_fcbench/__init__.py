@@ -1,6 +1,7 @@
 """Function-calling benchmarks as an ordinary pytest suite.
 
-Nothing is imported here on purpose: pytest loads this package in every run where it is installed.
+Nothing is imported here on purpose: pytest loads this package in every run where it is installed. It has no
+assertions that pytest could rewrite (PYTEST_DONT_REWRITE), so that programs may import it before pytest.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _FAULT = f"{ParserFault.FIRST_CALL}:1"
 """The fault of the server: its tool parser finds the first call of an answer only, as some do."""
 _BEFORE = "before.json"
 """The scorecard of the first run."""
-_RUN = ("pytest", "benchmarks", "-m", "non_live", f"--fcbench-model={_MODEL}")
+_RUN = ("pytest", "benchmarks", "-m", "non_live", "--fcbench-sample=250", f"--fcbench-model={_MODEL}")
 _COMPARED = (f"--fcbench-baseline={_BEFORE}", "--fcbench-gate=not-worse(95%)")
 _BLAME = ("fcbench", "blame", _BEFORE, f"--model={_MODEL}", "--limit=3")
 
@@ -36,7 +36,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
     _print_paragraph(
         "How good is a model at calling functions? Here is one behind a server, both simulated, so that no "
-        "key and no network are needed. It gets 525 questions, each of which is a test."
+        "key and no network are needed. It gets 250 questions, each of which is a test."
     )
     with _serve_model(f"--fault={_FAULT}") as broken_server:
         _read_output(_start_command("fcbench", "init", "--ci", "none", str(folder)))

@@ -27,9 +27,7 @@ SCORED = tuple(category.name for category in core.open_suite(Path()).categories 
 """The categories that run without options."""
 
 _UNUSED = ("cacheprovider", "hypothesispytest", "anyio", "allure_pytest", "rerunfailures", "timeout")
-# Pytest warns of an installed plugin that was imported before it starts, as in a forked process.
-_FORKED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
-PLUGINS = (*_FORKED, *(argument for name in _UNUSED for argument in ("-p", f"no:{name}")))
+PLUGINS = tuple(argument for name in _UNUSED for argument in ("-p", f"no:{name}"))
 """Without those that have no part in a run, but take a quarter of the time in which a worker starts."""
 
 
