@@ -19,7 +19,7 @@ import pytest_fcbench
 from pytest_fcbench import formats, judging, kinds
 from pytest_fcbench.domain.errors import PackError
 from pytest_fcbench.domain.registry import find_entry_points
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import bfcl, packs
 

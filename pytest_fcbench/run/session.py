@@ -25,8 +25,8 @@ from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.execution.functions.live import Live
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.live import Live
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds import table as judgement
 from pytest_fcbench.kinds.answers import conversations as memory

@@ -14,11 +14,11 @@ from itertools import chain
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.execution.functions import live, lookups
-from pytest_fcbench.execution.functions.lookups import FailedLookupError
+from pytest_fcbench.execution import live, lookups
+from pytest_fcbench.execution.lookups import FailedLookupError
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
-from pytest_fcbench.execution.rest.performer import Sender, read_api_request
+from pytest_fcbench.execution.rest_apis import ApiRequest, identify_request
+from pytest_fcbench.execution.rest_performer import Sender, read_api_request
 from pytest_fcbench.kinds.execution.rest_verdict import compare_shapes
 from pytest_fcbench.kinds.execution.verdict import list_calls_to_carry_out, list_recorded_replies
 from pytest_fcbench.present.tables import Table, render_text

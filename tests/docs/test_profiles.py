@@ -15,7 +15,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Ending, RecordedCall, Step, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds import chat, relevance
 from pytest_fcbench.kinds.answers import verdict as final_answer

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.environments.execution import DOMAINS, render_result
 from pytest_fcbench.environments.web_search import MODES
-from pytest_fcbench.execution.rest import apis
-from pytest_fcbench.execution.rest import apis as request
-from pytest_fcbench.execution.rest.apis import NoRequestError
-from pytest_fcbench.execution.rest.performer import read_api_request
+from pytest_fcbench.execution import rest_apis
+from pytest_fcbench.execution.rest_apis import NoRequestError
+from pytest_fcbench.execution.rest_performer import read_api_request
 from pytest_fcbench.server.body import RefusedRequestError as NotServed
 from pytest_fcbench.server.body import read_body
 from pytest_fcbench.web.addresses import Refused, is_sendable, parse_url
@@ -108,18 +107,18 @@ _REQUESTS = (
 @make_target(call=mutate_texts(_REQUESTS) | hostile_text)
 def test_any_text_is_a_request_or_none(call: str) -> None:
     with suppress(NoRequestError):
-        assert all(isinstance(part, str) for pair in request.read_request(call).params for part in pair)
+        assert all(isinstance(part, str) for pair in rest_apis.read_request(call).params for part in pair)
     with suppress(NoRequestError, Refused):
         _, asked, scheme = read_api_request(call)
         assert scheme in ("http", "https")
-        for api in apis.APIS.values():
-            assert isinstance(apis.identify_request(asked, api), str)
+        for api in rest_apis.APIS.values():
+            assert isinstance(rest_apis.identify_request(asked, api), str)
             secret = "0123456789abcdef-secret"
-            given = apis.replace_key(asked, api, secret)
-            assert apis.identify_request(given, api) == apis.identify_request(
-                apis.replace_key(asked, api, "another"), api
+            given = rest_apis.replace_key(asked, api, secret)
+            assert rest_apis.identify_request(given, api) == rest_apis.identify_request(
+                rest_apis.replace_key(asked, api, "another"), api
             )
-            assert secret not in apis.identify_request(given, api)
+            assert secret not in rest_apis.identify_request(given, api)
 
 
 @make_target(url=mutate_texts(_URLS) | hostile_text)

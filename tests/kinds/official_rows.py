@@ -10,7 +10,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Completion, Transcript
 from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.kinds.kind import Resources

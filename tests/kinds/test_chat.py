@@ -20,7 +20,7 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored, Profile
 from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.judging.questions import put_question
 from pytest_fcbench.kinds import chat

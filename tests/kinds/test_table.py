@@ -22,7 +22,7 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds import relevance
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources

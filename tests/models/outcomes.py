@@ -12,7 +12,7 @@ from pytest_fcbench.domain.prompting import ModelPresentation
 from pytest_fcbench.domain.transcript import Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Judgement, Profile
 from pytest_fcbench.environments.execution import Environments, open_environments
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
 from pytest_fcbench.kinds.kind import ConversationContext, Memories, Resources

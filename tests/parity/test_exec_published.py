@@ -32,7 +32,7 @@ from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.transcript import Completion, part_from_json
 from pytest_fcbench.domain.verdict import Failed
-from pytest_fcbench.execution.functions.formulas import FORMULAS
+from pytest_fcbench.execution.formulas import FORMULAS
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution import verdict as execution
 from pytest_fcbench.kinds.execution.verdict import ExpectedResults

@@ -22,7 +22,7 @@ from pytest_fcbench.domain.prompting import (
     PromptFormat,
     parse_format_id,
 )
-from pytest_fcbench.execution.rest.apis import APIS, read_request
+from pytest_fcbench.execution.rest_apis import APIS, read_request
 from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule

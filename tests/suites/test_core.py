@@ -13,7 +13,7 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry, Group, Variation
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import FORMATS, PromptFormat, parse_format_id
-from pytest_fcbench.execution.functions.everyday import EVERYDAY
+from pytest_fcbench.execution.everyday import EVERYDAY
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls
 from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.kinds.state.derived_entries import MADE_OF

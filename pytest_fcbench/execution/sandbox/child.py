@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
-from pytest_fcbench.execution.functions import lookups
-from pytest_fcbench.execution.functions.everyday import EVERYDAY
-from pytest_fcbench.execution.functions.formulas import FORMULAS
+from pytest_fcbench.execution import lookups
+from pytest_fcbench.execution.everyday import EVERYDAY
+from pytest_fcbench.execution.formulas import FORMULAS
 from pytest_fcbench.execution.sandbox.confinement import confine_process, find_missing
 from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError, decode_frame, encode_frame
 

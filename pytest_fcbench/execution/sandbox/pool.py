@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import RecordedCall
-from pytest_fcbench.execution.functions.lookups import (
+from pytest_fcbench.execution.lookups import (
     LOOKUPS,
     FailedLookupError,
     LookupSource,

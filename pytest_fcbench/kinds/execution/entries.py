@@ -4,7 +4,7 @@ category: exec_parallel
 entries:
   - id: exec_parallel_0
     query: How many litres for 300 km at 6 litres, and for 80 km at 9?
-    functions: [fuel_needed]       # of ``execution.functions.everyday``, which have the docs
+    functions: [fuel_needed]       # of ``execution.everyday``, which have the docs
     expect:
       - fuel_needed(distance_km=300, litres_per_100_km=6)    # its result, exactly
       - {call: "fuel_needed(distance_km=80, litres_per_100_km=9)", kind: real_time_match}
@@ -18,7 +18,7 @@ Requests of web APIs:
 category: rest
 endpoints:                 # what a model may ask, each described as ``requests.get``
   - name: tram_stops
-    url: https://trams.varnholm.example/v1/stops   # of a host of ``execution.rest.services``
+    url: https://trams.varnholm.example/v1/stops   # of a host of ``execution.rest_services``
     about: ...
     params:                # and, with the same keys, headers
       properties: {zone: {type: integer, description: ...}}
@@ -41,9 +41,9 @@ from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.entry import Category, Entry, Message
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language
-from pytest_fcbench.execution.functions.everyday import EVERYDAY
-from pytest_fcbench.execution.rest.apis import FUNCTION, NoRequestError, read_request
-from pytest_fcbench.execution.rest.services import SERVICES
+from pytest_fcbench.execution.everyday import EVERYDAY
+from pytest_fcbench.execution.rest_apis import FUNCTION, NoRequestError, read_request
+from pytest_fcbench.execution.rest_services import SERVICES
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import ParameterRow

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Docs, Layou
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.environments.world import world_from_json
-from pytest_fcbench.execution.functions import lookups
+from pytest_fcbench.execution import lookups
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls

@@ -12,8 +12,8 @@ import pytest
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.cli.suite import listing
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Expectation
-from pytest_fcbench.execution.functions.live import HOSTS
-from pytest_fcbench.execution.rest.performer import Sender
+from pytest_fcbench.execution.live import HOSTS
+from pytest_fcbench.execution.rest_performer import Sender
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.tools.api_probes import (

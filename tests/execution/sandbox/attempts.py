@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_fcbench.execution.functions import formulas
+from pytest_fcbench.execution import formulas
 from pytest_fcbench.execution.sandbox.confinement import _CALLS
 
 # Numbers of system calls that Python has no function for, on both processors.

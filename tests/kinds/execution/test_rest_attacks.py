@@ -16,8 +16,8 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.apis import APIS
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_apis import APIS
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.kinds.execution import rest_verdict as rest
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
 from tests.cases import each_case

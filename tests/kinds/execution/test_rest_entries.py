@@ -10,7 +10,7 @@ import pytest
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.kinds import entry_files
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
 from pytest_fcbench.suites import core

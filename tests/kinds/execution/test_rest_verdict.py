@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.kinds.execution import rest_verdict as rest
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse
 from tests.cases import each_case

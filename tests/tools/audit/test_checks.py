@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.domain.explanation import Severity
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import report

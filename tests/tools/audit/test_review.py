@@ -10,7 +10,7 @@ import yaml
 
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.explanation import Severity
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution.verdict import list_recorded_replies
 from pytest_fcbench.suites import bfcl, core

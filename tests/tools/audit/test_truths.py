@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
-from pytest_fcbench.execution.rest.performer import Performer
+from pytest_fcbench.execution.rest_performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.kinds.execution.verdict import ExpectedResults, ResultRule
 from pytest_fcbench.tools.audit import truths

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from pytest_fcbench.domain.transcript import RecordedCall
-from pytest_fcbench.execution.functions.live import HOSTS, Live, make_request
-from pytest_fcbench.execution.functions.lookups import LOOKUPS, FailedLookupError, UnansweredError
+from pytest_fcbench.execution.live import HOSTS, Live, make_request
+from pytest_fcbench.execution.lookups import LOOKUPS, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Raised, Returned, Unanswered
 from pytest_fcbench.execution.sandbox.pool import Pool
 from tests.execution.keeping import Kept

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.function_docs.python_code import document_function
-from pytest_fcbench.execution.functions import everyday
-from pytest_fcbench.execution.functions.everyday import EVERYDAY
-from pytest_fcbench.execution.functions.formulas import FORMULAS
-from pytest_fcbench.execution.functions.lookups import LOOKUPS
+from pytest_fcbench.execution import everyday
+from pytest_fcbench.execution.everyday import EVERYDAY
+from pytest_fcbench.execution.formulas import FORMULAS
+from pytest_fcbench.execution.lookups import LOOKUPS
 from tests.cases import each_case
 
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.apis import (
+from pytest_fcbench.execution.rest_apis import (
     APIS,
     ApiRequest,
     NoRequestError,
@@ -35,7 +35,7 @@ from pytest_fcbench.execution.rest.apis import (
     read_request,
     replace_key,
 )
-from pytest_fcbench.execution.rest.services import SERVICES
+from pytest_fcbench.execution.rest_services import SERVICES
 from pytest_fcbench.web.addresses import Refused, parse_url
 from pytest_fcbench.web.client import Bounds, Client, Unreachable, WebReply
 from pytest_fcbench.web.loopback_server import LoopbackReply, LoopbackServer

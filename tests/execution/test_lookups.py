@@ -8,8 +8,8 @@ import pytest
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.transcript import RecordedCall
-from pytest_fcbench.execution.functions import lookups
-from pytest_fcbench.execution.functions.lookups import LOOKUPS, RecordedLookups, UnansweredError
+from pytest_fcbench.execution import lookups
+from pytest_fcbench.execution.lookups import LOOKUPS, RecordedLookups, UnansweredError
 from tests.cases import each_case
 
 WEATHER = RecordedCall.with_reply("get_weather_data", {"coordinates": [90.0, 0.0]}, -0.4)

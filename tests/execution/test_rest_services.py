@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.execution.rest.services import SERVICES
+from pytest_fcbench.execution.rest_services import SERVICES
 
 PATHS = (
     *("/", "", "/v1/stops", "/v1/departures", "/v1/lines/7", "/tables/brandel/2026-01-02", "/ports"),

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.execution.functions.lookups import ROWS, Arguments, FailedLookupError, UnansweredError
+from pytest_fcbench.execution.lookups import ROWS, Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded
-from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, KeyPlace, WebApi
-from pytest_fcbench.execution.rest.performer import Keep, Sender, is_server_fault
+from pytest_fcbench.execution.rest_apis import APIS, ApiRequest, KeyPlace, WebApi
+from pytest_fcbench.execution.rest_performer import Keep, Sender, is_server_fault
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.execution.rest.apis import (
+from pytest_fcbench.execution.rest_apis import (
     APIS,
     NO_API,
     ApiRequest,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
-from pytest_fcbench.execution.functions import formulas
-from pytest_fcbench.execution.functions.formulas import FORMULAS
+from pytest_fcbench.execution import formulas
+from pytest_fcbench.execution.formulas import FORMULAS
 from tests.cases import each_case
 
 

@@ -67,7 +67,7 @@ class WebApi:
 
 
 def _read_apis() -> Iterator[tuple[str, WebApi]]:
-    text = Path(__file__).with_name("apis.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("rest_apis.toml").read_text(encoding="utf-8")
     for host, facts in tomllib.loads(text).items():
         if key := facts.get("key"):
             facts["key"] = Key(key["env"], KeyPlace(key["place"]), key["name"])

@@ -13,8 +13,8 @@ from ipaddress import ip_address
 import pytest
 
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
-from pytest_fcbench.execution.rest.apis import APIS, ApiRequest, make_api_request
-from pytest_fcbench.execution.rest.performer import Performer, Sender, collect_recordings
+from pytest_fcbench.execution.rest_apis import APIS, ApiRequest, make_api_request
+from pytest_fcbench.execution.rest_performer import Performer, Sender, collect_recordings
 from pytest_fcbench.web.client import Client
 from tests.cases import each_case
 from tests.execution.keeping import Kept
@@ -174,7 +174,7 @@ def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     monkeypatch.setenv("OMDB_API_KEY", "sesame")
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(
-        "pytest_fcbench.execution.rest.performer.Client",
+        "pytest_fcbench.execution.rest_performer.Client",
         partial(Client, resolve=lambda _: [ip_address("8.8.8.8")], connect=refuse_connection),
     )
     with closing(Performer(live=True)) as perform:

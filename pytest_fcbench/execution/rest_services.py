@@ -12,7 +12,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcbench.execution.rest.apis import NO_API, Key, KeyPlace, WebApi
+from pytest_fcbench.execution.rest_apis import NO_API, Key, KeyPlace, WebApi
 
 Params: TypeAlias = Mapping[str, str]
 Answer: TypeAlias = tuple[int, object]

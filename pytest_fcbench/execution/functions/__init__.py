@@ -1,1 +1,0 @@
-"""The functions that stateless calls may name."""

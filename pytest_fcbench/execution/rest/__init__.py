@@ -1,1 +1,0 @@
-"""Requests to web APIs: reading, sending, and playing recorded answers."""
