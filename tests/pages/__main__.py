@@ -34,7 +34,7 @@ def main() -> None:
         with serve_runs(Path("runs")) as runs, open_browser() as chrome:
             addresses = {**{name: path.as_uri() for name, path in pages.items()}, "runs": runs}
             for picture in list_pictures():
-                if picture.kept or not chosen.write:
+                if picture.page in addresses and (picture.kept or not chosen.write):
                     path = take_picture(chrome, addresses[picture.page], picture, to)
                     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import random
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.server.pages import PageServer
 from tests.conftest import ROOT
 from tests.factories import FACTS, make_record, write_scorecard
+from tests.parity.test_tables import REPLAY
 from tests.performance.report import make_scorecards
 from tests.served import served
 
@@ -60,6 +62,7 @@ _KEPT = {
     ("runs", "", DESKTOP, False): "view",
     ("board", "", DESKTOP, False): "leaderboard",
     ("audit", "", DESKTOP, True): "audit",
+    ("published", "", DESKTOP, False): "gpt-4o-mini",
 }
 PLACES: Mapping[str, Sequence[str]] = {
     "one": ("", "#verdict=failed&entry=core:simple_python_2", "#scores", "#errors"),
@@ -70,9 +73,11 @@ PLACES: Mapping[str, Sequence[str]] = {
     "ranks": ("",),
     "compared": ("",),
     "audit": ("", "#check=default"),
+    "published": ("",),
 }
 """The places of each page: one run and three of 28 categories each, 10,000 entries, the list of runs, the
-leaderboard of the three and one of twelve made-up models, two runs compared, and an audit of ``core``."""
+leaderboard of the three and one of twelve made-up models, two runs compared, an audit of ``core``, and
+published answers."""
 
 
 def list_pictures() -> Iterator[Picture]:
@@ -103,14 +108,38 @@ def write_runs(folder: Path) -> None:
     run("--fcbench-model=oracle")
 
 
+def write_published(cache: str, page: Path) -> None:
+    """Score published answers in both modes, and write the page of function calling against prompt."""
+    place = page.parent / "published"
+    place.mkdir()
+    (place / "result").symlink_to(REPLAY)
+    command = ["pytest", str(ROOT / "benchmarks"), "--rootdir", str(place), "-q", "-p", "no:cacheprovider"]
+    command += ["--fcbench-suite=bfcl", "--fcbench-category=non_live"]
+    model = "--fcbench-model=replay:result/gpt-4o-mini-2024-07-18"
+    for each in (
+        [*command, model, "--fcbench-scorecard=prompt.json"],
+        [*command, f"{model}-FC", "--fcbench-scorecard=fc.json"],
+        ["pytest_fcbench", "run", "report", "fc.json", "--against", "prompt.json", "-o", str(page)],
+    ):
+        environment = {**os.environ, "FCBENCH_CACHE": cache}
+        subprocess.run([sys.executable, "-m", *each], cwd=place, env=environment, check=False)
+
+
 def read_axe() -> str:
     """Read the script of axe-core, which looks for what people with disabilities cannot use."""
     return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
 def write_pages(folder: Path) -> Mapping[str, Path]:
-    """Write every page that is a file, of the runs in the current folder."""
+    """Write every page that is a file, of the runs in the current folder.
+
+    That of published answers only where they and the pack of bfcl are.
+    """
     paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
+    if (cache := os.environ.get("FCBENCH_TEST_CACHE")) and REPLAY.is_dir():
+        write_published(cache, paths["published"])
+    else:
+        del paths["published"]
     lexical, broken, oracle = map(str, sorted(Path("runs").glob("*.json")))
     for name, runs in {"one": [lexical], "three": [lexical, broken, oracle]}.items():
         assert run_command(["run", "report", *runs, "-o", str(paths[name])]) == 0

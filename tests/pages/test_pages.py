@@ -75,6 +75,8 @@ CHECKED = [
 
 @each_case("picture", CHECKED, ids=lambda picture: picture.name)
 def test_a_page_has_no_fault(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
+    if picture.page not in addresses:
+        pytest.skip("published answers and the pack of bfcl are not here: FCBENCH_ORACLE, FCBENCH_TEST_CACHE")
     take_errors(chrome)
     open_place(chrome, addresses[picture.page], picture)
     assert take_errors(chrome) == []
