@@ -29,8 +29,8 @@ def test_all_of_ours_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[:7] == [
         "Built in",
         "  oracle                 answers from the ground truth; no network",
-        "  careless[:PERCENT]     simulated: right answers, with typical mistakes in 6 % (or PERCENT) of entries; "
-        "no network",
+        "  careless[:PERCENT]     simulated: right answers, with typical mistakes in 6 % (or PERCENT) of "
+        "entries; no network",
         "  lexical                matches words, the floor that any model must beat; no network",
         "  scripted:FILE          answers from a YAML file; no network",
         "  python:MODULE:FUNCTION your own Python function, called with messages and tools",

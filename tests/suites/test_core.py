@@ -45,7 +45,7 @@ def _iter_expected_calls(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, Ex
 
 
 def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
-    assert (suite.name, suite.version) == ("core", "11")
+    assert (suite.name, suite.version) == ("core", "12")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
 

@@ -37,7 +37,7 @@ from pytest_fcbench.kinds.state.derived_entries import (
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
-VERSION = "11"
+VERSION = "12"
 
 _FOLDER = Path(__file__).parent
 
