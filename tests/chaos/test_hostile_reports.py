@@ -54,7 +54,7 @@ def test_what_a_run_writes_can_be_read(
     assert len(tests) == len(records) == len(asked)
     failed = [test for test in tests if test.find("failure") is not None]
     assert len(failed) == sum(not read_official(record) for record in records.values())
-    assert (project.path / "summary.md").read_text(encoding="utf-8").count("### Failed") == 1
+    assert (project.path / "summary.md").read_text(encoding="utf-8").count("### What failed") == 1
     # Texts on a terminal are printable, whatever the lines of pytest's own plugins are.
     assert "\x1b]0;title" not in result.stdout.str()
     written = project.fcbench("run", "report", "-o", "report.html")

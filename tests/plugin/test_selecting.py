@@ -119,7 +119,7 @@ def test_stop_at_the_first_failure(project: Project) -> None:
     [
         ("--fcbench-suite=cores", "unknown suite 'cores'. Did you mean 'core'?"),
         ("--fcbench-category=paralel", "unknown category 'paralel'. Did you mean 'parallel'"),
-        ("--fcbench-mode=prompting", "unknown mode 'prompting'. Did you mean 'prompt'?"),
+        ("--fcbench-mode=prompting", "unknown mode 'prompting'. Did you mean 'prompt'"),
         ("--fcbench-profile=corect", "unknown profile 'corect'. Did you mean 'corrected'?"),
         ("--fcbench-model=lexcal", "unknown model 'lexcal'. Did you mean 'lexical'?"),
         ("--fcbench-model=replay:nowhere", "nowhere does not exist"),
