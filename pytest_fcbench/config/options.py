@@ -129,7 +129,7 @@ class Settings:
 
     model: str = option(
         "MODEL",
-        "oracle, careless, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or a litellm id",
+        "oracle, careless, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or litellm:ID",
         default="lexical",
         of_model=True,
         group="model under test",

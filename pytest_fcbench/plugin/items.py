@@ -206,6 +206,9 @@ class Benchmark:
             self.collector.restore()
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
+        if session.testsfailed and not self.config.option.continue_on_collection_errors:
+            # pytest runs no test where a file could not be collected.
+            return None
         if self.context.settings.plan:
             self.plan_lines = list(self.session.plan(entries))
             return True

@@ -97,7 +97,7 @@ def test_an_address_can_be_left_out(tmp_path: Path) -> None:
         (
             "b,foo=1",
             {},
-            "--fcbench-against=b,foo=1: unknown setting 'foo'. Valid: api_base, api_key_env, mode, *",
+            "--fcbench-against=b,foo=1: unknown setting 'foo'. Valid: api_base, api_key_env, temperature, *",
         ),
         (
             ",stream=on",

@@ -232,6 +232,16 @@ def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
     assert len(endpoint.requests) == 4 + 3  # four asked before the kill, one of them unanswered
 
 
+@pytest.mark.parametrize("more", [(), ("--continue-on-collection-errors",)])
+def test_nothing_is_asked_where_pytest_runs_no_test(project: Project, more: tuple[str, ...]) -> None:
+    project.write("test_own.py", "import a_module_that_nobody_has")
+    with serve_answers(first_function) as endpoint:
+        options = ("--fcbench-model=openai/loopback", f"--fcbench-api-base={endpoint.api_base}")
+        result = project.run_apart(".", "--fcbench-category=live_relevance", *options, *more)
+    result.assert_outcomes(errors=1, passed=6 if more else 0)
+    assert len(endpoint.requests) == (6 if more else 0)
+
+
 def test_the_store_can_be_switched_off(project: Project) -> None:
     with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint, "--fcbench-store=none"))

@@ -86,7 +86,7 @@ def test_the_fixture_answer_needs_two_lines(manners: Project, workers: str) -> N
     result = manners.run("test_polite.py", "--fcbench-suite=manners", *OPTIONS, "-n", workers)
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
-        ["  own_assertion 3*", "  manners:rude *test_polite.py:5: assert 'please' in *"]
+        ["    3 100%  *", "      manners:rude *test_polite.py:5: assert 'please' in *"]
     )
 
 

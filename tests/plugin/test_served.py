@@ -187,7 +187,7 @@ def test_broken_arguments_are_the_models_own_fault(project: Project) -> None:
         result = project.run_apart(*options(api_base, "--fcbench-category=parallel"))
         assert stats(api_base)["requests"] == size("parallel")
     result.assert_outcomes(failed=size("parallel"))
-    result.stdout.fnmatch_lines([f"  unreadable {size('parallel')}"])
+    result.stdout.fnmatch_lines([f"*{size('parallel')} 100%  a call came that cannot be read"])
 
 
 def test_answers_in_a_conversation_are_not_broken(project: Project) -> None:

@@ -199,6 +199,9 @@ def _list_findings(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
     if e.first.state is TrialState.NO_ANSWER:
         yield Culprit.ENDPOINT, "the run got no answer from the endpoint"
     if _has_passed(again):
+        # A parser that loses calls at times lets the same request pass at others.
+        for culprit, reason in () if e.is_prompted else _judge_server(e):
+            yield culprit, f"{reason}; the same request is answered rightly at other times"
         yield Culprit.CHANCE, "the same request is answered rightly at other times"
     if not again:
         yield Culprit.UNCLEAR, "it could not be asked again in the same way"
@@ -278,6 +281,8 @@ def _judge_parser(
             "a part of the calls comes back: the server lost the rest, or the model ended early",
         )
     rest = "the server keeps the right calls" if is_kept else "whether the server keeps calls is not known"
+    if isinstance(e.whole_truth if e.streams else e.streamed_truth, Failed):
+        rest += f", though not {'whole' if e.streams else 'streamed'}"
     yield Culprit.UNCLEAR, f"right by prompting, wrong by function calling, and {rest}"
 
 

@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_suite_is_told_with_its_size_or_the_way_to_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["suite", "list"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "core               11, 1,489 entries in 35 categories, 1,369 of them run by default"
+    assert told[0] == "core               12, 1,489 entries in 35 categories, 1,369 of them run by default"
     assert "not installed: " in told[1]
     assert "run 'fcbench pull bfcl'" in told[1]
     assert told[-1].endswith(", 1 entries in 1 categories")

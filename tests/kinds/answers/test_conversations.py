@@ -311,7 +311,7 @@ def test_a_model_is_not_asked_where_nobody_searches(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="--fcbench-search"):
         made.context.converse(entry, {})
     lines = list(made.plan([entry]))
-    assert [line.split()[:4] for line in lines[1:2]] == [["web_search_base", "1", "1", "0"]]
+    assert [line.split()[:4] for line in lines[1:2]] == [["web_search_base", "1", "0", "0"]]
     assert lines[-2].startswith("not counted: results of web searches and pages")
     assert lines[-1].startswith("note: 1 core entry will not be scored (no_search)")
     made.close()

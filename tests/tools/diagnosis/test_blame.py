@@ -77,6 +77,11 @@ PROMPTED = wrong_everywhere(is_prompted=True, prompted=(), whole_truth=None, str
         # The same request is answered rightly at other times.
         (wrong_everywhere(again=(WRONG, RIGHT)), Culprit.CHANCE),
         (wrong_everywhere(again=(WRONG, OTHER)), Culprit.MODEL),
+        # A server that breaks right calls at times lets the same request pass at others.
+        (wrong_everywhere(again=(WRONG, RIGHT), whole_truth=LOST), Culprit.PARSER),
+        (wrong_everywhere(again=(WRONG, RIGHT), streamed_truth=LOST), Culprit.CHANCE),
+        (wrong_everywhere(again=(WRONG, RIGHT), streamed_truth=LOST, streams=True), Culprit.STREAM),
+        (replace(PROMPTED, again=(WRONG, RIGHT), whole_truth=LOST), Culprit.CHANCE),
         (wrong_everywhere(prompted=(RIGHT, WRONG)), Culprit.CHANCE),
         (wrong_everywhere(prompted=(WRONG, OTHER)), Culprit.MODEL),
         # Only what the server keeps makes a right answer in another way chance.
@@ -148,6 +153,9 @@ VERDICTS = st.sampled_from([None, KEPT, LOST, UNKNOWN])
 def test_the_model_is_blamed_only_where_no_answer_is_right_and_all_can_be_read(
     evidence: LossEvidence,
 ) -> None:
+    if evidence.is_prompted:
+        # A prompting run is not asked by prompting once more.
+        evidence = replace(evidence, prompted=())
     attribution = attribute_loss(evidence)
     assert attribution.evidence
     if attribution.culprit is not Culprit.MODEL:

@@ -50,7 +50,7 @@ def test_an_item_is_a_parser_of_an_installed_engine_in_a_way() -> None:
     assert isinstance(good, ParserCase)
     assert isinstance(bad, ParserCase)
     pytest_items.test_tool_parser(good)
-    with pytest.raises(AssertionError, match=r"6 crashed of 6 answers\ncrashed: '<tool_call>"):
+    with pytest.raises(AssertionError, match=r"6 crashed of 6 answers\n  crashed: '<tool_call>"):
         pytest_items.test_tool_parser(bad)
 
 
