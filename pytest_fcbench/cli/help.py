@@ -31,9 +31,11 @@ def render_page(text: str, width: int) -> Iterator[str]:
     for code in _CODE.finditer(text):
         yield from _render_prose(text[end : code.start()], width)
         lines = code[3] or re.sub("^", "    ", code[2].rstrip("\n"), flags=re.MULTILINE)
+        end = code.end()
+        if (code[1] or "").startswith("{toctree}"):
+            continue
         yield from ([_LEFT_OUT] if (code[1] or "").startswith("{") else lines.rstrip().split("\n"))
         yield ""
-        end = code.end()
     yield from _render_prose(text[end:], width)
 
 
@@ -57,4 +59,4 @@ def _name_target(link: re.Match[str]) -> str:
     page = target.removesuffix(".md")
     is_page = page != target and "/" not in page
     name = f"`fcbench help {page}`" if is_page else target or f"'{section}'"
-    return f"{words} ({name})" if words else name
+    return name if not words or is_page and words == page else f"{words} ({name})"

@@ -175,6 +175,8 @@ def write_step_summary(
         run_verdict.write_remarks(facts, evidence, _ONE_LINE),
     ):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
+    # A reviewer looks for what became worse first.
+    yield from _tabulate_flips(evidence)
     table = score_tables.tabulate_scores(facts, evidence.scores, _find_changes(facts, evidence))
     scores = evidence.scores[facts.profile]
     notes = filter(None, (run_verdict.describe_weakest(scores), describe_missing_parts(scores)))
@@ -197,7 +199,6 @@ def write_step_summary(
         rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
         columns = ("rule", "outcome", "found")
         yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
-    yield from _tabulate_flips(evidence)
     if explain:
         for record in terminal.pick_examples(causes, _EXPLAINED):
             # A blank line would end the element.
@@ -217,8 +218,8 @@ def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
     rest = "'fcbench run compare' lists all"
     for table in tabulate_flips(pairing, runs, evidence.profile, _FLIPS, rest):
         if table.rows:
-            yield ""
             yield from render_markdown(table)
+            yield ""
 
 
 def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] | None:

@@ -178,7 +178,7 @@ def test_workflows_are_yaml_that_runs_the_benchmarks(kind: str) -> None:
     steps = job["jobs"]["benchmarks"]["steps"] if kind == "github" else None
     commands = [step["run"] for step in steps if "run" in step] if steps else job["benchmarks"]["script"]
     assert commands[0] == "pip install pytest-fcbench"
-    assert "pytest benchmarks --junitxml=junit.xml" in commands
+    assert "pytest benchmarks -o addopts= --junitxml=junit.xml" in commands
     assert ".fcbench" in workflow[1], "answers are kept from one run to the next"
 
 
@@ -205,6 +205,7 @@ def test_the_workflow_of_github_runs_step_by_step(
     text = settings.read_text().replace("model: careless", "model: oracle")
     settings.write_text(text.replace("  - all>=92%", "  - live_relevance>=0"))
     monkeypatch.setenv("GITHUB_ENV", str(pytester.path / "environment"))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "shown.md"))
     workflow = WORKFLOWS["github"]
     assert workflow is not None
     find, run, compare, report, comment, keep = [
@@ -226,13 +227,14 @@ def test_the_workflow_of_github_runs_step_by_step(
     assert run_step(keep) == 0
 
     assert run_step(find) == 0
-    assert Path("environment").read_text() == "FCBENCH_BASELINE=.fcbench/baseline.json\n"
-    monkeypatch.setenv("FCBENCH_BASELINE", ".fcbench/baseline.json")
+    assert Path("environment").read_text() == "FCBENCH_BASELINE=main-baseline.json\n"
+    monkeypatch.setenv("FCBENCH_BASELINE", "main-baseline.json")
     assert run_step(run) == 0
     assert run_step(compare) == 0
     monkeypatch.setenv("FCBENCH_MODEL", "lexical")
     assert run_step(run) == 0, "the gate of fcbench.yaml still holds"
     assert run_step(compare) == 1
+    assert "gate not-worse(95%): broken" in Path("shown.md").read_text().replace("\\", "")
     assert run_step(report) == 0
     summary = Path("summary.md").read_text()
     assert "| change |" in summary

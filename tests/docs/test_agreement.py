@@ -229,7 +229,7 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
         made = WORKFLOWS[kind]
         assert made is not None
         commands = list(_find_commands(yaml.safe_load(made[1])))
-        assert "pytest benchmarks --junitxml=junit.xml" in commands
+        assert "pytest benchmarks -o addopts= --junitxml=junit.xml" in commands
         assert "fcbench run report scorecard.json" in made[1]
 
 
