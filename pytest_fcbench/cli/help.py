@@ -59,4 +59,4 @@ def _name_target(link: re.Match[str]) -> str:
     page = target.removesuffix(".md")
     is_page = page != target and "/" not in page
     name = f"`fcbench help {page}`" if is_page else target or f"'{section}'"
-    return name if not words or is_page and words == page else f"{words} ({name})"
+    return name if not words or (is_page and words == page) else f"{words} ({name})"
