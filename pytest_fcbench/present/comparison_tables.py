@@ -153,6 +153,12 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
     for what, one, other in rest:
         if one != other:
             yield f"{what}: {one} before, {other} after"
+    for result in filter(None, (old.against, new.against)):
+        if result.asked < result.total:
+            yield (
+                f"a run of two models ended early, after {result.asked:,} of {result.total:,} tests, because of "
+                "their difference: here it looks too large and too certain; --fcbench-against-whole asks all"
+            )
     aside = {
         record.entry
         for record in after.records

@@ -277,6 +277,8 @@ def test_a_real_difference_stops_the_run_early_with_an_exit_code(
     assert result.parseoutcomes()["skipped"] == ALL - number
     result.stdout.fnmatch_lines(["*against*: worse; *", "*ended after*", "gate not-worse(95%): broken: *"])
     assert f"{found['share']:.0%} of the entries" in " ".join(result.stdout.str().split())
+    compared = " ".join(project.fcbench("run", "compare", SECOND, "scorecard.json").stdout.split())
+    assert f"ended early, after {number} of {ALL} tests" in compared
 
 
 @pytest.mark.parametrize(
@@ -405,6 +407,7 @@ def test_shards_of_both_are_merged(project: Project) -> None:
         assert merged.returncode == 0, merged.stderr
     compared = project.fcbench("run", "compare", "whole.against.json", "whole.json")
     assert f"of {ALL} entries" in compared.stdout
+    assert "ended early" not in compared.stdout
 
 
 def test_a_plan_counts_both_models(project: Project) -> None:
