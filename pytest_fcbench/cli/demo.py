@@ -111,7 +111,9 @@ def print_cause(folder: Path, api_base: str) -> None:
         if outcome != "kept":
             print(f"  {way:<66} {outcome}")
     points = as_mapping(document["points"]).items()
-    print(*(f"lost by the {who}: {count} of {len(entries)}" for who, count in points if count), sep="\n")
+    for who, count in points:
+        if count:
+            print(f"{count} of these {len(entries)} points were lost by the {who}")
 
 
 @contextmanager

@@ -156,8 +156,8 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
     for result in filter(None, (old.against, new.against)):
         if result.asked < result.total:
             yield (
-                f"a run of two models ended early, after {result.asked:,} of {result.total:,} tests, because of "
-                "their difference: here it looks too large and too certain; --fcbench-against-whole asks all"
+                f"a run of two models ended early, after {result.asked:,} of {result.total:,} tests, which "
+                "makes their difference look too large and too certain here; --fcbench-against-whole asks all"
             )
     aside = {
         record.entry

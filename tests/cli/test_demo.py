@@ -28,7 +28,7 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     assert re.search(
         r"in the prompt, .*, 2 times +passed\n  right calls put through, whole +broken\n", before
     )
-    assert "lost by the parser: 3 of 3" in before
+    assert "3 of these 3 points were lost by the parser" in before
     assert "100.0% passed: 250 of 250" in after
     assert "gate not-worse(95%): held: all changed by +35.20 points" in after
     lines = told.splitlines()
