@@ -129,7 +129,7 @@ class Settings:
 
     model: str = option(
         "MODEL",
-        "oracle, careless, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or litellm:ID",
+        "oracle, careless, lexical, scripted:FILE, replay:PATH, python:MOD:NAME, profile, litellm:ID",
         default="lexical",
         of_model=True,
         group="model under test",
