@@ -1,4 +1,4 @@
-"""What has a name and a code: countries, states, well-known cities, airports, currencies and languages.
+"""Tables of names and codes: of countries, states, well-known cities, airports, currencies and languages.
 
 Tables of our own have what can be known without asking: country codes (ISO 3166), the states of four
 countries, names of large cities in other languages, famous landmarks, what large airports are called. A name

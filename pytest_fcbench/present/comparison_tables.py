@@ -154,10 +154,10 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
         if one != other:
             yield f"{what}: {one} before, {other} after"
     for result in filter(None, (old.against, new.against)):
-        if result.asked < result.total:
+        if result.is_early:
             yield (
                 f"a run of two models ended early, after {result.asked:,} of {result.total:,} tests, which "
-                "makes their difference look too large and too certain here; --fcbench-against-whole asks all"
+                "makes their difference look too large and too certain; --fcbench-against-whole asks all"
             )
     aside = {
         record.entry
@@ -454,7 +454,7 @@ def tabulate_flips(
     rest: str,
 ) -> Iterator[Table]:
     """Tabulate the flips of two runs in a table for each direction; ``rest`` says where more are."""
-    for title, pairs in (("Better", pairing.better), ("Worse", pairing.worse)):
+    for title, pairs in (("Worse", pairing.worse), ("Better", pairing.better)):
         flips = pairs[:most]
         flip_entries = {one.entry for one in flips}
         before, after = (_sum_up_entries(records, flip_entries, profile) for records in runs)

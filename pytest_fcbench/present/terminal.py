@@ -210,8 +210,7 @@ def _write_failures(
     examples = {name: shorten_format_id(name) for name in picked}
     longest = min(max(map(len, examples.values()), default=0), 34)
     is_cut = not is_full and most <= _MOST_EXAMPLES and len(causes) > _CAUSES + 1
-    shown = islice(causes.items(), _CAUSES if is_cut else None)
-    for cause, group in shown:
+    for cause, group in islice(causes.items(), _CAUSES if is_cut else None):
         verdicts = {r.item_id: v for r in group if isinstance(v := r.verdict(profile), Failed)}
         codes = f" [{', '.join(dict.fromkeys(v.code for v in verdicts.values()))}]" if is_full else ""
         head = f"{len(group):>5,} {len(group) / count:>4.0%}  {cause}{codes}"

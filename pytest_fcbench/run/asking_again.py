@@ -54,7 +54,7 @@ class KeptTruth:
 def hold_conversations(
     settings: Settings, entries: Sequence[Entry], old_reads: OldReads | None = None
 ) -> Mapping[str, HeldConversation]:
-    """Hold the conversations about entries, by item id; count the stored answers among theirs.
+    """Hold the conversations about entries, by item id; ``old_reads`` counts stored answers among theirs.
 
     Raises ``UsageError`` where these settings want the first call to succeed, and it fails.
     """

@@ -29,6 +29,10 @@ $ fcbench help
 ...
 ```
 
+```{toctree}
+faq
+```
+
 ```{fcbench-options}
 ```
 

@@ -242,6 +242,25 @@ def test_the_workflow_of_github_runs_step_by_step(
     assert comment.endswith("--body-file summary.md")
 
 
+def test_answers_are_kept_for_one_commit_and_the_baseline_for_all() -> None:
+    """Otherwise a model that became worse behind one name and address would not be asked."""
+    workflow = WORKFLOWS["github"]
+    assert workflow is not None
+    action = yaml.safe_load((ROOT / ".github/actions/benchmarks/action.yml").read_text())
+    for steps in (yaml.safe_load(workflow[1])["jobs"]["benchmarks"]["steps"], action["runs"]["steps"]):
+        caches = [step["with"] for step in steps if "actions/cache" in step.get("uses", "")]
+        assert {cache["path"] for cache in caches} == {".fcbench", "main-baseline.json"}
+        for cache in caches:
+            is_answers = cache["path"] == ".fcbench"
+            assert ("${{ github.sha }}" in cache["key"]) == is_answers
+            assert ("${{ github.sha }}" in cache.get("restore-keys", cache["key"])) == is_answers
+    kept = yaml.safe_load((WORKFLOWS["gitlab"] or ("", ""))[1])["benchmarks"]["cache"]
+    assert {each["key"]: each["paths"] for each in kept} == {
+        "answers-$CI_COMMIT_SHA": [".fcbench"],
+        "baseline": ["main-baseline.json"],
+    }
+
+
 def test_the_action_has_the_steps_of_the_workflow() -> None:
     action = yaml.safe_load((ROOT / ".github/actions/benchmarks/action.yml").read_text())
     steps = {step["name"]: step["run"] for step in action["runs"]["steps"] if "run" in step}

@@ -233,5 +233,10 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
         assert "fcbench run report scorecard.json" in made[1]
 
 
+def test_links_have_words_where_no_site_adds_them() -> None:
+    empty = [path.name for path in PAGES if re.search(r"(?<!!)\[\]\(", path.read_text(encoding="utf-8"))]
+    assert empty == []
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 900

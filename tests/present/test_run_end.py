@@ -233,6 +233,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
         in lines
     )
     assert "### Better (1)" in lines
+    assert lines.index("### Worse (1)") < lines.index("### Better (1)") < lines.index("### test (fc)")
 
 
 def test_a_broken_rule_comes_first() -> None:

@@ -57,8 +57,8 @@ def change_value(value: object) -> object:
     return "other"
 
 
-def miscount(value: object) -> object:
-    """Change a number by one."""
+def change_number(value: object) -> object:
+    """Add one to a number; None for any other value."""
     return change_value(value) if type(value) in (int, float) else None
 
 
@@ -151,7 +151,7 @@ MISTAKES: Mapping[str, Mistake] = {
     "calls another function": call_other_function,
     "forgets a call": forget_call,
     "writes a number as text": write_number_as_text,
-    "miscounts": partial(change_argument, miscount),
+    "miscounts": partial(change_argument, change_number),
     "cuts a value": partial(change_argument, cut_value),
     "swaps two values": swap_values,
     "leaves a required argument out": partial(leave_argument_out, required=True),

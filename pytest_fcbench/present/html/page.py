@@ -96,7 +96,7 @@ class ScoreChange:
     share: MetricDifference | None = None
     """The difference of the share of entries that passed, which heads the page."""
     sentence: str = ""
-    """What the numbers leave open: entries that only one run has, or why there are no numbers."""
+    """Entries that only one run has, or the reason why there are no numbers."""
     by_metric: Mapping[str, Tested] = field(default_factory=dict)
     """The difference of each category, each group and overall."""
 
@@ -137,8 +137,8 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
     ]
     shown = comparison.decide_direction(share, share.chance.p)
     if (share.better or share.worse) and not shown:
-        is_small = share.chance.can_be_shown
-        remarks.append("chance alone can do that" if is_small else "too few entries to show any difference")
+        enough = share.chance.can_be_shown
+        remarks.append("chance alone can do that" if enough else "too few entries to show any difference")
     return ScoreChange(
         names[0],
         share.better,

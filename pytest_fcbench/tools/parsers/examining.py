@@ -25,7 +25,7 @@ _MORE_MARKS = (
 _END = "<|im_end|>"
 """The token that ends an answer; no text is decoded from it."""
 _PART = r" ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]{1,2}|\s"
-"""What a token may hold at most: a word, a digit, or two signs.
+"""The longest tokens that are simulated: a word, a digit, or two signs.
 
 Trained on calls alone, a tokenizer would make a single token of what usually ends one.
 """

@@ -98,10 +98,10 @@ def collect_truths(suite: Suite) -> Iterator[Truth]:
 
 
 class Outcome(StrEnum):
-    """What became of the calls of a right answer."""
+    """The result of putting the calls of a right answer through a parser."""
 
     EXACT = "exact"
-    """All came back, in their order, with equal values, and nothing else."""
+    """All calls came back, in order, with equal values, and nothing beside them."""
     WRONG = "wrong"
     """There are more calls, others, or other values."""
     LOST = "lost"

@@ -407,7 +407,7 @@ def test_flips_say_what_became_of_an_entry_and_why() -> None:
     wrong = Failed("value_error:string", "city is 'Oslo', accepted: ['Bergen']")
     before = make_card({"parallel": [wrong, True, True]}, "a")
     after = make_card({"parallel": [True, Failed("bare", ""), True]}, "b")
-    better, worse = tabulate_all_flips(_compare_cards(before, after), 20)
+    worse, better = tabulate_all_flips(_compare_cards(before, after), 20)
     why = "value_error:string: city is 'Oslo', accepted: ['Bergen']"
     assert better.rows == (("core:parallel_0", "parallel", "failed", "passed", why),)
     assert worse.rows == (("core:parallel_1", "parallel", "passed", "failed", "bare"),)
@@ -416,7 +416,7 @@ def test_flips_say_what_became_of_an_entry_and_why() -> None:
 
 def test_flips_beyond_the_limit_are_counted() -> None:
     found = _compare_flips(5, 2, 1)
-    better, worse = tabulate_all_flips(found, 3)
+    worse, better = tabulate_all_flips(found, 3)
     assert (len(better.rows), better.notes) == (3, ("and 2 more; --flips=N shows N",))
     assert (len(worse.rows), worse.notes) == (2, ())
     _, flips = list_tables_for_programs(found, None)
@@ -434,7 +434,7 @@ def test_trials_are_counted() -> None:
         return replace(make_card({}, name), records=tuple(records))
 
     found = _compare_cards(make_trials("a", True, True, False), make_trials("b", True, False, False))
-    assert tabulate_all_flips(found, 20)[1].rows == (
+    assert tabulate_all_flips(found, 20)[0].rows == (
         ("core:parallel_0", "parallel", "2 of 3", "1 of 3", "wrong_count: 2 calls"),
     )
 

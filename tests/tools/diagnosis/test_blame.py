@@ -168,6 +168,13 @@ def test_the_model_is_blamed_only_where_no_answer_is_right_and_all_can_be_read(
         assert not isinstance(own_truth, Failed)
 
 
+def test_what_is_kept_in_one_way_only_is_said_so() -> None:
+    kept = only_called_wrong(whole_truth=KEPT)
+    assert attribute_loss(kept).reason.endswith("the server keeps the right calls")
+    told = attribute_loss(replace(kept, streamed_truth=LOST)).reason
+    assert told.endswith("the server keeps the right calls, though not streamed")
+
+
 @pytest.mark.parametrize(("verdict", "words"), [(KEPT, "kept"), (LOST, "0 of 2 calls came back")])
 def test_the_evidence_tells_each_way_once(verdict: Verdict, words: str) -> None:
     lines = attribute_loss(wrong_everywhere(whole_truth=verdict)).evidence
