@@ -16,7 +16,6 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.models.registry import PROVIDERS
 from pytest_fcbench.suites.registry import SUITES
 
 _ENUMS = {each.__name__: each for each in (Mode, Names, Reasoning, Profile)}
@@ -41,8 +40,7 @@ def _list_words(option: Option) -> Iterable[str]:
         if option.key == "suite":
             return [*SUITES, *find_own_suites(file)]
         if option.key in ("model", "against", "judge"):
-            alone = [name for name, of in PROVIDERS.items() if not of.argument or of.argument_is_optional]
-            return [*alone, *read_file_layers(file)[1]]
+            return ["oracle", "careless", "lexical", *read_file_layers(file)[1]]
     except UsageError:  # a mistake in fcbench.yaml, which the run names
         return ()
     if option.key == "category":

@@ -17,7 +17,7 @@ TEXT = """\
 <!-- project -->
 
 Words go on
-in a second line, [](gates.md#rules) and [the bill](store-and-costs.md#the-bill-of-a-run).
+in a second line, [gates](gates.md#rules) and [the bill](store-and-costs.md#the-bill-of-a-run).
 
 | you want to | read |
 |---|---|

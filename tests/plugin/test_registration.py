@@ -11,6 +11,9 @@ from typing import cast
 
 import pytest
 
+from pytest_fcbench.config.options import BY_KEY
+from pytest_fcbench.models.registry import PROVIDERS
+from pytest_fcbench.plugin.completion import make_completing_action
 from pytest_fcbench.plugin.items import ENTRY, Benchmark
 from pytest_fcbench.plugin.registration import BodyArguments
 from tests.factories import make_entry
@@ -54,6 +57,12 @@ def test_a_shell_completes_options_and_their_values(tmp_path: Path, typed: str, 
     command = [sys.executable, "-m", "pytest"]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert words.read_text() == word
+
+
+def test_the_models_that_are_completed_are_those_that_need_no_argument() -> None:
+    completer = make_completing_action(BY_KEY["model"]).__dict__["completer"]
+    alone = [name for name, of in PROVIDERS.items() if not of.argument or of.argument_is_optional]
+    assert [*completer.__func__()] == alone
 
 
 ONE_CATEGORY = ("benchmarks", "--fcbench-category=parallel", "-n", "0")

@@ -90,6 +90,7 @@ def test_two_models_are_asked_the_same_and_written_to_two_scorecards_that_all_co
     assert written[0] == written[1] == written[2]
     compared = project.fcbench("run", "compare", SECOND, "scorecard.json")
     assert "12 entries" in compared.stdout
+    assert "ended early" not in compared.stdout
     assert project.fcbench("run", "compare", "latest.against", "latest").stdout
     assert "2 scorecards" in project.fcbench("run", "report", "-o", "page.html").stdout
     # The second scorecard is left of the run before.
@@ -407,7 +408,6 @@ def test_shards_of_both_are_merged(project: Project) -> None:
         assert merged.returncode == 0, merged.stderr
     compared = project.fcbench("run", "compare", "whole.against.json", "whole.json")
     assert f"of {ALL} entries" in compared.stdout
-    assert "ended early" not in compared.stdout
 
 
 def test_a_plan_counts_both_models(project: Project) -> None:
