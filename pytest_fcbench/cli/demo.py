@@ -23,9 +23,11 @@ from pytest_fcbench.server.parsing import ParserFault
 _MODEL = "hosted_vllm/my-ft"
 _FAULT = f"{ParserFault.FIRST_CALL}:1"
 """The fault of the server: its tool parser finds the first call of an answer only, as some do."""
+_SAMPLE = 150
+"""So many entries are asked about in a run: enough for a clear gate, few enough for the promised ten seconds."""
 _BEFORE = "before.json"
 """The scorecard of the first run."""
-_RUN = ("pytest", "benchmarks", "-m", "non_live", "--fcbench-sample=250", f"--fcbench-model={_MODEL}")
+_RUN = ("pytest", "benchmarks", "-m", "non_live", f"--fcbench-sample={_SAMPLE}", f"--fcbench-model={_MODEL}")
 _COMPARED = (f"--fcbench-baseline={_BEFORE}", "--fcbench-gate=not-worse(95%)")
 _BLAME = ("fcbench", "blame", _BEFORE, f"--model={_MODEL}", "--limit=3")
 
@@ -36,7 +38,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{folder}: exists; name a new folder, in which the files of the demo can stay")
     _print_paragraph(
         "How good is a model at calling functions? Here is one behind a server, both simulated, so that no "
-        "key and no network are needed. It gets 250 questions, each of which is a test."
+        f"key and no network are needed. It gets {_SAMPLE} questions, each of which is a test."
     )
     with _serve_model(f"--fault={_FAULT}") as broken_server:
         _read_output(_start_command("fcbench", "init", "--ci", "none", str(folder)))
@@ -104,7 +106,7 @@ def print_cause(folder: Path, api_base: str) -> None:
     entries = document["entries"]
     assert isinstance(entries, list)
     reason = entries[0]["reason"].split(": ")
-    print(f"\n{entries[0]['entry']}: {': '.join([reason[0], *reason[2:3]])}")
+    print(f"\n{entries[0]['entry']}\n  {': '.join([reason[0], *reason[2:3]])}")
     for line in entries[0]["evidence"]:
         way, outcome = line.split(": ")[:2]
         # That the prompt is whole decides nothing here.
