@@ -24,7 +24,7 @@ _MODEL = "hosted_vllm/my-ft"
 _FAULT = f"{ParserFault.FIRST_CALL}:1"
 """The fault of the server: its tool parser finds the first call of an answer only, as some do."""
 _SAMPLE = 150
-"""So many entries are asked about in a run: enough for a clear gate, few enough for the promised ten seconds."""
+"""So many entries are asked about in a run: enough for a clear gate, few enough for ten seconds."""
 _BEFORE = "before.json"
 """The scorecard of the first run."""
 _RUN = ("pytest", "benchmarks", "-m", "non_live", f"--fcbench-sample={_SAMPLE}", f"--fcbench-model={_MODEL}")

@@ -31,6 +31,7 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     assert "3 of these 3 points were lost by the parser" in before
     assert "100.0% passed: 150 of 150" in after
     assert "gate not-worse(95%): held: all changed by +38.00 points" in after
+    assert re.search(r"\ncore:parallel_\w+\n  the server breaks", before)
     lines = told.splitlines()
     assert len(lines) <= 50, "it fits two screens"
     assert max(map(len, lines)) <= 80
