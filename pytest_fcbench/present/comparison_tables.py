@@ -9,6 +9,7 @@ from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.tables import Table
+from pytest_fcbench.present.two_models import describe_early_end
 from pytest_fcbench.present.wording import (
     describe_path_settings,
     format_dollars,
@@ -153,12 +154,7 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
     for what, one, other in rest:
         if one != other:
             yield f"{what}: {one} before, {other} after"
-    for result in filter(None, (old.against, new.against)):
-        if result.is_early:
-            yield (
-                f"a run of two models ended early, after {result.asked:,} of {result.total:,} tests, which "
-                "makes their difference look too large and too certain; --fcbench-against-whole asks all"
-            )
+    yield from filter(None, map(describe_early_end, (old, new)))
     aside = {
         record.entry
         for record in after.records

@@ -30,6 +30,16 @@ def describe_result(facts: RunFacts) -> str | None:
     return f"{line}; {end}, so {compared.total - compared.asked:,} were not asked{calls}"
 
 
+def describe_early_end(facts: RunFacts) -> str | None:
+    """Describe what the early end of a run of two models does to their difference; None without one."""
+    if (compared := facts.against) is None or not compared.is_early:
+        return None
+    return (
+        f"a run of two models ended early, after {compared.asked:,} of {compared.total:,} tests, which "
+        "makes their difference look too large and too certain; --fcbench-against-whole asks all"
+    )
+
+
 def tabulate_two_models(facts: RunFacts, records: Sequence[Record]) -> Iterator[Table]:
     """Tabulate the two models of a run, and what differs where the same was asked twice."""
     if facts.against:

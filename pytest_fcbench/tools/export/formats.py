@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.two_models import describe_early_end
 from pytest_fcbench.scorecard.aggregate.pressure import group_by_pressure
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
@@ -108,6 +109,7 @@ def require_end(card: Scorecard) -> datetime:
 def describe_conditions(card: Scorecard) -> list[str]:
     """Say what sets the scores of a run apart from those of its suites as they are."""
     facts, trials = card.facts, count_trials(card.records)
+    early_end = describe_early_end(facts) or ""
     part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
     conditions = {
         f"only the entries that {part} selects": part,
@@ -115,6 +117,7 @@ def describe_conditions(card: Scorecard) -> list[str]:
         **{f"over all levels of the pressure {kind}": True for kind in group_by_pressure(card.records)},
         f"prompts with up to {facts.most_shots} answered entries": facts.most_shots,
         f"asked as {facts.asked_as}": facts.asked_as,
+        early_end: early_end,
     }
     return [put_on_one_line(text) for text, holds in conditions.items() if holds]
 

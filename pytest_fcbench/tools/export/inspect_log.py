@@ -32,7 +32,7 @@ from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.formats import ExportRequest, require_end
+from pytest_fcbench.tools.export.formats import ExportRequest, describe_conditions, require_end
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -73,6 +73,7 @@ def _describe_run(card: Scorecard, first: Profile, end_time: datetime) -> log.Ev
             "mode": facts.mode,
             "names": facts.names,
             "syntax": facts.syntax,
+            "conditions": describe_conditions(card),
             "labels": dict(facts.labels),
         },
     )

@@ -24,7 +24,7 @@ from pytest_fcbench.scorecard.rows import (
     describe_scores,
     list_columns,
 )
-from pytest_fcbench.tools.export.formats import ExportRequest
+from pytest_fcbench.tools.export.formats import ExportRequest, describe_conditions
 
 ROWS: Mapping[str, type[OutcomeRow] | type[ScoreRow]] = {"entry": OutcomeRow, "score": ScoreRow}
 """Kinds of rows by the value of ``--per``."""
@@ -121,6 +121,8 @@ def tabulate_scores(order: ExportRequest) -> Table:
         ]
         if unscored_counts:
             notes.append(f"Entries not scored, which count for no model: {', '.join(unscored_counts)}.")
+    # A paper's reader sees no more than the table.
+    notes += dict.fromkeys(f"{each}." for card in order.cards for each in describe_conditions(card))
     suites = "; ".join(dict.fromkeys(map(name_suites, order.cards)))
     return Table(
         f"{title}, {suites}, {order.profile} profile", ("score", *columns), tuple(rows), tuple(notes)

@@ -20,7 +20,7 @@ from pytest_fcbench.present.wording import format_time
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_bill
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.formats import ExportRequest, find_end
+from pytest_fcbench.tools.export.formats import ExportRequest, describe_conditions, find_end
 
 
 def collect_settings(card: Scorecard) -> Mapping[str, str]:
@@ -34,6 +34,7 @@ def collect_settings(card: Scorecard) -> Mapping[str, str]:
         "profile": facts.profile,
         "fcbench": facts.fcbench,
         "commit": facts.commit or "",
+        "conditions": "; ".join(describe_conditions(card)),
         "ended": "" if card.created_s is None else format_time(card.created_s),
         **{f"suite.{name}": str(about.get("version")) for name, about in facts.suites.items()},
         **{f"label.{name}": value for name, value in facts.labels.items()},

@@ -7,13 +7,38 @@ from pathlib import Path
 
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.scorecard.two_models import SideBySide, VerdictTable
 from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.factories import FACTS, make_answered_record, make_record, tool_calls
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 TIMEOUT = NotScored("timeout", "no answer within 60 s")
+
+EARLY = SideBySide(
+    model="other",
+    scorecard="scorecard.second.json",
+    asked=7,
+    total=40,
+    decision="worse",
+    share=0.175,
+    metric="all",
+    change=-0.5,
+    low=-0.9,
+    high=-0.1,
+    sentence="worse",
+    verdicts=VerdictTable(1, 4, 0, 2),
+    flips={},
+    usage=measure_usage(()),
+    calls_saved=66,
+)
+"""A comparison that was decided after seven of forty tests."""
+ENDED_EARLY = (
+    "a run of two models ended early, after 7 of 40 tests, which makes their difference look too large and "
+    "too certain; --fcbench-against-whole asks all"
+)
 
 
 def make_records(text: str = "") -> list[Record]:

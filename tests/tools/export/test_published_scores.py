@@ -36,7 +36,7 @@ from tests.cases import each_case
 from tests.factories import make_record
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.present.test_hostile_texts import describe_markdown
-from tests.tools.export.runs import make_order, make_run
+from tests.tools.export.runs import EARLY, ENDED_EARLY, make_order, make_run
 
 every_text = each_case("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 
@@ -130,13 +130,14 @@ def test_each_record_says_what_sets_its_scores_apart() -> None:
         for each in run.records
         for trial in (1, 2)
     ]
-    facts = replace(run.facts, narrowed_by="-k", shots={"core:parallel": ("core:parallel_9",)})
+    facts = replace(run.facts, narrowed_by="-k", shots={"core:parallel": ("core:parallel_9",)}, against=EARLY)
     order = make_order(replace(run, facts=facts, records=tuple(pressed)), dataset="a/b", task="c")
     conditions = [
         "only the entries that -k selects",
         "2 trials of each entry",
         "over all levels of the pressure distractors",
         "prompts with up to 1 answered entries",
+        ENDED_EARLY,
     ]
     assert read_lm_eval(order)["configs"]["core_parallel"]["metadata"]["conditions"] == conditions
     asked = read_eee(order)["evaluation_results"][0]["generation_config"]["additional_details"]

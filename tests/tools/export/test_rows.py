@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -27,7 +28,7 @@ from pytest_fcbench.tools.export.rows import (
 from tests.cases import each_case
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.present.test_hostile_texts import describe_markdown
-from tests.tools.export.runs import make_order, make_run
+from tests.tools.export.runs import EARLY, ENDED_EARLY, make_order, make_run
 
 every_text = pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
 
@@ -180,6 +181,13 @@ def test_a_run_has_counts_and_percentages() -> None:
     assert rows["multiple"] == ("2", "0", "100.00")
     assert [row[0] for row in table.rows] == ["simple_python", "multiple", "parallel", "all"]
     assert table.notes == ("categories with 5.83% of the weight of BFCL's overall score were run.",)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_table_says_what_sets_its_scores_apart(count: int) -> None:
+    run = make_run()
+    early = replace(run, facts=replace(run.facts, against=EARLY))
+    assert tabulate_scores(make_order(*[early] * count)).notes[-1] == f"{ENDED_EARLY}."
 
 
 def test_several_runs_stand_side_by_side() -> None:

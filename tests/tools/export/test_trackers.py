@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from pytest_fcbench.tools.export.trackers import collect_numbers, collect_settings, name_value
 from tests.hostile_texts import HOSTILE_TEXTS
-from tests.tools.export.runs import make_run
+from tests.tools.export.runs import EARLY, ENDED_EARLY, make_run
 
 
 def test_numbers_are_named_by_profile_and_score() -> None:
@@ -24,8 +25,10 @@ def test_what_is_not_known_has_no_number() -> None:
 
 
 def test_settings_name_suites_and_labels() -> None:
-    settings = collect_settings(make_run())
+    run = make_run()
+    settings = collect_settings(replace(run, facts=replace(run.facts, against=EARLY)))
     assert (settings["suite.core"], settings["label.step"], settings["mode"]) == ("1", "1", "fc")
+    assert settings["conditions"] == ENDED_EARLY
 
 
 @pytest.mark.parametrize(("name", "expected"), [("live_simple", "live_simple"), ("a.b-c", "a.b-c")])
