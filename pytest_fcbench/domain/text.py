@@ -142,6 +142,16 @@ def as_mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
+def as_list(value: object) -> list[object]:
+    """Return a value that is a list, or an empty list."""
+    return value if isinstance(value, list) else []
+
+
+def list_objects(value: object) -> list[Mapping[str, object]]:
+    """List the objects in a value that is a list; an element of another kind counts as an empty object."""
+    return [as_mapping(each) for each in as_list(value)]
+
+
 def read_json_at(text: str, start: int = 0, *, strict: bool = True) -> tuple[Any, int]:
     """Read the JSON value at a place of a text; return it and the place behind it. Raises ``ValueError``."""
     try:

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
 )
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_list, as_mapping
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
@@ -60,7 +60,7 @@ def read_operations(document: Mapping[str, object]) -> Iterator[FunctionDoc]:
     what they refer to is under ``$defs``.
     """
     for path, item in as_mapping(document.get("paths")).items():
-        path_parameters = _as_list(as_mapping(item).get("parameters"))
+        path_parameters = as_list(as_mapping(item).get("parameters"))
         for method in _METHODS:
             operation = as_mapping(item).get(method)
             if isinstance(operation, Mapping):
@@ -77,7 +77,7 @@ def _read_operation(
     properties: dict[str, object] = {}
     required_names: list[str] = []
     # Parameters of the operation come last: by OpenAPI they override those of the path.
-    for raw_parameter in (*path_parameters, *_as_list(operation.get("parameters"))):
+    for raw_parameter in (*path_parameters, *as_list(operation.get("parameters"))):
         parameter = _follow_reference(raw_parameter, document)
         name, place = str(parameter.get("name")), parameter.get("in")
         # Only Swagger 2 has a body among the parameters.
@@ -129,7 +129,7 @@ def _add_body(
         properties["body"] = schema
         required_names.append("body")
         return
-    required_members = _as_list(body.get("required"))
+    required_members = as_list(body.get("required"))
     for name, member in members.items():
         unique_name = f"{name}_body" if name in properties else str(name)
         properties[unique_name] = member
@@ -138,7 +138,3 @@ def _add_body(
 
 def _join_words(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

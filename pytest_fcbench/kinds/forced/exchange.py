@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 
 from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.domain.redaction import mask_secrets
-from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
@@ -286,11 +286,6 @@ def join_deltas(
     return ReturnedCalls(
         manner, tuple(ServerCall("", *call) for call in joined), mask_secrets(content, secrets)
     )
-
-
-def list_objects(value: object) -> list[Mapping[str, object]]:
-    """Return a list of objects; an empty one for any other value."""
-    return [as_mapping(each) for each in value] if isinstance(value, list) else []
 
 
 PIECE, STATE = "$PIECE", "$STATE"

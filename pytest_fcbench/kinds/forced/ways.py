@@ -23,7 +23,7 @@ from itertools import accumulate, takewhile
 from operator import eq
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, list_objects
 from pytest_fcbench.domain.transcript import ToolCall
 from pytest_fcbench.kinds.forced.exchange import (
     DERENDER,
@@ -39,7 +39,6 @@ from pytest_fcbench.kinds.forced.exchange import (
     ReturnedCalls,
     find_difference,
     join_deltas,
-    list_objects,
     read_returned,
     require_reply,
 )

@@ -15,7 +15,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry,
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import FORMATS, AnswerNotation, Docs, Layout, Style
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import RecordedCall
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution import lookups
@@ -34,8 +34,6 @@ from pytest_fcbench.suites.bfcl.official_sources import (
 )
 from pytest_fcbench.suites.bfcl.rows import (
     DOC_FILES,
-    as_list,
-    as_mapping,
     list_agentic_rows,
     make_doc,
     make_turns,
@@ -314,8 +312,7 @@ def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterat
     )
     for number, (entry_id, row, truth) in enumerate(rows):
         docs = [
-            {**doc, "description": f"{doc['description']}{hint}"}
-            for doc in map(as_mapping, as_list(row["function"]))
+            {**doc, "description": f"{doc['description']}{hint}"} for doc in list_objects(row["function"])
         ]
         for index, prompt_format in enumerate(FORMATS, number * len(FORMATS)):
             name = make_variation_id(category, index, prompt_format, entry_id)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_fcbench.domain.entry import SELECTIONS, Category, Entry, Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, list_objects, read_json_text
 from pytest_fcbench.kinds.answers import entries as web_questions
 from pytest_fcbench.kinds.answers.entries import MemoryQuestion, Scenario, locate_quotes
 from pytest_fcbench.kinds.answers.verdict import Answers
@@ -71,22 +71,9 @@ def make_doc(value: object) -> FunctionDoc:
 def make_turns(row: Mapping[str, object]) -> tuple[tuple[Message, ...], ...]:
     """Return the messages of each turn of a record."""
     return tuple(
-        tuple(
-            Message(str(message["role"]), str(message["content"]))
-            for message in map(as_mapping, as_list(turn))
-        )
+        tuple(Message(str(message["role"]), str(message["content"])) for message in list_objects(turn))
         for turn in as_list(row["question"])
     )
-
-
-def as_list(value: object) -> list[object]:
-    """Return a list, or an empty one in place of anything else."""
-    return value if isinstance(value, list) else []
-
-
-def as_mapping(value: object) -> Mapping[str, object]:
-    """Return a mapping, or an empty one in place of anything else."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def question_file(category: Category) -> str:
