@@ -12,7 +12,7 @@ from tokenizers.decoders import DecodeStream
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.tools.parsers.engine import ENGINES, Piece, UnusableParser, open_engine
+from pytest_fcbench.tools.parsers.engine import ENGINES, Piece, open_engine
 from pytest_fcbench.tools.parsers.matrix import Examiner
 from pytest_fcbench.tools.parsers.truths import Truth, write_texts
 
@@ -112,7 +112,8 @@ def open_parsers(
     for parser in parsers or engine.parsers:
         try:
             tool_parser = engine.open_parser(parser)
-        except UnusableParser as error:
+        # As at the start of the server, a tokenizer may lack tokens, or the environment a package.
+        except Exception as error:  # noqa: BLE001 - each engine raises errors of its own
             opened.untested[parser] = str(error)
             continue
         if parser not in rows:

@@ -17,7 +17,6 @@ from pytest_fcbench.tools.parsers.engine import (
     Piece,
     StreamedAnswer,
     Tools,
-    UnusableParser,
 )
 from pytest_fcbench.tools.parsers.matrix import Examiner
 from pytest_fcbench.tools.parsers.truths import Truth
@@ -72,7 +71,7 @@ def open_fake(tokenizer: object) -> Engine:
 
     def open_parser(name: str) -> FakeParser:
         if name == "broken":
-            raise UnusableParser("it lacks the token <broken>")
+            raise ValueError("it lacks the token <broken>")
         return FakeParser(name)
 
     return Engine("1.2", [*FAULTS, "broken", "novel"], open_parser)
