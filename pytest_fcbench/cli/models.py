@@ -6,11 +6,7 @@ import argparse
 import os
 from contextlib import suppress
 
-from pytest_fcbench.cli.options import (
-    WITHOUT_KEYS,
-    build_project_settings,
-    find_config,
-)
+from pytest_fcbench.cli.options import WITHOUT_KEYS, build_project_settings, find_config
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.config.loading import add_environment, find_cache_folder, read_profiles
 from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name

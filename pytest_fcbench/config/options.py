@@ -380,11 +380,7 @@ class Settings:
         of_judge=True,
     )
     max_answer: int = option(
-        "N",
-        "longest answer that is read, in characters",
-        default="1000000",
-        positive=True,
-        of_model=True,
+        "N", "longest answer that is read, in characters", default="1000000", positive=True, of_model=True
     )
     max_pause_s: float = option(
         "SECONDS",

@@ -13,11 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType, MethodType
 
-from pytest_fcbench.codecs.call_evaluation import (
-    NoCallError,
-    carry_out_call,
-    compute_expression,
-)
+from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call, compute_expression
 from pytest_fcbench.domain.entry import Entry, Scene
 from pytest_fcbench.environments.api.file_system import FileSystem
 from pytest_fcbench.environments.api.math import Math

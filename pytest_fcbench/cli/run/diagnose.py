@@ -16,18 +16,9 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from pytest_fcbench.cli.options import (
-    find_latest_scorecard,
-    load_settings,
-    require_at_least,
-)
+from pytest_fcbench.cli.options import find_latest_scorecard, load_settings, require_at_least
 from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
-from pytest_fcbench.cli.sessions import (
-    ask_judge,
-    load_entries_of,
-    load_judge_settings,
-    open_replay,
-)
+from pytest_fcbench.cli.sessions import ask_judge, load_entries_of, load_judge_settings, open_replay
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.explanation import AnswerClass, FailedEntry
@@ -57,11 +48,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit.fitting_functions import find_fitting_functions
 from pytest_fcbench.tools.diagnosis.findings_text import compare_diagnoses, render_findings
-from pytest_fcbench.tools.diagnosis.root_causes import (
-    DiagnosedFailure,
-    build_document,
-    build_question,
-)
+from pytest_fcbench.tools.diagnosis.root_causes import DiagnosedFailure, build_document, build_question
 
 
 def run_diagnose(arguments: argparse.Namespace) -> int:

@@ -20,12 +20,7 @@ from pytest_fcbench.cli.options import (
     load_settings,
 )
 from pytest_fcbench.cli.output import print_lines, require_other_file
-from pytest_fcbench.domain.errors import (
-    FcbenchError,
-    SuiteError,
-    UsageError,
-    describe_unknown_name,
-)
+from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
 from pytest_fcbench.present.html.board_page import KeptRun, render_runs
 from pytest_fcbench.run.context import RunContext

@@ -24,12 +24,7 @@ from pytest_fcbench.cli.options import (
     require_at_least,
     resolve_scorecard,
 )
-from pytest_fcbench.cli.output import (
-    find_width,
-    print_json,
-    print_lines,
-    require_other_file,
-)
+from pytest_fcbench.cli.output import find_width, print_json, print_lines, require_other_file
 from pytest_fcbench.config.loading import read_release_dates
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored

@@ -29,10 +29,7 @@ from pytest_fcbench.domain.transcript import (
     completion_to_json,
     drive_conversation,
 )
-from pytest_fcbench.domain.verdict import (
-    Failed,
-    Judgement,
-)
+from pytest_fcbench.domain.verdict import Failed, Judgement
 from pytest_fcbench.kinds.forced.entries import FORCED, force_truth
 from pytest_fcbench.kinds.kind import Memories
 from pytest_fcbench.kinds.sql.kind import asks_statement

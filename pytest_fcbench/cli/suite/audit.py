@@ -11,11 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
-from pytest_fcbench.cli.options import (
-    drop_option_prefix,
-    load_settings,
-    require_at_least,
-)
+from pytest_fcbench.cli.options import drop_option_prefix, load_settings, require_at_least
 from pytest_fcbench.cli.output import (
     find_width,
     print_long_lines,

@@ -11,17 +11,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
-from pytest_fcbench.cli.options import (
-    build_project_settings,
-    collect_run_options,
-    require_at_least,
-)
-from pytest_fcbench.cli.output import (
-    find_width,
-    print_lines,
-    require_known_endings,
-    write_and_report,
-)
+from pytest_fcbench.cli.options import build_project_settings, collect_run_options, require_at_least
+from pytest_fcbench.cli.output import find_width, print_lines, require_known_endings, write_and_report
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
@@ -32,12 +23,7 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageErro
 from pytest_fcbench.present import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools import contamination_study
-from pytest_fcbench.tools.contamination_study import (
-    Study,
-    TextMeasure,
-    compare_sets,
-    describe_unmeasured,
-)
+from pytest_fcbench.tools.contamination_study import Study, TextMeasure, compare_sets, describe_unmeasured
 from pytest_fcbench.tools.prompt_probabilities import LogprobInterface, PromptModel, ask_for_logprobs
 
 

@@ -14,11 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcbench.cli.options import (
-    find_openers,
-    load_settings,
-    require_at_least,
-)
+from pytest_fcbench.cli.options import find_openers, load_settings, require_at_least
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import (
     JUDGE_ENDPOINT,

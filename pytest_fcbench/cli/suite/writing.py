@@ -11,12 +11,7 @@ from random import Random
 
 import yaml
 
-from pytest_fcbench.cli.options import (
-    find_openers,
-    open_suite_at,
-    parse_suite_name,
-    require_at_least,
-)
+from pytest_fcbench.cli.options import find_openers, open_suite_at, parse_suite_name, require_at_least
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import load_writer
 from pytest_fcbench.config.loading import find_cache_folder
@@ -167,11 +162,7 @@ def run_functions(arguments: argparse.Namespace) -> int:
     servers = _ask_servers(arguments)
     docs = read_functions(arguments.sources, servers)
     functions = [
-        {
-            "name": doc.name,
-            "description": doc.description,
-            "parameters": _to_plain(doc.shown_schema),
-        }
+        {"name": doc.name, "description": doc.description, "parameters": _to_plain(doc.shown_schema)}
         for doc in docs.values()
     ]
     # One server: several have no place in a file whose calls act on one.

@@ -174,11 +174,7 @@ class Vehicle(Environment):
         self.fanSpeed = fanSpeed
         self.acMode = mode
         # Official: the temperature comes back as it was given, whatever its unit.
-        return {
-            "currentACTemperature": temperature,
-            "climateMode": mode,
-            "humidityLevel": self.humidityLevel,
-        }
+        return {"currentACTemperature": temperature, "climateMode": mode, "humidityLevel": self.humidityLevel}
 
     def get_outside_temperature_from_google(self) -> dict[str, object]:
         """Ask Google for the temperature outside.
