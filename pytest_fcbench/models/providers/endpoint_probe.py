@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import mask_secrets, mask_secrets_within
 from pytest_fcbench.domain.text import as_mapping, read_json_text
@@ -29,7 +30,7 @@ from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel, find_endpoint, make_model
 from pytest_fcbench.models.providers.reply_bodies import ReportedError, find_error, is_event_stream
-from pytest_fcbench.models.providers.vendors import add_to_path
+from pytest_fcbench.models.providers.vendors import add_to_path, build_key_header
 
 _BEGINNING = 500
 """Characters of a body that is no JSON object that are kept."""
@@ -168,10 +169,10 @@ class EndpointProbe:
         return add_to_path(self.model.api_base, raw.path)
 
     def _write_headers(self, raw: RawRequest, entry: Entry) -> Mapping[str, str]:
-        of_key = {"Authorization": f"Bearer {key}"} if (key := self.model.api_key) else {}
-        if key and raw.path == MESSAGES:
+        of_key = build_key_header(Api.CHAT, self.model.api_key)
+        if of_key and raw.path == MESSAGES:
             # Servers that speak Anthropic's interface beside OpenAI's take either key.
-            of_key |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
+            of_key = {**of_key, **build_key_header(Api.MESSAGES, self.model.api_key)}
         return self.model.build_all_headers(entry, of_key)
 
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
-from urllib.parse import quote
 
 from pytest_fcbench.codecs.chat_reply import read_served
 from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api, list_asked
@@ -36,13 +35,12 @@ from pytest_fcbench.models.providers.openai_compatible import (
     Endpoint,
     OpenAICompatibleModel,
     find_endpoint,
+    find_given_key,
     make_model,
 )
 from pytest_fcbench.models.providers.vendors import (
     RequestSigner,
     add_to_path,
-    build_key_header,
-    build_url,
     describe_key,
     find_vendor,
     needs_signature,
@@ -54,7 +52,8 @@ _REFUSED_LIMIT = 1000
 _SPARE_TOKENS = 2
 """The tokens of a context that the official limit leaves free."""
 
-_NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
+_RENAMED: Mapping[Api, tuple[str | None, Mapping[str, str]]] = {
+    Api.RESPONSES: (None, {"max_tokens": "max_output_tokens"}),
     Api.GENERATE_CONTENT: (
         "generationConfig",
         {
@@ -70,13 +69,10 @@ _NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
         {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxTokens"},
     ),
 }
-"""The member of the body that holds parameters, and their names in it."""
+"""The member of the body that holds parameters, None for the body itself, and their names there."""
 
 _STREAMED = (Api.CHAT, Api.COMPLETIONS)
 """The APIs whose streams are read."""
-
-_RENAMED: Mapping[Api, Mapping[str, str]] = {Api.RESPONSES: {"max_tokens": "max_output_tokens"}}
-"""The names of parameters in the body, where an API has its own."""
 
 
 def choose_member(settings: Settings) -> FamilyMember | None:
@@ -161,7 +157,7 @@ class FamilyModel(OpenAICompatibleModel):
         body = self._build_body(wire, parameters)
         if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
             body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
-        url, headers = self._address_request(entry, wire.api)
+        url, headers = self.address_request(entry, wire.api)
         body_text = json.dumps(body)
         if self.signer:
             try:
@@ -187,7 +183,7 @@ class FamilyModel(OpenAICompatibleModel):
         wire = request.wire
         if wire is None:
             return describe_request(self.plain, entry, request)
-        url, headers = self._address_request(entry, wire.api)
+        url, headers = self.address_request(entry, wire.api)
         body = self._build_body(wire, self.parameters)
         return self.mask_parts({"url": url, "headers": headers, "body": body})
 
@@ -195,12 +191,6 @@ class FamilyModel(OpenAICompatibleModel):
         """Build the body; only a family knows its model's name while it writes a prompt."""
         named = {"model": self.name} if wire.api is Api.COMPLETIONS else {}
         return {**named, **add_parameters(wire, parameters)}
-
-    def _address_request(self, entry: Entry, api: Api) -> tuple[str, Mapping[str, str]]:
-        """Return the address and the headers of a request at an API."""
-        assert self.api_base
-        headers = self.build_all_headers(entry, build_key_header(api, self.api_key))
-        return build_url(self.api_base, api, quote(self.name, safe="")), headers
 
     async def _limit_answer(self, prompt: str) -> int:
         """Return the official limit of an answer: what the context leaves, and never more than 4,096."""
@@ -240,28 +230,23 @@ def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
 
 def add_parameters(wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the body of a request with the parameters that the user chose, where the API has them."""
-    extra_members = parameters.get("extra_body")
-    body_parameters = {name: value for name, value in parameters.items() if name not in CONTROLS}
-    body = dict(wire.body)
-    if nesting := _NESTED.get(wire.api):
-        member, names = nesting
-        nested = {names[name]: body_parameters.pop(name) for name in list(body_parameters) if name in names}
-        if nested:
-            body[member] = {**as_mapping(body.get(member)), **nested}
-    names = _RENAMED.get(wire.api, {})
-    body.update({names.get(name, name): value for name, value in body_parameters.items()})
+    member, names = _RENAMED.get(wire.api, (None, {}))
+    renamed = {names[name]: value for name, value in parameters.items() if name in names}
+    others = {name: value for name, value in parameters.items() if name not in {*CONTROLS, *names}}
+    if member and renamed:
+        renamed = {member: {**as_mapping(wire.body.get(member)), **renamed}}
+    body: dict[str, object] = {**wire.body, **renamed, **others}
     if body.get("stream") and wire.api in _STREAMED:
         body = STREAM_OPTIONS | body
     elif "stream" in parameters:
         body.pop("stream_options", None)
-    return {**body, **(extra_members if isinstance(extra_members, Mapping) else {})}
+    return {**body, **as_mapping(parameters.get("extra_body"))}
 
 
 def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, str | None]:
     """Find address and key of a family's endpoint: in options, the environment, or the vendor's defaults."""
     vendor, endpoint = find_vendor(member.handler), find_endpoint(settings)
-    key_parameter = settings.parameters.get("api_key")
-    key = settings.api_key or (key_parameter if isinstance(key_parameter, str) else None)
+    key = find_given_key(settings)
     if endpoint:
         return endpoint.api_base, key or endpoint.api_key or vendor.find_key()
     return settings.api_base or vendor.find_base(), key or vendor.find_key()

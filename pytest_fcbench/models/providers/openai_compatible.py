@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from urllib.parse import quote
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -20,10 +21,11 @@ from pytest_fcbench.codecs.chat_reply import read_choice, read_served
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.prompting import Api
 from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.tables import WordSet, read_table
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
@@ -33,23 +35,17 @@ from pytest_fcbench.models.providers.event_stream import JoinedStream, read_valu
 from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
 from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
-from pytest_fcbench.models.providers.vendors import add_to_path
+from pytest_fcbench.models.providers.vendors import Vendor, add_to_path, build_key_header, build_url
 
-
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """Environment variables that litellm, and so its users, keep for the ids that begin with a prefix."""
-
-    bases: tuple[str, ...]
-    key: str
-
-
-PREFIXES: Mapping[str, Prefix] = {
-    "openai": Prefix(("OPENAI_BASE_URL", "OPENAI_API_BASE"), "OPENAI_API_KEY"),
-    "hosted_vllm": Prefix(("HOSTED_VLLM_API_BASE",), "HOSTED_VLLM_API_KEY"),
-    "lm_studio": Prefix(("LM_STUDIO_API_BASE",), "LM_STUDIO_API_KEY"),
+PREFIXES: Mapping[str, Vendor] = {
+    "openai": Vendor(own_keys=("OPENAI_API_KEY",), bases=("OPENAI_BASE_URL", "OPENAI_API_BASE")),
+    "hosted_vllm": Vendor(own_keys=("HOSTED_VLLM_API_KEY",), bases=("HOSTED_VLLM_API_BASE",)),
+    "lm_studio": Vendor(own_keys=("LM_STUDIO_API_KEY",), bases=("LM_STUDIO_API_BASE",)),
 }
-"""Prefixes of ids that are left out of the request: what follows is the name that the server knows."""
+"""Prefixes of ids that are left out of the request: what follows is the name that the server knows.
+
+litellm, and so its users, keep these environment variables for them.
+"""
 
 CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
 """Parameters that are no members of the request's body."""
@@ -92,8 +88,7 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     name, slash, rest = settings.model.partition("/")
     if slash and name in PREFIXES:
         prefix, model = PREFIXES[name], rest
-        from_environment = (os.environ.get(variable) for variable in prefix.bases)
-        api_base = settings.api_base or next(filter(None, from_environment), None)
+        api_base = settings.api_base or prefix.find_base()
     # litellm's tables are read only where they decide.
     elif not settings.api_base or (slash and name in litellm_providers()):
         return None
@@ -103,13 +98,15 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
             return None
     if not api_base or not model:
         return None
+    (key_variable,) = prefix.own_keys
+    key = find_given_key(settings) or os.environ.get(key_variable)
+    return Endpoint(model, api_base, key, settings.api_key_env or key_variable)
+
+
+def find_given_key(settings: Settings) -> str | None:
+    """Return the key that the settings of a run hold, as an option or as a parameter of requests."""
     key_parameter = settings.parameters.get("api_key")
-    key = (
-        settings.api_key
-        or (key_parameter if isinstance(key_parameter, str) else None)
-        or os.environ.get(prefix.key)
-    )
-    return Endpoint(model, api_base, key, settings.api_key_env or prefix.key)
+    return settings.api_key or (key_parameter if isinstance(key_parameter, str) else None)
 
 
 def name_server(settings: Settings) -> NamedServer:
@@ -137,13 +134,10 @@ class OpenAICompatibleModel(EndpointModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
-        return await self.exchange_messages(
-            self._build_chat_url(),
-            self.build_all_headers(entry, self._build_key_header()),
-            build_body(self.name, request, parameters),
-            partial(read_answer, secrets=self.secrets),
-            wants_stream=bool(parameters.get("stream")),
-        )
+        url, headers = self.address_request(entry, Api.CHAT)
+        body, read = build_body(self.name, request, parameters), partial(read_answer, secrets=self.secrets)
+        wants_stream = bool(parameters.get("stream"))
+        return await self.exchange_messages(url, headers, body, read, wants_stream=wants_stream)
 
     async def exchange_messages(
         self,
@@ -179,18 +173,17 @@ class OpenAICompatibleModel(EndpointModel):
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked."""
         body: object = read_json_text(build_body(self.name, request, self.choose_parameters(request)))
-        headers = self.build_all_headers(entry, self._build_key_header())
-        return self.mask_parts({"url": self._build_chat_url(), "headers": headers, "body": body})
+        url, headers = self.address_request(entry, Api.CHAT)
+        return self.mask_parts({"url": url, "headers": headers, "body": body})
+
+    def address_request(self, entry: Entry, api: Api) -> tuple[str, Mapping[str, str]]:
+        """Return the address and the headers of a request at an API."""
+        assert self.api_base
+        headers = self.build_all_headers(entry, build_key_header(api, self.api_key))
+        return build_url(self.api_base, api, quote(self.name, safe="")), headers
 
     def build_all_headers(self, entry: Entry, of_key: Mapping[str, str]) -> Mapping[str, str]:
         return {"Content-Type": "application/json", **of_key, **self.build_headers(entry)}
-
-    def _build_chat_url(self) -> str:
-        assert self.api_base
-        return add_to_path(self.api_base, "chat/completions")
-
-    def _build_key_header(self) -> Mapping[str, str]:
-        return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
 
     async def list_offered_models(self) -> tuple[str, ...]:
         """Ask the server once for the names of its models; there are none where it does not say."""
@@ -200,8 +193,9 @@ class OpenAICompatibleModel(EndpointModel):
 
     async def list_model_rows(self) -> Sequence[Mapping[str, object]]:
         """Ask the server for its list of models; an empty one where it does not say."""
-        rows = (await self.ask_for_object(add_to_path(self.api_base or "", "models"))).get("data")
-        return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+        return list_objects(
+            (await self.ask_for_object(add_to_path(self.api_base or "", "models"))).get("data")
+        )
 
     async def ask_for_object(
         self, url: str, body: Mapping[str, object] | None = None
@@ -211,14 +205,13 @@ class OpenAICompatibleModel(EndpointModel):
             reply = await self.connections.send_request(
                 "GET" if body is None else "POST",
                 url,
-                headers={"Content-Type": "application/json", **self._build_key_header()},
+                headers={"Content-Type": "application/json", **build_key_header(Api.CHAT, self.api_key)},
                 body=None if body is None else json.dumps(body),
                 timeout_s=min(self.timeout_s, _LIST_S),
             )
-            value = parse_json(reply.body) if reply.status == 200 else {}
+            return as_mapping(parse_json(reply.body)) if reply.status == 200 else {}
         except CallError:
             return {}
-        return value if isinstance(value, Mapping) else {}
 
     async def _read_reported_error(self, reply: HttpReply, error: ReportedError) -> Completion:
         """Read an error that came with status 200 as if it had come with its own status.
@@ -258,12 +251,11 @@ def list_names(names: Sequence[str]) -> str:
 
 def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> bytes:
     """Write the body of a request as JSON."""
-    extra = parameters.get("extra_body")
     body: dict[str, object] = {
         "model": model,
         "messages": request.messages,
         **{name: value for name, value in parameters.items() if name not in CONTROLS},
-        **(extra if isinstance(extra, Mapping) else {}),
+        **as_mapping(parameters.get("extra_body")),
     }
     # As officially, empty ``tools`` are left out.
     if request.tools:

@@ -742,7 +742,7 @@ def read_settings(**given: object) -> Settings:
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for prefix in openai_compatible.PREFIXES.values():
-        for name in (*prefix.bases, prefix.key):
+        for name in (*prefix.bases, *prefix.keys):
             monkeypatch.delenv(name, raising=False)
 
 
