@@ -17,10 +17,9 @@ from typing import TypeAlias
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Api
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, list_objects
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.server.answers import (
     KeyedReply,
@@ -120,38 +119,26 @@ Prepare: TypeAlias = Callable[[bytes, ReceivedRequest], Awaitable[ServedAnswer]]
 """Makes the answer of a request's body. Raises ``RefusedRequestError``."""
 
 
+@dataclass
 class ChatServer:
     """Answers requests as a model would, each with the fault and the latency that are drawn for it."""
 
-    def __init__(
-        self,
-        name: str,
-        lookup: EntryIndex,
-        draws: Iterator[Draw],
-        retry_after: float,
-        judge: Judge,
-        families: FamilyLookup | None = None,
-        conforming: ConformingModel | None = None,
-        mistakes: Mistakes = Mistakes(),  # noqa: B008 - frozen
-    ):
-        """Serve a model under a name.
-
-        ``judge`` replies to questions that are about no entry, ``conforming`` to all other requests that are
-        about none. ``families`` answers requests in the form of a family, at the path of its API.
-        """
-        self._name = name
-        self._lookup = lookup
-        self._draws = draws
-        self._retry_after = {"Retry-After": f"{retry_after:g}"}
-        self._judge = judge
-        self._families = families
-        self._conforming = conforming
-        self._mistakes = mistakes
-        self._stats = Stats()
-        self._busy_until = 0.0
-        """The time of the event loop until which long replies are written."""
-        self._fails_next = False
-        """True where a fault makes the next request fail."""
+    name: str
+    lookup: EntryIndex
+    draws: Iterator[Draw]
+    retry_after: float
+    judge: Judge
+    """Replies to questions that are about no entry."""
+    families: FamilyLookup | None = None
+    """Answers requests in the form of a family, at the path of its API."""
+    conforming: ConformingModel | None = None
+    """Replies to all other requests that are about no entry."""
+    mistakes: Mistakes = Mistakes()  # noqa: RUF009 - frozen
+    _stats: Stats = field(default_factory=Stats, init=False)
+    _busy_until: float = field(default=0.0, init=False)
+    """The time of the event loop until which long replies are written."""
+    _fails_next: bool = field(default=False, init=False)
+    """True where a fault makes the next request fail."""
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -180,41 +167,39 @@ class ChatServer:
             "/v1/responses": self._prepare_response,
             "/v1/embeddings": self._prepare_embedding,
         }
-        if self._conforming:
+        if self.conforming:
             paths = {
-                FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self._conforming, api)
+                FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self.conforming, api)
                 for api in (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
             }
-            if self._lookup.has_entries:
-                paths[FAMILY_PATHS[Api.CHAT]] = partial(self._prepare_chat_or_any, self._conforming)
+            if self.lookup.has_entries:
+                paths[FAMILY_PATHS[Api.CHAT]] = partial(self._prepare_chat_or_any, self.conforming)
             paths |= {
-                path: partial(self._prepare_native_answer, self._conforming, answer)
+                path: partial(self._prepare_native_answer, self.conforming, answer)
                 for path, answer in NATIVE_PATHS.items()
             }
-        if self._families and (api := find_api(self._families.member.handler)):
-            paths[FAMILY_PATHS[api]] = self._prepare_family_answer
+        if self.families:
+            paths[FAMILY_PATHS[self.families.api]] = partial(self._prepare_family_answer, self.families)
         for path, prepare in paths.items():
             app.router.add_post(path, partial(self._answer_request, prepare))
-        model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
-        is_up: Mapping[str, object] = {"status": "ok"}
-        if self._conforming:
-            app.router.add_get(
-                "/get_server_info", partial(_send_json, {"tool_call_parser": self._conforming.syntax})
-            )
-        for path, content in (
-            ("/v1/models", {"object": "list", "data": [model]}),
+        model = {"id": self.name, "object": "model", "created": 0, "owned_by": "fcbench"}
+        contents: dict[str, Mapping[str, object]] = {
+            "/v1/models": {"object": "list", "data": [model]},
             # The attributes themselves, which change with each request.
-            ("/stats", vars(self._stats)),
+            "/stats": vars(self._stats),
             # vLLM and SGLang have the first, llama.cpp has both.
-            ("/health", is_up),
-            ("/v1/health", is_up),
-        ):
+            "/health": {"status": "ok"},
+            "/v1/health": {"status": "ok"},
+        }
+        if self.conforming:
+            contents["/get_server_info"] = {"tool_call_parser": self.conforming.syntax}
+        for path, content in contents.items():
             app.router.add_get(path, partial(_send_json, content))
         return app
 
     async def _answer_request(self, prepare: Prepare, request: web.Request) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
-        stats, draw = self._stats, next(self._draws)
+        stats, draw = self._stats, next(self.draws)
         stats.requests += 1
         stats.in_flight += 1
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
@@ -274,7 +259,7 @@ class ChatServer:
 
     async def _prepare_completion(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         made = self._make_reply(read_completion_request(content), received)
-        about = {"id": f"cmpl-{received.number}", "created": received.created, "model": self._name}
+        about = {"id": f"cmpl-{received.number}", "created": received.created, "model": self.name}
         text = json.dumps({**about, **write_reply(Api.COMPLETIONS, made.reply)})
         return ServedAnswer(made.key, (text.encode(),), broken=made.broken)
 
@@ -285,22 +270,21 @@ class ChatServer:
         parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
         return ServedAnswer(made.key, parts, broken=made.broken, is_stream=body.stream)
 
-    async def _prepare_family_answer(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
-        assert self._families
-        api = find_api(self._families.member.handler)
-        assert api
+    async def _prepare_family_answer(
+        self, families: FamilyLookup, content: bytes, received: ReceivedRequest
+    ) -> ServedAnswer:
         try:
-            key, reply = self._families.find_reply(content, received.name)
+            key, reply = families.find_reply(content, received.name)
         except RefusedRequestError:
-            if api is not Api.CHAT:
+            if families.api is not Api.CHAT:
                 raise
             # Judges and golden paths are asked at the same path, in the form for every server.
             return await self._prepare_chat_answer(content, received)
         key, is_broken = received.name or key, received.fault is FaultKind.JSON
-        if api is Api.CHAT:
+        if families.api is Api.CHAT:
             reply = reply.cut_in_half() if is_broken else reply
             return write_chat_answer(read_body(content), KeyedReply(key, reply, is_broken), received)
-        whole = json.dumps(write_reply(api, reply)).encode()
+        whole = json.dumps(write_reply(families.api, reply)).encode()
         return ServedAnswer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
     async def _prepare_conforming_answer(
@@ -310,12 +294,14 @@ class ChatServer:
         try:
             if self._fails_next:
                 raise RefusedRequestError(500, "server_error", "the request before was refused")
-            request: bytes | Mapping[str, object] = content
+            if fault is WireFault.FAIL_ON_LARGE and len(content) > 50_000:
+                raise RefusedRequestError(500, "server_error", "the request is too long for this server")
+            request = as_mapping(parse_json(content))
             if api is Api.RESPONSES:
                 body = read_response_request(content)
-                request = read_response(parse_json(content), body.messages, body.tools)
+                request = read_response(request, body.messages, body.tools)
             elif api is Api.MESSAGES:
-                request = read_message_request(content)
+                request = read_message_request(request)
             if fault is WireFault.HOLD_PLACE:
                 await self._hold_place(takes_long(request))
             parser_fault = received.fault if isinstance(received.fault, ParserFault) else None
@@ -336,7 +322,7 @@ class ChatServer:
     ) -> ServedAnswer:
         fault = received.fault if isinstance(received.fault, ParserFault) else None
         body = as_mapping(parse_json(content))
-        value = answer(NativeServer.with_fault(model.syntax, fault), body, fault)
+        value = answer(NativeServer(model.syntax, fault), body)
         return ServedAnswer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
 
     async def _hold_place(self, takes_long: bool) -> None:
@@ -350,11 +336,11 @@ class ChatServer:
     def _make_reply(self, body: Body, received: ReceivedRequest) -> KeyedReply:
         """Make the reply to a chat request. Raises ``RefusedRequestError`` where there is none."""
         is_broken = received.fault is FaultKind.JSON
-        if (opinion := self._judge.answer_question(body.messages)) is not None:
+        if (opinion := self.judge.answer_question(body.messages)) is not None:
             prompt_tokens = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
-            reply = ServedReply(self._name, opinion, None, prompt_tokens, estimate_tokens(opinion))
+            reply = ServedReply(self.name, opinion, None, prompt_tokens, estimate_tokens(opinion))
             return KeyedReply("judge", reply.cut_in_half() if is_broken else reply, is_broken)
-        hit = self._lookup.find_request(body, received.name)
+        hit = self.lookup.find_request(body, received.name)
         # In a conversation only the right answers are known, not what would follow a broken one.
         fault = (
             received.fault if received.fault in CHANGES_ANSWER and hit.entry.category.single_turn else None
@@ -366,7 +352,7 @@ class ChatServer:
         completion = changed_completion or completion
         if hit.native:
             completion = write_as_text(completion, hit.native, hit.tools)
-        reply = build_reply(self._name, completion, hit.entry.key, hit.prompt_tokens)
+        reply = build_reply(self.name, completion, hit.entry.key, hit.prompt_tokens)
         # Lost after the usage is counted, as by a server that drops calls of the model.
         if fault is FaultKind.ONE_CALL and reply.calls:
             reply = replace(reply, calls=reply.calls[:1])
@@ -376,20 +362,19 @@ class ChatServer:
 
     def _change_answer(self, hit: FoundRequest, body: Body, fault: Fault | None) -> Completion | None:
         """Answer as a model that is wrong or was shown too little; None where the right answer stays."""
-        tools = body.tools if isinstance(body.tools, list) else []
-        messages = tuple(map(as_mapping, body.messages))
-        request = AskModel(messages, tuple(map(as_mapping, tools)), hit.turn, hit.step)
+        tools = tuple(list_objects(body.tools))
+        request = AskModel(tuple(map(as_mapping, body.messages)), tools, hit.turn, hit.step)
         if isinstance(fault, WireFault) and (blind_answer := lose_from_prompt(request, fault)):
             return blind_answer
         if fault is ModelFault.STOP_EARLY and tools and not isinstance(hit.answer, NotScoredError):
             return replace(hit.answer, tool_calls=(hit.answer.tool_calls or ())[:1] or None)
-        if fault is ModelFault.FLIP or self._mistakes.has_entry(hit.entry):
+        if fault is ModelFault.FLIP or self.mistakes.has_entry(hit.entry):
             return write_wrong_answer(hit.entry, replace(request, tools=hit.tools), hit.prompting)
         return None
 
     async def _prepare_embedding(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         is_broken = received.fault is FaultKind.JSON
-        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=is_broken)
+        embeddings = build_embeddings(self.name, read_embedding_request(content), broken=is_broken)
         return ServedAnswer("embeddings", (json.dumps(embeddings).encode(),), broken=is_broken)
 
     async def _send_fault(
@@ -399,12 +384,11 @@ class ChatServer:
             return await _send(request, answer)
         match fault:
             case FaultKind.RATE_LIMIT:
-                return _build_error(
-                    429,
-                    "rate_limit_exceeded",
+                wait, says = (
+                    {"Retry-After": f"{self.retry_after:g}"},
                     "rate limit exceeded (simulated by --fault)",
-                    self._retry_after,
                 )
+                return _build_error(429, "rate_limit_exceeded", says, wait)
             case FaultKind.SERVER_ERROR:
                 return _build_error(500, "server_error", "internal server error (simulated by --fault)")
             case FaultKind.GARBAGE:

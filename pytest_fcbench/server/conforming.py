@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest
-from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, make_refusal, parse_json
-from pytest_fcbench.server.parsing import NativeServer, ParserFault, find_forced_text, send_calls
+from pytest_fcbench.server.body import RefusedRequestError, estimate_tokens, make_refusal
+from pytest_fcbench.server.parsing import NativeServer, ParserFault, find_forced_text
 from pytest_fcbench.server.replies import SentCall, ServedReply
 
 NAME = "conforming"
@@ -165,23 +165,20 @@ class ConformingModel:
 
     def answer_request(
         self,
-        content: bytes | Mapping[str, object],
+        request: Mapping[str, object],
         fault: WireFault | None,
-        parser_fault: ParserFault | None = None,
+        parser_fault: ParserFault | None,
     ) -> ConformingReply:
         """Answer a request. Raises ``RefusedRequestError`` for one that the interface does not have."""
-        body = parse_json(content) if isinstance(content, bytes) else content
         try:
-            if fault is WireFault.FAIL_ON_LARGE and isinstance(content, bytes) and len(content) > 50_000:
-                raise RefusedRequestError(500, "server_error", "the request is too long for this server")
-            check_request(body, self.name)
+            check_request(request, self.name)
         except RefusedRequestError as error:
             if fault is WireFault.SERVER_ERRORS:
                 raise RefusedRequestError(500, error.code, str(error)) from None
             if fault is not WireFault.ACCEPT_ALL:
                 raise
-        request = as_mapping(body)
-        refuse_by_fault(request, fault)
+        if fault:
+            refuse_by_fault(request, fault)
         return self._make_reply(request, fault, parser_fault)
 
     def force_answer(
@@ -202,15 +199,13 @@ class ConformingModel:
         forced_text = find_forced_text(request)
         tools = choose_tools(request, fault) if forced_text is None else []
         text: str | None = None if tools else write_text(request, fault)
-        calls = [self._make_call(tool, request, fault, streams=streams) for tool in tools]
+        calls = [self._make_call(tool, fault, streams=streams) for tool in tools]
         token_ids: Sequence[int] = ()
         if forced_text is not None:
-            native = NativeServer.with_fault(self.syntax, parser_fault)
+            native = NativeServer(self.syntax, parser_fault)
             token_ids = native.tokenize(forced_text)
-            text, read_calls = native.read_answer(forced_text, request)
-            if read_calls:
-                words, sent = send_calls(read_calls, parser_fault, streams=streams)
-                text, calls = words or None, list(sent)
+            words, sent = native.parse_answer(forced_text, request, streams=streams)
+            text, calls = words or (None if sent else ""), list(sent)
         if fault is WireFault.NAME_IS_CALL:
             calls = [
                 replace(call, name=str(value))
@@ -244,14 +239,7 @@ class ConformingModel:
             token_ids,
         )
 
-    def _make_call(
-        self,
-        tool: Mapping[str, object],
-        request: Mapping[str, object],
-        fault: WireFault | None,
-        *,
-        streams: bool,
-    ) -> SentCall:
+    def _make_call(self, tool: Mapping[str, object], fault: WireFault | None, *, streams: bool) -> SentCall:
         schema = as_mapping(tool.get("parameters"))
         arguments: object = make_instance(schema, schema)
         # Only a strict schema is promised to hold, as with a model that does not know what it is asked.
@@ -278,29 +266,26 @@ class ConformingModel:
         return SentCall("" if fault is WireFault.NO_IDS else call_id, name, text)
 
 
-def check_request(body: object, name: str) -> None:
+def check_request(request: Mapping[str, object], name: str) -> None:
     """Raise ``RefusedRequestError`` for a request that the interface does not have."""
-    request = as_mapping(body)
     if (model := request.get("model", name)) != name:
         raise RefusedRequestError(404, "model_not_found", f"there is no model {model!r}")
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         raise make_refusal("messages must be a list of messages")
-    for message in map(as_mapping, messages):
+    for message in list_objects(messages):
         if message.get("role") not in _ROLES:
             raise make_refusal(f"the role {message.get('role')!r} must be one of {', '.join(_ROLES)}")
-        content = message.get("content")
-        for part in content if isinstance(content, list) else ():
-            if as_mapping(part).get("type") != "text":
-                raise make_refusal("this model takes text only")
+        if any(part.get("type") != "text" for part in list_objects(message.get("content"))):
+            raise make_refusal("this model takes text only")
     tools = request.get("tools") or []
     if not isinstance(tools, list):
         raise make_refusal("tools must be a list")
-    names = [as_mapping(as_mapping(tool).get("function")).get("name") for tool in tools]
+    names = [tool.get("name") for tool in list_tools(request)]
     if not all(isinstance(each, str) for each in names):
         raise make_refusal("each tool must have a function with a name")
-    for tool in tools:
-        _check_types(tool["function"].get("parameters"))
+    for tool in list_tools(request):
+        _check_types(tool.get("parameters"))
     if not isinstance(request.get("temperature", 1.0), (int, float)):
         raise make_refusal("temperature must be a number")
     _check_choice(request.get("tool_choice"), names)
@@ -321,19 +306,15 @@ def list_chosen(choice: Mapping[str, object]) -> list[object]:
     """List the functions that a ``tool_choice`` names."""
     allowed = as_mapping(choice.get("allowed_tools")).get("tools")
     chosen = allowed if isinstance(allowed, list) else [choice]
-    return [as_mapping(as_mapping(each).get("function")).get("name") for each in chosen]
+    return [as_mapping(each.get("function")).get("name") for each in list_objects(chosen)]
 
 
 def _check_types(schema: object) -> None:
-    if isinstance(schema, Mapping):
-        kind = schema.get("type")
-        if isinstance(kind, str) and kind not in _TYPES:
-            raise make_refusal(f"{kind!r} is not a type of JSON Schema")
-    for part in (
-        schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ()
-    ):
-        if isinstance(part, (Mapping, list)):
-            _check_types(part)
+    members = as_mapping(schema)
+    if isinstance(kind := members.get("type"), str) and kind not in _TYPES:
+        raise make_refusal(f"{kind!r} is not a type of JSON Schema")
+    for part in (*members.values(), *as_list(schema)):
+        _check_types(part)
 
 
 def _is_odd(messages: Sequence[Mapping[str, object]]) -> bool:
@@ -350,42 +331,40 @@ def _is_odd(messages: Sequence[Mapping[str, object]]) -> bool:
     return sorted(map(str, ids)) != sorted(map(str, results))
 
 
-def refuse_by_fault(request: Mapping[str, object], fault: WireFault | None) -> None:
+def refuse_by_fault(request: Mapping[str, object], fault: WireFault) -> None:
     """Refuse what a server with this fault refuses, though the interface has it."""
-    raw = request.get("messages")
-    messages = [as_mapping(each) for each in raw] if isinstance(raw, list) else []
-    names = [str(tool.get("name")) for tool in list_tools(request)]
-    is_refused: Mapping[WireFault, Callable[[], bool]] = {
-        WireFault.REFUSE_CHOICE: lambda: request.get("tool_choice") == "auto",
-        WireFault.REFUSE_NULL: lambda: any(each.get("content") is None for each in messages),
-        WireFault.REFUSE_CALLS: lambda: any(map(_list_calls, messages)),
-        WireFault.REFUSE_EMPTY: lambda: any(each.get("content") == "" for each in messages),
-        WireFault.REFUSE_PARTS: lambda: any(isinstance(each.get("content"), list) for each in messages),
-        WireFault.REFUSE_NAMES: lambda: (
-            any("name" in each for each in messages) or any("-" in name or len(name) > 40 for name in names)
+    messages, tools = list_objects(request.get("messages")), list_tools(request)
+    contents = [each.get("content") for each in messages]
+    names = [str(tool.get("name")) for tool in tools]
+    has_calls = any(map(_list_calls, messages))
+    is_refused = {
+        WireFault.REFUSE_CHOICE: request.get("tool_choice") == "auto",
+        WireFault.REFUSE_NULL: None in contents,
+        WireFault.REFUSE_CALLS: has_calls,
+        WireFault.REFUSE_EMPTY: "" in contents,
+        WireFault.REFUSE_PARTS: any(isinstance(content, list) for content in contents),
+        WireFault.REFUSE_NAMES: any("name" in each for each in messages)
+        or any("-" in name or len(name) > 40 for name in names),
+        WireFault.REFUSE_BARE_TOOLS: not all(
+            as_mapping(tool.get("parameters")).get("properties") for tool in tools
         ),
-        WireFault.REFUSE_BARE_TOOLS: lambda: any(
-            not as_mapping(tool.get("parameters")).get("properties") for tool in list_tools(request)
-        ),
-        WireFault.REFUSE_DEVELOPER: lambda: any(each.get("role") == "developer" for each in messages),
-        WireFault.REFUSE_UNICODE: lambda: not json.dumps(messages, ensure_ascii=False).isascii(),
+        WireFault.REFUSE_DEVELOPER: any(each.get("role") == "developer" for each in messages),
+        WireFault.REFUSE_UNICODE: not json.dumps(messages, ensure_ascii=False).isascii(),
     }
-    if fault and (refuses := is_refused.get(fault)) and refuses():
+    if is_refused.get(fault):
         raise make_refusal(f"this server does not take that (simulated by --fault {fault})")
-    has_no_tools = request.get("tools") == [] or (not names and any(map(_list_calls, messages)))
+    has_no_tools = request.get("tools") == [] or (not names and has_calls)
     if fault is WireFault.FAIL_ON_HISTORY and (has_no_tools or _is_odd(messages)):
         raise RefusedRequestError(500, "server_error", "the history cannot be read (simulated by --fault)")
 
 
 def list_tools(request: Mapping[str, object]) -> list[Mapping[str, object]]:
     """List the functions that a chat request offers."""
-    tools = request.get("tools")
-    return [as_mapping(as_mapping(tool).get("function")) for tool in tools] if isinstance(tools, list) else []
+    return [as_mapping(tool.get("function")) for tool in list_objects(request.get("tools"))]
 
 
 def _list_calls(message: Mapping[str, object]) -> list[Mapping[str, object]]:
-    calls = message.get("tool_calls")
-    return list(map(as_mapping, calls)) if isinstance(calls, list) else []
+    return list_objects(message.get("tool_calls"))
 
 
 def choose_tools(request: Mapping[str, object], fault: WireFault | None) -> list[Mapping[str, object]]:
@@ -442,9 +421,7 @@ def make_instance(schema: Mapping[str, object], root: Mapping[str, object]) -> o
 
 def count_prompt(request: Mapping[str, object], fault: WireFault | None) -> int:
     """Count the tokens of the prompt that a template would make of a request."""
-    raw = request.get("messages")
-    messages = [dict(as_mapping(each)) for each in raw] if isinstance(raw, list) else []
-    tools = [dict(tool) for tool in list_tools(request)]
+    messages, tools = list_objects(request.get("messages")), list_tools(request)
     match fault:
         case WireFault.LOSE_TOOLS:
             tools = []
@@ -459,10 +436,9 @@ def count_prompt(request: Mapping[str, object], fault: WireFault | None) -> int:
     return estimate_tokens(json.dumps([messages, tools], ensure_ascii=False))
 
 
-def takes_long(request: bytes | Mapping[str, object]) -> bool:
+def takes_long(request: Mapping[str, object]) -> bool:
     """Tell whether a request asks for a long reply."""
-    body = as_mapping(parse_json(request)) if isinstance(request, bytes) else request
-    return isinstance(limit := body.get("max_tokens"), int) and limit > _LONG
+    return isinstance(limit := request.get("max_tokens"), int) and limit > _LONG
 
 
 def cut_reply(reply: ServedReply, request: Mapping[str, object], fault: WireFault | None) -> ServedReply:
@@ -481,9 +457,10 @@ def cut_reply(reply: ServedReply, request: Mapping[str, object], fault: WireFaul
     )
 
 
-def read_response(body: object, messages: Sequence[object], tools: object) -> Mapping[str, object]:
+def read_response(
+    request: Mapping[str, object], messages: Sequence[object], tools: object
+) -> Mapping[str, object]:
     """Write a request of OpenAI's Responses API, whose messages and tools are read, as a chat request."""
-    request = as_mapping(body)
     return {
         "model": request.get("model"),
         "messages": messages,
@@ -494,25 +471,24 @@ def read_response(body: object, messages: Sequence[object], tools: object) -> Ma
     }
 
 
-def read_message_request(content: bytes) -> Mapping[str, object]:
+def read_message_request(request: Mapping[str, object]) -> Mapping[str, object]:
     """Write a request of Anthropic's interface as a chat request. Raises ``RefusedRequestError``."""
-    request = as_mapping(parse_json(content))
     raw, tools = request.get("messages"), request.get("tools") or []
-    if (
-        not isinstance(raw, list)
-        or not isinstance(tools, list)
-        or not isinstance(request.get("max_tokens"), int)
-    ):
+    if not (isinstance(raw, list) and isinstance(tools, list) and isinstance(request.get("max_tokens"), int)):
         raise make_refusal("the request must have messages and max_tokens")
     messages: list[Mapping[str, object]] = []
-    for message in map(as_mapping, raw):
-        content_parts = message.get("content")
-        blocks = list(map(as_mapping, content_parts)) if isinstance(content_parts, list) else []
-        texts = (
-            content_parts
-            if isinstance(content_parts, str)
-            else "".join(str(each.get("text", "")) for each in blocks)
-        )
+    for message in list_objects(raw):
+        content = message.get("content")
+        blocks = list_objects(content)
+        results = [
+            {"role": "tool", "tool_call_id": each.get("tool_use_id"), "content": each.get("content")}
+            for each in blocks
+            if each.get("type") == "tool_result"
+        ]
+        messages += results
+        if results:
+            continue
+        text = content if isinstance(content, str) else "".join(str(each.get("text", "")) for each in blocks)
         calls = [
             {
                 "id": each.get("id"),
@@ -521,18 +497,12 @@ def read_message_request(content: bytes) -> Mapping[str, object]:
             for each in blocks
             if each.get("type") == "tool_use"
         ]
-        results = [each for each in blocks if each.get("type") == "tool_result"]
-        messages += [
-            {"role": "tool", "tool_call_id": each.get("tool_use_id"), "content": each.get("content")}
-            for each in results
-        ]
-        if not results:
-            messages.append(
-                {"role": message.get("role"), "content": texts, **({"tool_calls": calls} if calls else {})}
-            )
+        messages.append(
+            {"role": message.get("role"), "content": text, **({"tool_calls": calls} if calls else {})}
+        )
     choice = as_mapping(request.get("tool_choice")).get("type", "auto")
     functions = [
-        {"name": each.get("name"), "parameters": each.get("input_schema")} for each in map(as_mapping, tools)
+        {"name": each.get("name"), "parameters": each.get("input_schema")} for each in list_objects(tools)
     ]
     return {
         "model": request.get("model"),

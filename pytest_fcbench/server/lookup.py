@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
+from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
 from pytest_fcbench.codecs.native_prompt import find_prompted_syntax, write_native_prompt
 from pytest_fcbench.domain.entry import Entry, Group
@@ -293,6 +294,9 @@ class FamilyLookup:
         """Load all entries. Raises ``SuiteError``."""
         assert manner.member, "requests of a family have the form of a member"
         self.member, self._manner = manner.member, manner
+        api = find_api(manner.member.handler)
+        assert api, "a family without a dialogue is refused before it is served"
+        self.api = api
         self._served = _ServedEntries(suites)
         # A served model writes calls as every interface returns them, or as Python.
         model = models(Prompting.make_default(manner.prompting.mode, manner.prompting.names))

@@ -82,24 +82,21 @@ class _PageHandler(BaseHTTPRequestHandler):
             page = self.server.find_page(unquote(address.path), parse_qs(address.query))
         except ValueError:
             self._send_text(400, "not an address")
-            return
         except FcbenchError as error:
-            self._send_text(400, str(error))
-            return
-        if page is None:
-            self._send_text(404, "no such page")
-        elif isinstance(page.content, str):
-            data = page.content.encode(errors="backslashreplace")
-            self._send_head(200, page.kind, len(data))
-            self.wfile.write(data)
+            self._send_text(400, make_printable(str(error)))
         else:
-            with page.content.open("rb") as file:
-                self._send_head(200, page.kind, page.content.stat().st_size)
-                copyfileobj(file, self.wfile)
+            if page is None:
+                self._send_text(404, "no such page")
+            elif isinstance(page.content, str):
+                self._send_text(200, page.content, page.kind)
+            else:
+                with page.content.open("rb") as file:
+                    self._send_head(200, page.kind, page.content.stat().st_size)
+                    copyfileobj(file, self.wfile)
 
-    def _send_text(self, status: int, text: str) -> None:
-        data = make_printable(text).encode()
-        self._send_head(status, "text/plain; charset=utf-8", len(data))
+    def _send_text(self, status: int, text: str, kind: str = "text/plain; charset=utf-8") -> None:
+        data = text.encode(errors="backslashreplace")
+        self._send_head(status, kind, len(data))
         self.wfile.write(data)
 
     def _send_head(self, status: int, kind: str, length: int) -> None:

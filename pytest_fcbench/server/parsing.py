@@ -16,11 +16,11 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest
 from pytest_fcbench.server.body import RefusedRequestError, make_refusal
-from pytest_fcbench.server.replies import SentCall
+from pytest_fcbench.server.replies import SentCall, split_text, write_call
 
 _END = "<|end|>"
 _ROLE_MARKS = tuple(f"<|{role}|>" for role in ("tools", "system", "developer", "user", "assistant", "tool"))
@@ -58,27 +58,12 @@ class NativeServer:
     """Writes prompts, and reads what a model would write, in one native syntax."""
 
     syntax: str
-    parser: str
-    """The syntax that its parser reads, which is another one where the wrong parser was named."""
-    has_marks: bool = True
-    """True where the marks of the syntax are tokens, without which the parser reads nothing."""
-    writes_calls: bool = True
-    """True where the template writes the calls of the history."""
-
-    @classmethod
-    def with_fault(cls, syntax: str, fault: ParserFault | None) -> NativeServer:
-        """Return the server of a syntax whose parser has a fault."""
-        other = "granite" if syntax != "granite" else "hermes"
-        return cls(
-            syntax,
-            other if fault is ParserFault.OTHER_SYNTAX else syntax,
-            fault is not ParserFault.SPELL_MARKS,
-            fault is not ParserFault.LOSE_HISTORY,
-        )
+    fault: ParserFault | None = None
 
     @cached_property
     def _marks(self) -> tuple[str, ...]:
-        marks = NATIVE_SYNTAXES[self.syntax].marks if self.has_marks else ()
+        # Without the marks of the syntax among the tokens the parser reads nothing.
+        marks = () if self.fault is ParserFault.SPELL_MARKS else NATIVE_SYNTAXES[self.syntax].marks
         return (*_ROLE_MARKS, _END, *marks)
 
     def tokenize(self, text: str) -> list[int]:
@@ -89,7 +74,7 @@ class NativeServer:
             if part in self._marks:
                 tokens.append(self._marks.index(part))
             else:
-                pieces = (part[start : start + _PIECE] for start in range(0, len(part), _PIECE))
+                pieces = split_text(part, _PIECE)
                 tokens += [int.from_bytes(b"\1" + each.encode(errors="surrogatepass")) for each in pieces]
         return tokens
 
@@ -107,14 +92,14 @@ class NativeServer:
         texts = (
             [f"<|tools|>{json.dumps(body['tools'], ensure_ascii=False)}{_END}"] if body.get("tools") else []
         )
-        messages = body.get("messages")
-        for message in map(as_mapping, messages if isinstance(messages, list) else ()):
+        for message in list_objects(body.get("messages")):
+            functions = [as_mapping(call.get("function")) for call in list_objects(message.get("tool_calls"))]
             calls = [
                 Call(str(function.get("name")), as_mapping(read_json_text(str(function.get("arguments")))))
-                for function in _list_functions(message)
+                for function in functions
             ]
             written = ""
-            if calls and self.writes_calls:
+            if calls and self.fault is not ParserFault.LOSE_HISTORY:
                 written = NATIVE_SYNTAXES[self.syntax].write_calls(calls, _list_schemas(body))
             texts.append(f"<|{message.get('role')}|>{message.get('content') or ''}{written}{_END}")
         opening = "<|assistant|>" if body.get("add_generation_prompt", True) else ""
@@ -124,23 +109,28 @@ class NativeServer:
         """Read an answer to a request: the words, and the calls that the parser finds."""
         text = text.replace(_END, "")
         marks = NATIVE_SYNTAXES[self.syntax].marks
-        if not self.has_marks and any(mark in text for mark in marks):
+        if self.fault is ParserFault.SPELL_MARKS and any(mark in text for mark in marks):
             return text, ()
+        parser = self.syntax
+        if self.fault is ParserFault.OTHER_SYNTAX:
+            parser = "granite" if self.syntax != "granite" else "hermes"
         try:
-            calls = NATIVE_SYNTAXES[self.parser].read_calls(text, _list_schemas(request))
+            calls = NATIVE_SYNTAXES[parser].read_calls(text, _list_schemas(request))
         except Undecodable:
             calls = ()
         return ("", calls) if calls else (text, ())
+
+    def parse_answer(
+        self, text: str, request: Mapping[str, object], *, streams: bool
+    ) -> tuple[str, tuple[SentCall, ...]]:
+        """Read an answer as ``read_answer`` does, with the calls as they are sent."""
+        words, calls = self.read_answer(text, request)
+        return send_calls(calls, self.fault, streams=streams) if calls else (words, ())
 
 
 def _list_schemas(request: Mapping[str, object]) -> Mapping[str, Mapping[str, object]]:
     """List the schemas of the arguments of each offered function."""
     return RawRequest(CHAT, request).schemas
-
-
-def _list_functions(message: Mapping[str, object]) -> list[Mapping[str, object]]:
-    calls = message.get("tool_calls")
-    return [as_mapping(as_mapping(call).get("function")) for call in calls] if isinstance(calls, list) else []
 
 
 def find_forced_text(request: Mapping[str, object]) -> str | None:
@@ -180,18 +170,14 @@ def send_calls(
     return "</tool_call>" if fault is ParserFault.LEAK_TAG else "", tuple(sent)
 
 
-def answer_tokenize(
-    native: NativeServer, body: Mapping[str, object], fault: ParserFault | None
-) -> Mapping[str, object]:
+def answer_tokenize(native: NativeServer, body: Mapping[str, object]) -> Mapping[str, object]:
     """Answer a request for the tokens of a text or of messages."""
     prompt = body.get("prompt")
     tokens = native.tokenize(prompt if isinstance(prompt, str) else native.write_prompt(body))
     return {"count": len(tokens), "max_model_len": 10**6, "tokens": tokens}
 
 
-def answer_detokenize(
-    native: NativeServer, body: Mapping[str, object], fault: ParserFault | None
-) -> Mapping[str, object]:
+def answer_detokenize(native: NativeServer, body: Mapping[str, object]) -> Mapping[str, object]:
     """Answer a request for the text of tokens."""
     return {"prompt": native.detokenize(_list_tokens(body.get("tokens")))}
 
@@ -202,52 +188,38 @@ def _list_tokens(value: object) -> list[int]:
     return value
 
 
-def answer_derender(
-    native: NativeServer, body: Mapping[str, object], fault: ParserFault | None
-) -> Mapping[str, object]:
+def answer_derender(native: NativeServer, body: Mapping[str, object]) -> Mapping[str, object]:
     """Answer a request to read what a model wrote, whole or the next piece of a stream.
 
     The state of a stream is what came so far. Calls are sent with its last piece.
     """
     is_stream = body.get("stream") is True
     response = as_mapping(body.get("generate_chunk" if is_stream else "generate_response"))
-    choices = response.get("choices")
-    piece = as_mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    piece = next(iter(list_objects(response.get("choices"))), {})
     earlier = as_mapping(body.get("stream_state")).get("tokens", [])
     tokens = [*_list_tokens(earlier), *_list_tokens(piece.get("token_ids"))]
-    words, calls, sent = "", tuple[Call, ...](), tuple[SentCall, ...]()
-    functions: list[Mapping[str, str]] = []
+    words, sent = "", tuple[SentCall, ...]()
     is_last = piece.get("finish_reason") is not None
     if is_last:
-        words, calls = native.read_answer(native.detokenize(tokens), as_mapping(body.get("chat_request")))
-    if calls:
-        words, sent = send_calls(calls, fault, streams=is_stream)
-        functions = [{"name": call.name, "arguments": call.arguments} for call in sent]
+        request = as_mapping(body.get("chat_request"))
+        words, sent = native.parse_answer(native.detokenize(tokens), request, streams=is_stream)
     message = {
         "role": "assistant",
         "content": words or None,
-        "tool_calls": [
-            {"index": number, "id": sent[number].id, "type": "function", "function": function}
-            for number, function in enumerate(functions)
-        ],
+        "tool_calls": [{"index": number, **write_call(call)} for number, call in enumerate(sent)],
     }
-    ending = "tool_calls" if calls else "stop"
+    ending = "tool_calls" if sent else "stop"
     if not is_stream:
         return {"choices": [{"index": 0, "message": message, "finish_reason": ending}]}
     delta = {"index": 0, "delta": message, "finish_reason": ending if is_last else None}
     return {"chunk": {"choices": [delta]}, "stream_state": {"tokens": tokens}}
 
 
-def answer_parse(
-    native: NativeServer, body: Mapping[str, object], fault: ParserFault | None
-) -> Mapping[str, object]:
+def answer_parse(native: NativeServer, body: Mapping[str, object]) -> Mapping[str, object]:
     """Answer a request to read the calls of a text."""
     if body.get("tool_call_parser") != native.syntax:
         raise make_refusal(f"this server has the tool_call_parser {native.syntax!r} only")
-    words, calls = native.read_answer(str(body.get("text")), body)
-    sent = tuple[SentCall, ...]()
-    if calls:
-        words, sent = send_calls(calls, fault, streams=False)
+    words, sent = native.parse_answer(str(body.get("text")), body, streams=False)
     parsed = [
         {"tool_index": number, "name": call.name, "parameters": call.arguments}
         for number, call in enumerate(sent)
@@ -255,9 +227,7 @@ def answer_parse(
     return {"normal_text": words, "calls": parsed}
 
 
-NativeAnswer: TypeAlias = Callable[
-    [NativeServer, Mapping[str, object], ParserFault | None], Mapping[str, object]
-]
+NativeAnswer: TypeAlias = Callable[[NativeServer, Mapping[str, object]], Mapping[str, object]]
 """Answers a request to the template or the parser."""
 
 NATIVE_PATHS: Mapping[str, NativeAnswer] = {

@@ -108,15 +108,13 @@ def write_reply(api: Api, reply: ServedReply) -> dict[str, object]:
 
 def _write_calls(reply: ServedReply) -> Mapping[str, object]:
     """Return the member of a message that lists its calls; none where there are no calls."""
-    if reply.calls is None:
-        return {}
-    functions = [{"name": call.name, "arguments": call.arguments} for call in reply.calls]
-    return {
-        "tool_calls": [
-            {"id": call.id, "type": "function", "function": function}
-            for call, function in zip(reply.calls, functions, strict=True)
-        ]
-    }
+    return {} if reply.calls is None else {"tool_calls": list(map(write_call, reply.calls))}
+
+
+def write_call(call: SentCall) -> Mapping[str, object]:
+    """Write a call as a member of a chat message."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _write_text(text: str | None, **kind: str) -> list[Mapping[str, object]]:
@@ -189,12 +187,7 @@ _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
         "content": [
             *_write_text(reply.text, type="text"),
             *(
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": call.read_arguments(),
-                }
+                {"type": "tool_use", "id": call.id, "name": call.name, "input": call.read_arguments()}
                 for call in reply.calls or ()
             ),
         ],
@@ -343,9 +336,9 @@ def serialize_event(value: Mapping[str, object], name: str | None = None) -> byt
     return f"{head}data: {json.dumps(value)}\n\n".encode()
 
 
-def split_text(text: str) -> Iterator[str]:
-    """Yield a text in the pieces in which it is streamed."""
-    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+def split_text(text: str, length: int = _PIECE) -> Iterator[str]:
+    """Yield a text in pieces of a length, by default that of a streamed piece."""
+    return (text[start : start + length] for start in range(0, len(text), length))
 
 
 # Responses of OpenAI's Responses API

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.parsing import NativeServer, ParserFault, find_forced_text, send_calls
 
-HERMES = NativeServer.with_fault("hermes", None)
+HERMES = NativeServer("hermes")
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
 CALL = {"function": {"name": "add", "arguments": '{"a": 2.5}'}}
 
@@ -24,7 +24,7 @@ def test_tokens_of_a_text_are_its_text(text: str) -> None:
 
 @pytest.mark.parametrize(("fault", "count"), [(None, 1), (ParserFault.SPELL_MARKS, 4)])
 def test_a_mark_is_one_token_unless_the_tokenizer_spells_it(fault: ParserFault | None, count: int) -> None:
-    assert len(NativeServer.with_fault("hermes", fault).tokenize("<tool_call>")) == count
+    assert len(NativeServer("hermes", fault).tokenize("<tool_call>")) == count
 
 
 def test_an_answer_with_calls_begins_where_the_prompt_ends() -> None:
