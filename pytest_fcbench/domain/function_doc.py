@@ -88,45 +88,30 @@ class FunctionDoc:
 
 TYPES: Mapping[Language, Mapping[str, type]] = {
     Language.PYTHON: {
-        "string": str,
+        **dict.fromkeys(("string", "any"), str),
         "integer": int,
-        "float": float,
-        "boolean": bool,
-        "array": list,
-        # JSON has no tuples, so both words mean a list.
-        "tuple": list,
-        "dict": dict,
-        "any": str,
-        # Words of JSON Schema, which the official table does not have:
-        "number": float,
-        "object": dict,
-        "list": list,
-        "bool": bool,
+        # Words of JSON Schema, which the official table does not have: number, bool, list and object.
+        **dict.fromkeys(("float", "number"), float),
+        **dict.fromkeys(("boolean", "bool"), bool),
+        # JSON has no tuples, so all these words mean a list.
+        **dict.fromkeys(("array", "tuple", "list"), list),
+        **dict.fromkeys(("dict", "object"), dict),
     },
     Language.JAVA: {
-        "byte": int,
-        "short": int,
-        "integer": int,
-        "float": float,
-        "double": float,
-        "long": int,
+        **dict.fromkeys(("String", "char", "any"), str),
+        **dict.fromkeys(("byte", "short", "integer", "long"), int),
+        **dict.fromkeys(("float", "double"), float),
         "boolean": bool,
-        "char": str,
-        "Array": list,
-        "ArrayList": list,
+        **dict.fromkeys(("Array", "ArrayList"), list),
         "HashMap": dict,
-        "String": str,
-        "any": str,
     },
     Language.JAVASCRIPT: {
-        "String": str,
-        "integer": int,
+        **dict.fromkeys(("String", "any"), str),
+        **dict.fromkeys(("integer", "Bigint"), int),
         "float": float,
-        "Bigint": int,
         "Boolean": bool,
-        "dict": dict,
         "array": list,
-        "any": str,
+        "dict": dict,
     },
 }
 """The Python type of each type word (BFCL's ``PYTHON_TYPE_MAPPING``, ``JAVA_TYPE_CONVERSION``

@@ -198,12 +198,7 @@ class Reasoning(StrEnum):
     """Leave it out."""
 
 
-DEFAULT_SYNTAX: Mapping[Mode, str] = {
-    Mode.FC: "tool_calls",
-    Mode.PROMPT: "python",
-    Mode.COMPLETION: "python",
-}
-
+DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python", Mode.COMPLETION: "python"}
 """The notation of calls in each mode where no other is asked for."""
 
 

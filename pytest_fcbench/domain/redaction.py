@@ -15,12 +15,12 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
 _SECRET_TEXT = re.compile(
-    r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}",
+    r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}"
 )
 # User and password of an address, and the values of what its query calls a key.
 _SECRET_IN_ADDRESS = re.compile(
     r"(?i)(?<=://)[^/\s@?#\"']+(?=@)"
-    r"|(?<=[?&])([\w.-]*(?:key|token|secret|sig|signature|password|passwd|credential|auth)=)[^&\s#\"'<>]+",
+    r"|(?<=[?&])([\w.-]*(?:key|token|secret|sig|signature|password|passwd|credential|auth)=)[^&\s#\"'<>]+"
 )
 _BREAK = re.compile(r"\\+[nrt]")
 """A line end or a tab as JSON writes it."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.json_values import read_json
 from pytest_fcbench.domain.prompting import BY_NAME, Mode, Names, Prompting
+from pytest_fcbench.domain.text import as_list
 from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
     Completion,
@@ -25,14 +26,15 @@ from pytest_fcbench.domain.transcript import (
 
 _Kind = TypeVar("_Kind")
 
-_BESIDE = ("latency_s", "input_tokens", "output_tokens")
+_TOKENS = ("input_tokens", "output_tokens")
 _PARTS = ("cached_tokens", "cache_write_tokens", "reasoning_tokens")
 """Counts that are left out where nothing is known of them, as in all older answers."""
 
 
 def write_completion(completion: Completion) -> dict[str, object]:
     """Convert a completion to JSON values with nothing left out: usage, message and ids of calls too."""
-    members = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
+    members = completion_to_json(completion) | {"latency_s": completion.latency_s}
+    members |= {name: getattr(completion, name) for name in _TOKENS}
     members |= {name: count for name in _PARTS if (count := getattr(completion, name)) is not None}
     if completion.served:
         members["served"] = list(completion.served)
@@ -45,11 +47,14 @@ def write_completion(completion: Completion) -> dict[str, object]:
 
 def read_completion(value: Mapping[str, object]) -> Completion:
     """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
-    message, ids, served = value.get("message"), value.get("ids"), value.get("served")
-    latency_s, input_tokens, output_tokens = (value[name] for name in _BESIDE)
-    cache_read, cache_write, reasoning = (value.get(name) for name in _PARTS)
+    message, latency_s, remaining_ids = (
+        value.get("message"),
+        value["latency_s"],
+        iter(as_list(value.get("ids"))),
+    )
+    counts = {name: value[name] for name in _TOKENS} | {name: value.get(name) for name in _PARTS}
+    known_counts: dict[str, Any] = {name: count for name, count in counts.items() if isinstance(count, int)}
     completion = completion_from_json(value)
-    remaining_ids = iter(ids if isinstance(ids, list) else ())
     return replace(
         completion,
         tool_calls=completion.tool_calls
@@ -58,13 +63,9 @@ def read_completion(value: Mapping[str, object]) -> Completion:
             for part in completion.tool_calls
         ),
         message=message if isinstance(message, Mapping) else None,
-        served=tuple(map(str, served)) if isinstance(served, list) else (),
+        served=tuple(map(str, as_list(value.get("served")))),
         latency_s=float(latency_s) if isinstance(latency_s, (int, float)) else None,
-        input_tokens=input_tokens if isinstance(input_tokens, int) else None,
-        output_tokens=output_tokens if isinstance(output_tokens, int) else None,
-        cached_tokens=cache_read if isinstance(cache_read, int) else None,
-        cache_write_tokens=cache_write if isinstance(cache_write, int) else None,
-        reasoning_tokens=reasoning if isinstance(reasoning, int) else None,
+        **known_counts,
     )
 
 

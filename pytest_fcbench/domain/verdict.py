@@ -9,15 +9,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, Strict
 
-from pytest_fcbench.domain.json_values import (
-    DESCRIBED,
-    Count,
-    Flag,
-    JsonObject,
-    JsonValue,
-    Unwalked,
-    one_of,
-)
+from pytest_fcbench.domain.json_values import DESCRIBED, Count, Flag, JsonObject, JsonValue, Unwalked, one_of
 from pytest_fcbench.domain.text import make_printable
 
 
@@ -123,18 +115,13 @@ class Difference:
     found: JsonValue = None
 
 
-CallJson: TypeAlias = Annotated[
-    Mapping[str, object],
-    Unwalked(
-        Mapping,
-        {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["name", "arguments"],
-            "properties": {"name": {"type": "string"}, "arguments": True},
-        },
-    ),
-]
+_CALL_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "arguments"],
+    "properties": {"name": {"type": "string"}, "arguments": True},
+}
+CallJson: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, _CALL_SCHEMA)]
 """A call along a golden path."""
 # For the JSON Schema only: a reader takes others, which newer versions may write.
 _STAGES = ["format", "exact", "lookup", "repeat", "rule", "value", "response", "builtin", "judge", "unpaired"]

@@ -15,7 +15,7 @@ All but the first have a JSON Schema, which a model is sent unchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Tag, ValidationError, WithJsonSchema
 
@@ -136,14 +136,6 @@ AnyFunctionRow: TypeAlias = Annotated[
 """The doc of a function in any form."""
 
 
-class _Object(Protocol):
-    @property
-    def properties(self) -> Mapping[str, ParameterRow] | None: ...
-
-    @property
-    def required(self) -> Sequence[str] | None: ...
-
-
 def read_function_docs(
     rows: Sequence[AnyFunctionRow] | None, at: Field, types: Mapping[str, type]
 ) -> Mapping[str, FunctionDoc]:
@@ -203,9 +195,9 @@ def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> Func
         raise at.error(str(error)) from None
 
 
-def check_object(row: _Object, at: Field, types: Mapping[str, type]) -> None:
+def check_object(row: ParameterRow | ParametersRow, at: Field, types: Mapping[str, type]) -> None:
     """Check the properties of an object, and that the required ones are among them."""
-    properties = row.properties or {}
+    properties: Mapping[str, ParameterRow] = row.properties or {}
     for name, each in properties.items():
         _check_parameter(each, at.at("properties", name), types)
     for place, name in enumerate(row.required or ()):

@@ -121,9 +121,7 @@ def is_suite(path: Path) -> bool:
     Folders inside are not searched. In a folder the category has to be known, because a folder may hold any
     YAML. Raises ``SuiteError``.
     """
-    if not path.is_dir():
-        return bool(find_entry_files(path))
-    return bool(find_unnamed_files(path))
+    return bool(find_unnamed_files(path) if path.is_dir() else find_entry_files(path))
 
 
 def _walk(path: Path) -> Sequence[Path]:
@@ -315,11 +313,15 @@ class EntryLines:
             for place in map(LinePlace, places, places, places):
                 file.seek(place.offset)
                 value = _parse_line(file.read(place.length), self._path, place.number)
-                top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
-                entry = {key: member for key, member in value.items() if key not in top}
-                list_all = partial(list_line_errors, self._path)
-                part = Field({**top, "entries": [entry]}, self._path, (), place.number, list_all)
-                yield part, value.get("id")
+                part = _make_part(value, self._path, place.number)
+                yield replace(part, list_file_errors=partial(list_line_errors, self._path)), value.get("id")
+
+
+def _make_part(value: Mapping[str, object], path: Path, number: int) -> Field:
+    """Bring the value of a line into the form of a YAML file."""
+    top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
+    entry = {key: member for key, member in value.items() if key not in top}
+    return Field({**top, "entries": [entry]}, path, line=number)
 
 
 def list_line_errors(path: Path) -> Sequence[SuiteError]:
@@ -333,10 +335,7 @@ def list_line_errors(path: Path) -> Sequence[SuiteError]:
             errors.append(line)
             continue
         place, value = line
-        top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
-        entry = {key: member for key, member in value.items() if key not in top}
-        part = Field({**top, "entries": [entry]}, path, (), place.number)
-        entry_id = str(value.get("id"))
+        part, entry_id = _make_part(value, path, place.number), str(value.get("id"))
         if "id" in value and entry_id in ids:
             errors.append(part.error(f"the id {entry_id!r} is already used by an entry in another line"))
             continue

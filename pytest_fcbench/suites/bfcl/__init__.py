@@ -28,12 +28,12 @@ from pytest_fcbench.kinds.state.derived_entries import make_variation_id, vary_f
 from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.suites.bfcl.official_sources import (
     CLASSES,
+    DOMAIN_FILES,
     SOURCES,
     SPEAKING,
     read_constants,
 )
 from pytest_fcbench.suites.bfcl.rows import (
-    DOC_FILES,
     list_agentic_rows,
     make_doc,
     make_turns,
@@ -293,7 +293,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
     docs: Mapping[object, object] = {}
     if not category.single_turn:
         # No function name occurs in two of the classes.
-        docs = {doc["name"]: doc for domain in DOC_FILES for doc in read_doc_rows(pack, domain)}
+        docs = {doc["name"]: doc for domain in DOMAIN_FILES for doc in read_doc_rows(pack, domain)}
     for row in _read_questions(pack, category):
         if missed_functions := as_mapping(row.get("missed_function")):
             late = {turn: [docs[name] for name in as_list(names)] for turn, names in missed_functions.items()}

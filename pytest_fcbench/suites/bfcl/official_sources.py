@@ -8,8 +8,28 @@ from collections.abc import Iterator, Mapping
 from pytest_fcbench.codecs.python_syntax import parse_module
 from pytest_fcbench.domain.errors import PackError
 
-_API_FOLDER = "bfcl_eval/eval_checker/multi_turn_eval/func_source_code"
-_FILLER = f"{_API_FOLDER}/long_context.py"
+_MULTI_TURN = "bfcl_eval/eval_checker/multi_turn_eval"
+_FILLER = f"{_MULTI_TURN}/func_source_code/long_context.py"
+
+DOMAIN_FILES: Mapping[str, str] = {
+    "file_system": "gorilla_file_system",
+    "math": "math_api",
+    "memory_kv": "memory_kv",
+    "memory_rec_sum": "memory_rec_sum",
+    "memory_vector": "memory_vector",
+    "messages": "message_api",
+    "posting": "posting_api",
+    "tickets": "ticket_api",
+    "trading": "trading_bot",
+    "travel": "travel_booking",
+    "vehicle": "vehicle_control",
+    "web_search": "web_search",
+}
+"""The name of the files about each domain: its source, and its function docs."""
+
+_DOMAIN_SOURCES = {
+    domain: f"{_MULTI_TURN}/func_source_code/{file}.py" for domain, file in DOMAIN_FILES.items()
+}
 
 CLASSES: Mapping[str, str] = {
     "GorillaFileSystem": "file_system",
@@ -23,14 +43,7 @@ CLASSES: Mapping[str, str] = {
 }
 """Our name of each domain by its official class."""
 
-_WITH_STATE = {
-    "messages": f"{_API_FOLDER}/message_api.py",
-    "posting": f"{_API_FOLDER}/posting_api.py",
-    "tickets": f"{_API_FOLDER}/ticket_api.py",
-    "trading": f"{_API_FOLDER}/trading_bot.py",
-    "travel": f"{_API_FOLDER}/travel_booking.py",
-    "vehicle": f"{_API_FOLDER}/vehicle_control.py",
-}
+_WITH_STATE = ("messages", "posting", "tickets", "trading", "travel", "vehicle")
 
 # Values that the official classes have in their code and not in their default state.
 _SEEDS = {"messages": {"random_seed": 200191}}
@@ -53,21 +66,21 @@ _FILLER_NAMES = {
 }
 """The official constant of each filler; fillers of sectors have a constant each."""
 
-TABLE_SOURCES = (*_WITH_STATE.values(), _FILLER)
+TABLE_SOURCES = (*(_DOMAIN_SOURCES[domain] for domain in _WITH_STATE), _FILLER)
 
 
 def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
     """Return a world in the form of ``environments.world.world_from_json``. Raises ``PackError``."""
 
     def find(domain: str, name: str) -> ast.FunctionDef:
-        return find_function(modules[_WITH_STATE[domain]], name)
+        return find_function(modules[_DOMAIN_SOURCES[domain]], name)
 
     filler = modules[_FILLER]
     distances = _read_branches(find("vehicle", "estimate_distance"), compared=2)
     zip_codes = _read_branches(find("vehicle", "get_zipcode_based_on_city"), compared=1)
     defaults = {}
-    for name, path in _WITH_STATE.items():
-        state = _read_assigned(modules[path], "DEFAULT_STATE")
+    for name in _WITH_STATE:
+        state = _read_assigned(modules[_DOMAIN_SOURCES[name]], "DEFAULT_STATE")
         if not isinstance(state, dict):
             raise _missing("DEFAULT_STATE")
         defaults[name] = {**_SEEDS.get(name, {}), **state}
@@ -182,31 +195,8 @@ def _missing(what: str) -> PackError:
     return PackError(f"{what} is not where it was; the package has changed, so pull the pinned version")
 
 
-_MULTI_TURN = "bfcl_eval/eval_checker/multi_turn_eval"
-
-_SENTENCE_FILES = {
-    "executor": f"{_MULTI_TURN}/multi_turn_utils.py",
-    **{
-        domain: f"{_MULTI_TURN}/func_source_code/{file}.py"
-        for domain, file in {
-            "file_system": "gorilla_file_system",
-            "math": "math_api",
-            "memory_kv": "memory_kv",
-            "memory_rec_sum": "memory_rec_sum",
-            "memory_vector": "memory_vector",
-            "messages": "message_api",
-            "posting": "posting_api",
-            "tickets": "ticket_api",
-            "trading": "trading_bot",
-            "travel": "travel_booking",
-            "vehicle": "vehicle_control",
-            "web_search": "web_search",
-        }.items()
-    },
-}
+_SENTENCE_FILES = {"executor": f"{_MULTI_TURN}/multi_turn_utils.py", **_DOMAIN_SOURCES}
 """The source of each domain, and of what carries calls out."""
-
-_SENTENCE_SOURCES = tuple(_SENTENCE_FILES.values())
 
 CLASS_NAMES: Mapping[str, str] = {
     **{domain: name for name, domain in CLASSES.items()},
@@ -330,15 +320,11 @@ _PROMPTS = "bfcl_eval/constants/default_prompts.py"
 _DOCS = "bfcl_eval/utils.py"
 _TOOLS = "bfcl_eval/model_handler/utils.py"
 
-_MEMORIES = {
-    name: f"bfcl_eval/eval_checker/multi_turn_eval/func_source_code/{name}.py"
-    for name in ("memory_kv", "memory_rec_sum")
-}
 _DUMP = "_dump_core_memory_to_context"
 
-# Each once: the sources of some classes have tables and
+# Each once: the sources of some classes have tables and sentences.
 SOURCES = tuple(
-    dict.fromkeys((_PROMPTS, _DOCS, _TOOLS, *TABLE_SOURCES, *_SENTENCE_SOURCES, *_HANDLER_SOURCES))
+    dict.fromkeys((_PROMPTS, _DOCS, _TOOLS, *TABLE_SOURCES, *_SENTENCE_FILES.values(), *_HANDLER_SOURCES))
 )
 
 
@@ -379,8 +365,10 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         "families": read_family_texts(modules),
         # The sentence that a model is shown for the content of an empty memory.
         "empty_memory": {
-            name: _expect(_read_returned_texts(find_function(modules[path], _DUMP)), 1, _DUMP)[0]
-            for name, path in _MEMORIES.items()
+            name: _expect(
+                _read_returned_texts(find_function(modules[_DOMAIN_SOURCES[name]], _DUMP)), 1, _DUMP
+            )[0]
+            for name in ("memory_kv", "memory_rec_sum")
         },
     }
 

@@ -19,23 +19,8 @@ from pytest_fcbench.domain.text import as_list, as_mapping, list_objects, read_j
 from pytest_fcbench.kinds.answers import entries as web_questions
 from pytest_fcbench.kinds.answers.entries import MemoryQuestion, Scenario, locate_quotes
 from pytest_fcbench.kinds.answers.verdict import Answers
+from pytest_fcbench.suites.bfcl.official_sources import DOMAIN_FILES
 from pytest_fcbench.suites.packs import Pack
-
-DOC_FILES = {
-    "file_system": "gorilla_file_system",
-    "math": "math_api",
-    "messages": "message_api",
-    "posting": "posting_api",
-    "tickets": "ticket_api",
-    "trading": "trading_bot",
-    "travel": "travel_booking",
-    "vehicle": "vehicle_control",
-    "memory_kv": "memory_kv",
-    "memory_vector": "memory_vector",
-    "memory_rec_sum": "memory_rec_sum",
-    "web_search": "web_search",
-}
-"""The file of each domain's function docs."""
 
 
 def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, object]]:
@@ -52,7 +37,7 @@ def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, o
 
 def read_doc_rows(pack: Pack, domain: str) -> Iterator[Mapping[str, object]]:
     """Yield the function docs of a domain in their official form."""
-    return read_rows(pack, f"multi_turn_func_doc/{DOC_FILES[domain]}.json", key="name")
+    return read_rows(pack, f"multi_turn_func_doc/{DOMAIN_FILES[domain]}.json", key="name")
 
 
 def read_docs(pack: Pack, domain: str) -> tuple[FunctionDoc, ...]:
