@@ -64,16 +64,12 @@ class BookingModel:
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
             raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
         start_time = time.perf_counter()
-        reply = await http.request_json(
-            self.connections,
-            "GET",
-            f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}",
-            about=name,
-            secret=self.key,
-            headers={"X-RapidAPI-Key": self.key, "X-RapidAPI-Host": urlsplit(self.base).netloc},
-            query=query,
-            timeout_s=self.timeout_s,
+        url = f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}"
+        headers = {"X-RapidAPI-Key": self.key, "X-RapidAPI-Host": urlsplit(self.base).netloc}
+        request = self.connections.send_request(
+            "GET", url, headers=headers, query=query, timeout_s=self.timeout_s
         )
+        reply = await http.read_json_reply(request, name, self.key)
         if isinstance(reply, dict):
             all_well = reply.get("status") is True and "data" in reply
             reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}

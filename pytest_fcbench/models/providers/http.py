@@ -11,7 +11,8 @@ import asyncio
 import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,6 @@ from pytest_fcbench.models.providers.failures import diagnose_failure, parse_ret
 from pytest_fcbench.models.providers.reply_bodies import (
     ACCEPTED_ENCODINGS,
     LONGEST_BODY,
-    choose_limits,
     parse_json,
     read_body,
 )
@@ -94,29 +94,13 @@ class ConnectionPool:
         """
         import aiohttp
 
-        session = await self.open_session()
-        certificates, proxy = self._choose_route(url)
         try:
             for _ in range(_MOST_REDIRECTS + 1):
-                async with session.request(
-                    method,
-                    _keep_encoding(url),
-                    params=query,
-                    data=body,
-                    headers=headers,
-                    timeout=_limit_wait(timeout_s),
-                    allow_redirects=False,
-                    ssl=certificates,
-                    proxy=proxy,
-                ) as response:
+                async with await self._open_request(method, url, headers, body, timeout_s, query) as response:
                     location = response.headers.get("Location")
                     if location is None or not 300 <= response.status < 400:
-                        kind = response.headers.get("Content-Type", "")
-                        content = await read_body(
-                            response.content.iter_chunked(2**16),
-                            response.headers.get("Content-Encoding", ""),
-                            choose_limits(kind, self.longest_body),
-                        )
+                        parts = response.content.iter_chunked(2**16)
+                        content = await read_body(parts, response.headers, self.longest_body)
                         return HttpReply(response.status, response.headers, content)
                     target = urljoin(url, location)
                     # Only 307 and 308 keep the method and the body of a request.
@@ -149,23 +133,37 @@ class ConnectionPool:
         """
         import aiohttp
 
-        session = await self.open_session()
-        certificates, proxy = self._choose_route(url)
         try:
-            async with session.post(
-                _keep_encoding(url),
-                data=body,
-                headers=headers,
-                timeout=_limit_wait(timeout_s),
-                allow_redirects=False,
-                ssl=certificates,
-                proxy=proxy,
-            ) as response:
+            async with await self._open_request("POST", url, headers, body, timeout_s) as response:
                 await response.content.readany()
                 response.close()
                 return response.status
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise CallError("connection", _explain_failure(error), transient=True) from None
+
+    async def _open_request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | str | None,
+        timeout_s: float | None,
+        query: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Return the context in which a request is sent. Raises ``CallError``."""
+        session = await self.open_session()
+        certificates, proxy = self._choose_route(url)
+        return session.request(
+            method,
+            _keep_encoding(url),
+            params=query,
+            data=body,
+            headers=headers,
+            timeout=_limit_wait(timeout_s),
+            allow_redirects=False,
+            ssl=certificates,
+            proxy=proxy,
+        )
 
     def _choose_route(self, url: str) -> tuple[ssl.SSLContext | bool, str | None]:
         """Choose the certificate authorities and the proxy for an address. Raises ``CallError``."""
@@ -305,28 +303,16 @@ def _explain_failure(error: aiohttp.ClientError | OSError) -> str:
     return explanation
 
 
-async def request_json(
-    connections: ConnectionPool,
-    method: str,
-    url: str,
-    *,
-    about: str,
-    secret: str | None,
-    headers: Mapping[str, str],
-    query: Mapping[str, str] | None = None,
-    body: bytes | str | None = None,
-    timeout_s: float | None = None,
-    hints: Mapping[str, str] | None = None,
+async def read_json_reply(
+    request: Awaitable[HttpReply], about: str, secret: str | None, hints: Mapping[str, str] | None = None
 ) -> object:
-    """Send one request and return its JSON reply.
+    """Await the reply to a request that is sent, and return its JSON value.
 
     Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
     contain the secret.
     """
     try:
-        reply = await connections.send_request(
-            method, url, headers=headers, query=query, body=body, timeout_s=timeout_s
-        )
+        reply = await request
         if reply.status != 200:
             words = reply.body[:1000].decode("utf-8", "replace")
             failure = diagnose_failure(reply.status, words)

@@ -46,14 +46,6 @@ BYTES_OF_A_SIGN = 16
 """The bytes of the longest body for each sign that it may have: half a million in 8 MiB."""
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLimits:
-    """The most bytes of a body, on the wire and decompressed, and the most signs of JSON in it."""
-
-    longest: int
-    most_signs: int
-
-
 def count_signs(text: bytes) -> int:
     """Count the signs of JSON's lists, objects and members."""
     return sum(map(text.count, _SIGNS))
@@ -64,31 +56,30 @@ def is_event_stream(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "text/event-stream"
 
 
-def choose_limits(content_type: str, longest: int, bytes_of_a_sign: int = BYTES_OF_A_SIGN) -> BodyLimits:
-    """Return the limits of a body of this content type, where one of JSON may have ``longest`` bytes."""
-    # Those of a stream are counted event by event.
-    if is_event_stream(content_type):
-        return BodyLimits(longest * _OF_A_STREAM, longest * _OF_A_STREAM)
-    return BodyLimits(longest, longest // bytes_of_a_sign)
-
-
-async def read_body(parts: AsyncIterable[bytes], encoding: str, limits: BodyLimits) -> bytes:
-    """Return a whole body, decompressed. Raises ``CallError``."""
+async def read_body(parts: AsyncIterable[bytes], headers: Mapping[str, str], longest: int) -> bytes:
+    """Return a whole body, decompressed; one of JSON may have ``longest`` bytes. Raises ``CallError``."""
     with SpooledTemporaryFile(_IN_MEMORY) as read:
-        async for part in decompress_parts(parts, encoding, limits):
+        async for part in decompress_parts(parts, headers, longest):
             read.write(part)
         read.seek(0)
         return read.read()
 
 
 async def decompress_parts(
-    parts: AsyncIterable[bytes], encoding: str, limits: BodyLimits
+    parts: AsyncIterable[bytes],
+    headers: Mapping[str, str],
+    longest: int,
+    bytes_of_a_sign: int = BYTES_OF_A_SIGN,
 ) -> AsyncIterator[bytes]:
     """Yield the parts of a body, decompressed, each of a limited size.
 
     Raises ``CallError`` before more than the limits allow has come, compressed or not.
     """
-    match encoding.strip().lower():
+    most_signs = longest // bytes_of_a_sign
+    if is_event_stream(headers.get("Content-Type", "")):
+        # The signs of a stream are counted event by event.
+        longest = most_signs = longest * _OF_A_STREAM
+    match headers.get("Content-Encoding", "").strip().lower():
         case "" | "identity":
             decompress = None
         case "gzip" | "x-gzip" | "deflate":
@@ -102,14 +93,14 @@ async def decompress_parts(
         for piece in decompress.decompress(part) if decompress else (part,):
             length += len(piece)
             signs += count_signs(piece)
-            if signs > limits.most_signs:
-                excess = f"more than {limits.most_signs:,} lists, objects and members"
+            if signs > most_signs:
+                excess = f"more than {most_signs:,} lists, objects and members"
                 raise CallError("too_large", f"the reply has {excess}; {_WAY_OUT}")
-            if max(length, compressed_length) > limits.longest:
-                raise _make_too_long_error(limits.longest)
+            if max(length, compressed_length) > longest:
+                raise _make_too_long_error(longest)
             yield piece
-        if compressed_length > limits.longest:
-            raise _make_too_long_error(limits.longest)
+        if compressed_length > longest:
+            raise _make_too_long_error(longest)
     if decompress and not decompress.is_complete:
         raise CallError("garbled", "the compressed reply ends too early", transient=True)
 
@@ -328,18 +319,17 @@ def _make_stream_class(httpx: ModuleType) -> Callable[[_Response, int], object]:
         """The decompressed body of a reply, of a limited length."""
 
         def __init__(self, response: _Response, longest: int) -> None:
-            self._parts = response.stream
-            self._encoding = response.headers.pop("Content-Encoding", "")
-            kind = response.headers.get("Content-Type", "")
-            self._limits = choose_limits(kind, longest, _BYTES_OF_A_SIGN)
+            self._stream, headers = response.stream, response.headers.copy()
+            # Or httpx would decompress it once more.
+            response.headers.pop("Content-Encoding", None)
+            self._parts = decompress_parts(self._stream, headers, longest, _BYTES_OF_A_SIGN)
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for part in decompress_parts(self._parts, self._encoding, self._limits):
-                yield part
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._parts
 
         async def aclose(self) -> None:
             """Close the reply."""
-            await self._parts.aclose()
+            await self._stream.aclose()
 
     return BoundedStream
 

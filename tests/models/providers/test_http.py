@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.http import ConnectionPool, request_json
+from pytest_fcbench.models.providers.http import ConnectionPool, read_json_reply
 from tests.loopback import Reply, serve_answers
 
 SECRET = "a-secret-of-many-letters-0123456789"
@@ -19,11 +19,9 @@ def test_a_post_and_a_get() -> None:
         async def send_both() -> list[object]:
             pool, url = ConnectionPool(), f"{endpoint.api_base}/x"
             headers = {"Authorization": SECRET, "Content-Type": "application/json"}
-            post = await request_json(
-                pool, "POST", url, about="m", secret=SECRET, headers=headers, body='{"a": 1}'
-            )
-            get = await request_json(pool, "GET", url, about="m", secret=None, headers={}, query={"a": "1 2"})
-            return [post, get]
+            post = pool.send_request("POST", url, headers=headers, body='{"a": 1}')
+            get = pool.send_request("GET", url, headers={}, query={"a": "1 2"})
+            return [await read_json_reply(post, "m", SECRET), await read_json_reply(get, "m", None)]
 
         assert asyncio.run(send_both()) == [{"got": {"a": 1}}, {"got": {"a": "1 2"}}]
     assert endpoint.keys == [SECRET, ""]
@@ -33,11 +31,9 @@ def test_a_post_and_a_get() -> None:
 def test_what_is_told_of_a_failure() -> None:
     said = Reply({"error": f"no \n {SECRET}"}, 401)
     hints = {"authentication": "give the right key", "endpoint": "wait"}
-    with serve_answers(lambda _: said) as endpoint, pytest.raises(CallError) as caught:
-        asyncio.run(
-            request_json(
-                ConnectionPool(), "GET", endpoint.api_base, about="m", secret=SECRET, headers={}, hints=hints
-            )
-        )
+    with serve_answers(lambda _: said) as endpoint:
+        request = ConnectionPool().send_request("GET", endpoint.api_base, headers={})
+        with pytest.raises(CallError) as caught:
+            asyncio.run(read_json_reply(request, "m", SECRET, hints))
     assert caught.value.cause == "authentication"
     assert caught.value.reason == 'm: HTTP 401: {"error": "no \\n ***"}; give the right key'

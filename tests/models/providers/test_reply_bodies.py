@@ -19,13 +19,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.domain.transcript_json import read_completion, write_completion
 from pytest_fcbench.models.providers.event_stream import join_events
 from pytest_fcbench.models.providers.litellm import LitellmModel, import_litellm
-from pytest_fcbench.models.providers.reply_bodies import (
-    MIB,
-    bound_replies,
-    choose_limits,
-    parse_json,
-    read_body,
-)
+from pytest_fcbench.models.providers.reply_bodies import MIB, bound_replies, parse_json, read_body
 from tests.cases import each_case
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Endpoint, Reply, make_message_reply, serve_answers
@@ -39,7 +33,8 @@ def read_parts(
         for part in parts:
             yield part
 
-    return asyncio.run(read_body(yield_parts(), encoding, choose_limits(kind, longest)))
+    headers = {"Content-Encoding": encoding, "Content-Type": kind}
+    return asyncio.run(read_body(yield_parts(), headers, longest))
 
 
 def catch_failure(parts: Iterable[bytes], encoding: str = "", longest: int = MIB) -> CallError:

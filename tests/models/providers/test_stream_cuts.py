@@ -17,12 +17,11 @@ import pytest
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.reply_bodies import MIB, BodyLimits, read_body
+from pytest_fcbench.models.providers.reply_bodies import MIB, read_body
 from tests.cases import each_case
 from tests.models.providers.whole_replies import read_reply
 
 STREAMS = 2_000
-LIMITS = BodyLimits(8 * MIB, 8 * MIB)
 LETTERS = [*'abz 0{}[]:,"\\/\n\r\t', "é", "例", "\u2028", "\ufeff", "🧂", "👩‍🍳", "data: ", "[DONE]", "\n\n"]
 NAMES = ("price", "get_weather", "a.b", "données", "price")
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
@@ -222,7 +221,8 @@ def send_bytes(random: Random, body: bytes) -> bytes:
             yield sent[start:end]
             start = end
 
-    return asyncio.run(read_body(send_parts(), encoding, LIMITS))
+    headers = {"Content-Encoding": encoding, "Content-Type": "text/event-stream"}
+    return asyncio.run(read_body(send_parts(), headers, 8 * MIB))
 
 
 # Laws
