@@ -35,12 +35,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
 from pytest_fcbench.judging.gazetteer import read_currency, read_language
 from pytest_fcbench.judging.places import is_known_place, is_same_place, write_out_code
-from pytest_fcbench.judging.quantities import (
-    Quantity,
-    read_calendar_name,
-    read_quantities,
-    read_unit,
-)
+from pytest_fcbench.judging.quantities import Quantity, read_calendar_name, read_quantities, read_unit
 from pytest_fcbench.judging.questions import Equivalence
 from pytest_fcbench.judging.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
 
@@ -397,10 +392,7 @@ def _read_position(words: Sequence[str], text: str) -> Quantity | None:
     return None if None in position else Quantity("position", position)
 
 
-_AXES = {
-    "ns": frozenset(("lat", "latitude")),
-    "ew": frozenset(("lon", "lng", "long", "longitude")),
-}
+_AXES = {"ns": frozenset(("lat", "latitude")), "ew": frozenset(("lon", "lng", "long", "longitude"))}
 _POSITIONS = frozenset(("coordinate", "coordinates", "position", "location", "geo", "latlng", "latlon"))
 _DEGREES = re.compile(
     r"(?P<before>[nsew]|north|south|east|west)? ?(?P<number>[-+]?\d{1,3}(?:\.\d+)?) ?(?:°|deg|degrees)? ?"

@@ -134,8 +134,7 @@ def recall_answer(question: JudgeQuestion[T], asides: Iterable[AuxiliaryCall]) -
     """Return the answer that was kept with a conversation, or the reason why there is none."""
     completions = {aside.digest: aside.completion for aside in asides}
     transcript = drive_conversation(
-        put_question(question, "", Party.JUDGE),
-        lambda request: completions.get(request.digest, NOT_ASKED),
+        put_question(question, "", Party.JUDGE), lambda request: completions.get(request.digest, NOT_ASKED)
     )
     return interpret_transcript(question, transcript)
 

@@ -82,12 +82,7 @@ _MOST_VALUES = 400
 """Values of an answer that are looked at."""
 _MOST_WORDS = 7
 
-_VALUE_WORDS = frozenset(
-    (
-        *NUMBERS,
-        *("noon", "midnight", "half", "minus", "a", "an", "usd", "eur", "gbp"),
-    )
-)
+_VALUE_WORDS = frozenset((*NUMBERS, *("noon", "midnight", "half", "minus", "a", "an", "usd", "eur", "gbp")))
 """Words that a value may begin with, beside the names of days and months."""
 _NO_VALUES = frozenset(("one", "a", "an"))
 """Words that are no value alone: nobody counts in "no one knows"."""

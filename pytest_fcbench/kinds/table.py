@@ -71,10 +71,7 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
     Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.
     """
     if context.manner.prompting.mode is Mode.COMPLETION and not takes_shots(entry):
-        raise NotScoredError(
-            SET_ASIDE,
-            "not supported in completion mode, which asks one question for calls",
-        )
+        raise NotScoredError(SET_ASIDE, "not supported in completion mode, which asks one question for calls")
     # A prompt format is a form of the system prompt, which function calling does not have.
     if entry.variation:
         if context.manner.prompting.mode is not Mode.PROMPT:

@@ -213,9 +213,7 @@ def _read_answer(text: str) -> str | None:
     return None if answer is None else str(answer)
 
 
-_TOKEN = re.compile(
-    r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)|([^\W\d_]+)|([$€£¥])",
-)
+_TOKEN = re.compile(r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)|([^\W\d_]+)|([$€£¥])")
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "usd"), "$"),
     **dict.fromkeys(("€", "euro", "euros", "eur"), "€"),

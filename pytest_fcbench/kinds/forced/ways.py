@@ -344,10 +344,7 @@ def cut_pieces(ids: Sequence[int]) -> Iterator[tuple[str, Sequence[Mapping[str, 
 
 
 def stream_pieces(
-    server: ForcedServer,
-    manner: str,
-    pieces: Sequence[Mapping[str, object]],
-    shared: Mapping[str, object],
+    server: ForcedServer, manner: str, pieces: Sequence[Mapping[str, object]], shared: Mapping[str, object]
 ) -> Asking[ReturnedCalls]:
     """Give the pieces of a stream to the parser of a server and join what comes back."""
 

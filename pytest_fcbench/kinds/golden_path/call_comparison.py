@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -28,29 +28,26 @@ from pytest_fcbench.domain.transcript import (
     PathSettings,
     RecordedCall,
 )
-from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
+from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, PathScore, Profile
 from pytest_fcbench.judging import builtin
 from pytest_fcbench.judging.questions import interpret_transcript, put_question
 from pytest_fcbench.judging.text_normalization import unify_texts
-from pytest_fcbench.kinds.golden_path import questions
-from pytest_fcbench.kinds.golden_path.script import OWN, Script
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.golden_path.walk import Crash, call_to_json, is_same_call
+from pytest_fcbench.kinds.golden_path import questions, walk
+from pytest_fcbench.kinds.golden_path.script import OWN, find_script
+from pytest_fcbench.kinds.golden_path.walk import Crash, Dialogue, call_to_json, get_golden_path, is_same_call
 
 _SETS = frozenset(("categories_filter",))
 """Parameters that are lists of codes with commas between them, in any order (official)."""
 
 
-@dataclass(frozen=True, slots=True)
 class Comparer:
-    """A comparer of calls with expected ones in one conversation."""
+    """The comparison of calls, and of the final answer, with a golden path in one conversation."""
 
-    entry: Entry
-    path: GoldenPath
-    docs: Mapping[str, FunctionDoc]
-    driven: PathSettings
-    profile: Profile
-    script: Script
+    def __init__(self, entry: Entry, driven: PathSettings, profile: Profile) -> None:
+        self.entry, self.driven, self.profile = entry, driven, profile
+        self.path = get_golden_path(entry)
+        self.script = find_script(self.path, driven)
+        self.docs = {doc.name: doc for doc in entry.functions}
 
     def compare(
         self, step: int, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
@@ -58,9 +55,9 @@ class Comparer:
         """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``NotScoredError``."""
 
         def make_verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
-            differences = () if code is None else self._list_differences(made_call, expected_call)
-            pair = call_to_json(made_call), call_to_json(expected_call)
-            return CallVerdict(step, *pair, stage, code is None, code, reason, differences)
+            verdict = walk.make_verdict(step, made_call, expected_call, stage, code, reason)
+            differences = () if verdict.right else self._list_differences(made_call, expected_call)
+            return replace(verdict, differences=differences)
 
         # The order of the stages is that of compare_single_call; the first that can say something decides.
         if agrees_by_rule(made_call, expected_call):
@@ -184,6 +181,32 @@ class Comparer:
             )
             for name, kind in _find_differing_arguments(made_call, expected_call)
         )
+
+    def rate_response(
+        self, response: str, dialogue: Dialogue, score: PathScore
+    ) -> Generator[AskModel, Completion, PathScore]:
+        """Add a judge's ratings of the final answer to the score, where a judge can be asked.
+
+        With the official texts both ratings are those of the official code, whatever profile counts them.
+        """
+        # The builtin judge compares calls; it cannot rate words.
+        if self.driven.judge == BUILTIN:
+            return score
+        if wording := self.script.wording:
+            golden = walk.build_golden_dialogue(self.entry)
+            ratings = yield from questions.rate_response(self.entry, wording, response, golden)
+            return replace(score, completeness=ratings[0], correctness=ratings[1])
+        if not response.strip():
+            return score
+        scores: list[int | None] = []
+        for question in (
+            questions.ask_completeness(self.entry, response),
+            questions.ask_correctness(self.entry, dialogue, response),
+        ):
+            transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
+            answer = interpret_transcript(question, transcript)
+            scores.append(None if isinstance(answer, NotScored) else answer.score)
+        return replace(score, completeness=scores[0], correctness=scores[1])
 
 
 def agrees_by_rule(made_call: Call, expected_call: RecordedCall) -> bool:

@@ -25,26 +25,12 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.judging.text_normalization import unify_texts
+from pytest_fcbench.kinds.golden_path import walk
 from pytest_fcbench.kinds.golden_path.assignment import pair_calls
 from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
-from pytest_fcbench.kinds.golden_path.script import find_format_error, find_script, write_refusal
+from pytest_fcbench.kinds.golden_path.script import find_format_error, write_refusal
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.golden_path.walk import (
-    Dialogue,
-    Reader,
-    ShownTexts,
-    Walk,
-    WalkOutcome,
-    build_turns,
-    call_to_json,
-    count_finished_steps,
-    fail_left,
-    get_golden_path,
-    is_lookup,
-    judge_response,
-    note_words,
-    open_dialogue,
-)
+from pytest_fcbench.kinds.golden_path.walk import Dialogue, Reader, ShownTexts, Walk, WalkOutcome
 from pytest_fcbench.kinds.kind import judge_fault
 
 MOST_STEPS = 30
@@ -88,7 +74,7 @@ class _CorrectedState:
 
     def open_past_lookups(self) -> None:
         """Expect the steps after lookups too, because lookups may be left out."""
-        while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
+        while self.opened < len(self.path.steps) and all(map(self.path.is_lookup, self.pool)):
             self.open_next()
 
     def match(self, expected_call: RecordedCall) -> None:
@@ -102,33 +88,27 @@ class _CorrectedState:
 
     def find_early_lookup(self, call: Call) -> RecordedCall | None:
         """Find the plain lookup of a later step that this call makes."""
-        plain_lookups = [lookup for lookup in self.path.lookups if not lookup.where]
-        same_calls = (each for each in self.path.calls if _is_same_call(call, each))
-        return next((e for e in same_calls if is_lookup(e, plain_lookups) and not self._is_made(e)), None)
+        lookups = (each for each in self.path.calls if self.path.is_plain_lookup(each))
+        return next((e for e in lookups if _is_same_call(call, e) and not self._is_made(e)), None)
 
     def make_score(self) -> PathScore:
-        path, missing_calls = self.path, self.list_missing_calls()
-        steps = count_finished_steps(path, missing_calls) if missing_calls else len(path.steps)
-        made_count, verdicts = len(self.made_calls), tuple(self.verdicts)
+        path, made_count, verdicts = self.path, len(self.made_calls), tuple(self.verdicts)
+        steps = walk.count_finished_steps(path, self.list_missing_calls())
         return PathScore(len(path.calls), made_count, len(path.steps), steps, self.step, verdicts)
 
     def list_missing_calls(self) -> list[RecordedCall]:
         """List calls that were not made and cannot be forgiven. On a path of lookups alone none can."""
-        lookups = self.path.lookups
         remaining_calls = self.pool + [call for step in self.path.steps[self.opened :] for call in step]
-        if all(is_lookup(call, lookups) for call in self.path.calls):
+        if all(map(self.path.is_lookup, self.path.calls)):
             return remaining_calls
-        return [call for call in remaining_calls if not is_lookup(call, lookups)]
+        return [call for call in remaining_calls if not self.path.is_lookup(call)]
 
 
 def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     """Walk along an entry's golden path by the corrected rules."""
-    path = get_golden_path(entry)
-    script = find_script(path, path_settings)
-    reader = Reader(entry.functions, syntax, script.runner)
-    docs = {doc.name: doc for doc in entry.functions}
-    comparer = Comparer(entry, path, docs, path_settings, Profile.CORRECTED, script)
-    state, dialogue = _CorrectedState.at_start(path), open_dialogue(entry)
+    comparer = Comparer(entry, path_settings, Profile.CORRECTED)
+    reader = Reader(entry.functions, syntax, comparer.script.runner)
+    state, dialogue = _CorrectedState.at_start(comparer.path), walk.open_dialogue(entry)
     shown_texts = ShownTexts()
     while state.step < MOST_STEPS:
         completion = yield shown_texts
@@ -139,12 +119,10 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
             return WalkOutcome(error, state.make_score())
         answer = reader.read_corrected(completion)
         if not answer.calls and not answer.unread:
-            response = answer.response or ""
-            score = state.make_score()
-            score = yield from judge_response(entry, path_settings, script.wording, response, dialogue, score)
+            score = yield from comparer.rate_response(answer.response or "", dialogue, state.make_score())
             return WalkOutcome(_judge_end(entry, state), score)
         state.step += 1
-        note_words(dialogue, completion, script.runner)
+        walk.note_words(dialogue, completion, comparer.script.runner)
         if answer.unread:
             shown_texts = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
             state.verdicts.append(_fail_form(state.step, None, answer.unread))
@@ -161,7 +139,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         exchanges = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
-        dialogue += build_turns([call for call, _ in exchanges], [reply for _, reply in exchanges])
+        dialogue += walk.build_turns([call for call, _ in exchanges], [reply for _, reply in exchanges])
         shown_texts = ShownTexts(tuple(replies))
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
 
@@ -195,8 +173,7 @@ def _answer_turn(
         if (expected_call := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
             reason = "no call was expected then"
-            verdict = CallVerdict(state.step, call_to_json(call), None, "unpaired", False, code, reason)
-            state.verdicts.append(verdict)
+            state.verdicts.append(walk.make_verdict(state.step, call, None, "unpaired", code, reason))
             continue
         verdict = yield from comparer.compare(state.step, call, expected_call, dialogue)
         state.verdicts.append(verdict)
@@ -229,8 +206,7 @@ def _match_exactly(
             else:
                 continue
             replies[index] = expected_call.reply
-            verdict = CallVerdict(state.step, call_to_json(call), call_to_json(expected_call), stage, True)
-            state.verdicts.append(verdict)
+            state.verdicts.append(walk.make_verdict(state.step, call, expected_call, stage, None, ""))
             rest.remove((index, call))
             has_match = True
         # A model may make the calls of several steps in one answer.
@@ -247,8 +223,7 @@ def _is_same_call(one: Call, other: RecordedCall) -> bool:
 
 
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
-    made_call = call_to_json(call) if call else {}
-    return CallVerdict(step, made_call, None, "format", False, "format_error", reason)
+    return walk.make_verdict(step, call, None, "format", "format_error", reason)
 
 
 def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
@@ -256,8 +231,8 @@ def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
     missing_calls = state.list_missing_calls()
     if not missing_calls:
         return Passed()
-    left = [call_to_json(call) for call in missing_calls]
+    left = [walk.call_to_json(call) for call in missing_calls]
     for verdict in state.verdicts:
         if not verdict.right and verdict.expected in left:
             return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
-    return fail_left(entry, missing_calls, state.verdicts, Profile.CORRECTED)
+    return walk.fail_left(entry, missing_calls, state.verdicts, Profile.CORRECTED)

@@ -22,7 +22,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.explanation import CERTAIN, CallPair, FailedEntry, Flaw, ShownTruth
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.domain.text import write_value
+from pytest_fcbench.domain.text import as_mapping, list_objects, write_value
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
     AskModel,
@@ -244,9 +244,7 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode, runner: PathR
 def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair]:
     """Pair each call along a golden path that is wrong with the expected one."""
     docs = {doc.name: doc for doc in failure.entry.functions}
-    raw_calls = failure.verdict.details.get("left")
-    calls = raw_calls if isinstance(raw_calls, Sequence) else ()
-    missing_calls = [call for call in calls if isinstance(call, Mapping)]
+    missing_calls = list_objects(failure.verdict.details.get("left"))
     for verdict in path.verdicts:
         if verdict.right:
             continue
@@ -270,5 +268,4 @@ def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair
 
 
 def _read_arguments(call: Mapping[str, object] | None) -> Mapping[str, object]:
-    arguments = call.get("arguments") if call else None
-    return arguments if isinstance(arguments, Mapping) else {}
+    return as_mapping(as_mapping(call).get("arguments"))

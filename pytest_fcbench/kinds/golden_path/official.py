@@ -21,7 +21,7 @@ code ``crash``.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.syntax import Unreadable
@@ -29,40 +29,15 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
+from pytest_fcbench.kinds.golden_path import walk
 from pytest_fcbench.kinds.golden_path.assignment import pair_calls
 from pytest_fcbench.kinds.golden_path.call_comparison import Comparer
-from pytest_fcbench.kinds.golden_path.script import find_format_error, find_script
+from pytest_fcbench.kinds.golden_path.script import find_format_error
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
-from pytest_fcbench.kinds.golden_path.walk import (
-    Crash,
-    Dialogue,
-    Reader,
-    ShownTexts,
-    Walk,
-    WalkOutcome,
-    build_golden_dialogue,
-    build_turns,
-    call_to_json,
-    count_finished_steps,
-    fail_left,
-    get_golden_path,
-    is_same_call,
-    is_special,
-    judge_response,
-    note_words,
-    open_dialogue,
-)
+from pytest_fcbench.kinds.golden_path.walk import Dialogue, Reader, ShownTexts, Walk, WalkOutcome
 
 MOST_STEPS = 100
 """Answers after which we end a conversation that officially could go on for ever."""
-
-
-@dataclass
-class _Lookup:
-    """A plain lookup of the path, which may be made at any time."""
-
-    call: RecordedCall
-    made: bool = False
 
 
 @dataclass
@@ -72,7 +47,9 @@ class _OfficialState:
     """Index of the step that was opened last; it can pass the end."""
     pool: list[RecordedCall] = field(default_factory=list)
     """Expected calls that are not matched yet, of all opened steps."""
-    lookups: dict[str, _Lookup] = field(default_factory=dict)
+    lookups: dict[str, RecordedCall] = field(default_factory=dict)
+    """Plain lookups of the path, which may be made at any time, by their key."""
+    made_lookups: set[str] = field(default_factory=set)
     right_count: int = 0
     step: int = 0
     """Number of answers with calls so far."""
@@ -81,20 +58,19 @@ class _OfficialState:
     @classmethod
     def at_start(cls, path: GoldenPath) -> _OfficialState:
         state = cls(path, pool=list(path.steps[0]))
-        plain_names = {lookup.name for lookup in path.lookups if not lookup.where}
         for call in path.calls:
-            if call.name in plain_names:
-                state.lookups.setdefault(_make_key(call.name, call.arguments), _Lookup(call))
+            if path.is_plain_lookup(call):
+                state.lookups.setdefault(_make_key(call), call)
         # The check is not repeated for the step that it opens (official).
         if state.has_only_lookups():
             state.open_next()
         return state
 
     def has_only_lookups(self) -> bool:
-        plain_names = {lookup.name for lookup in self.path.lookups if not lookup.where}
         # Any call of the hotel rule is enough, not all (official).
-        has_special = any(is_special(call, self.path.lookups) for call in self.pool)
-        return has_special or {call.name for call in self.pool} <= plain_names
+        return any(map(self.path.is_special_lookup, self.pool)) or all(
+            map(self.path.is_plain_lookup, self.pool)
+        )
 
     def open_next(self) -> None:
         self.opened += 1
@@ -104,9 +80,9 @@ class _OfficialState:
     def drop_made_lookups(self) -> None:
         """Drop lookups that were made, before each turn. Each of several equal calls drops the first one."""
         places = [
-            next(place for place, other in enumerate(self.pool) if is_same_call(call, other))
+            next(place for place, other in enumerate(self.pool) if walk.is_same_call(call, other))
             for call in self.pool
-            if (lookup := self.lookups.get(_make_key(call.name, call.arguments))) and lookup.made
+            if _make_key(call) in self.made_lookups
         ]
         for place in sorted(places, reverse=True):
             del self.pool[place]
@@ -117,15 +93,15 @@ class _OfficialState:
         # One step further, even where the present one is unfinished (official).
         if matching_calls:
             self.open_next()
-        for lookup in self.lookups.values():
-            if lookup.made:
-                self._remove(lookup.call)
+        for key in self.lookups:
+            if key in self.made_lookups:
+                self._remove(self.lookups[key])
         if self.has_only_lookups():
             self.open_next()
 
     def _remove(self, call: RecordedCall | Call) -> None:
         for index, expected_call in enumerate(self.pool):
-            if is_same_call(expected_call, call):
+            if walk.is_same_call(expected_call, call):
                 del self.pool[index]
                 return
 
@@ -135,29 +111,27 @@ class _OfficialState:
         index = 0
         while index < len(self.pool):
             call = self.pool[index]
-            if is_special(call, self.path.lookups) or call.name in names:
+            if self.path.is_special_lookup(call) or call.name in names:
                 self._remove(call)
             index += 1
 
     def make_score(self) -> PathScore:
         calls, steps = len(self.path.calls), len(self.path.steps)
-        right_steps = count_finished_steps(self.path, self.pool)
+        right_steps = walk.count_finished_steps(self.path, self.pool)
         return PathScore(calls, self.right_count, steps, right_steps, self.step, tuple(self.verdicts))
 
 
-def _make_key(name: str, arguments: Mapping[str, object]) -> str:
+def _make_key(call: Call | RecordedCall) -> str:
     # In the order of the arguments: those of a call are sorted first, those of the path are not (official).
-    return json.dumps({"name": name, "arguments": arguments})
+    return json.dumps({"name": call.name, "arguments": call.arguments})
 
 
 def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     """Walk along an entry's golden path by the official rules."""
-    path = get_golden_path(entry)
-    script = find_script(path, path_settings)
-    runner, reader = script.runner, Reader(entry.functions, syntax, script.runner)
-    docs = {doc.name: doc for doc in entry.functions}
-    comparer = Comparer(entry, path, docs, path_settings, Profile.OFFICIAL, script)
-    state, dialogue = _OfficialState.at_start(path), open_dialogue(entry)
+    comparer = Comparer(entry, path_settings, Profile.OFFICIAL)
+    script, runner = comparer.script, comparer.script.runner
+    reader = Reader(entry.functions, syntax, runner)
+    state, dialogue = _OfficialState.at_start(comparer.path), walk.open_dialogue(entry)
     shown_texts = ShownTexts()
     mistakes: list[CallVerdict] = []
     while state.step < MOST_STEPS:
@@ -173,8 +147,8 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
                 return WalkOutcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
             failure = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
             verdict, response = failure or _judge_end(entry, state), answer.response or ""
-            golden, score = build_golden_dialogue(entry), state.make_score()
-            score = yield from judge_response(entry, path_settings, script.wording, response, golden, score)
+            golden, score = walk.build_golden_dialogue(entry), state.make_score()
+            score = yield from comparer.rate_response(response, golden, score)
             return WalkOutcome(verdict, score)
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
@@ -189,10 +163,10 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         original_calls = [call for call in answer.calls if isinstance(call, Call)]
         calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in original_calls]
         state.step += 1
-        note_words(dialogue, completion, runner)
+        walk.note_words(dialogue, completion, runner)
         try:
             turn = yield from _answer_turn(state, calls, comparer, dialogue)
-        except Crash as crash:
+        except walk.Crash as crash:
             return WalkOutcome(Failed("crash", str(crash)), None)
         except NotScoredError as error:
             return WalkOutcome(NotScored(error.cause, error.reason), None)
@@ -200,15 +174,12 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         mistakes = [
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
         ]
-        if not turn.replies and not turn.refusals:
+        if not turn.replies:
             return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.make_score())
-        state.right_count += len(turn.replies)
-        replies = [
-            turn.replies.get(index, turn.refusals.get(index, script.wrong_call))
-            for index in range(len(calls))
-        ]
+        state.right_count += len(turn.matching_calls)
+        replies = [turn.replies.get(index, script.wrong_call) for index in range(len(calls))]
         # Calls are compared with their arguments in order, and shown to the judge as they were made.
-        dialogue += build_turns(original_calls if script.wording else calls, replies)
+        dialogue += walk.build_turns(original_calls if script.wording else calls, replies)
         state.advance(turn.matching_calls)
         shown_texts = ShownTexts(tuple(replies))
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
@@ -216,12 +187,10 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
 
 @dataclass
 class _TurnOutcomes:
-    """The outcomes of the calls of one answer, by index."""
+    """The outcomes of the calls of one answer."""
 
     replies: dict[int, str] = field(default_factory=dict)
-    """Of right calls."""
-    refusals: dict[int, str] = field(default_factory=dict)
-    """Of calls with a wrong form."""
+    """To right calls, and to those of a wrong form, by index."""
     matching_calls: list[RecordedCall | Call] = field(default_factory=list)
     verdicts: list[CallVerdict] = field(default_factory=list)
 
@@ -236,17 +205,16 @@ def _answer_turn(
     state.drop_made_lookups()
     # Officially a NotImplementedError that nothing catches.
     if not state.pool:
-        raise Crash("nothing is expected any more once lookups that were made are dropped")
+        raise walk.Crash("nothing is expected any more once lookups that were made are dropped")
     turn = _TurnOutcomes()
     pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
     for index, expected_call, stage in pairs:
         call = calls[index]
         if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
-            turn.refusals[index] = comparer.script.write_refusal(call, comparer.docs, reason)
-            pair = call_to_json(call), call_to_json(expected_call)
-            verdict = CallVerdict(state.step, *pair, "format", False, "format_error", reason)
+            turn.replies[index] = comparer.script.write_refusal(call, comparer.docs, reason)
+            verdict = walk.make_verdict(state.step, call, expected_call, "format", "format_error", reason)
         elif stage:
-            verdict = CallVerdict(state.step, call_to_json(call), call_to_json(expected_call), stage, True)
+            verdict = walk.make_verdict(state.step, call, expected_call, stage, None, "")
         else:
             verdict = yield from comparer.compare(state.step, call, expected_call, dialogue)
         if verdict.right:
@@ -257,7 +225,7 @@ def _answer_turn(
     paired_indices = {index for index, _, _ in pairs}
     reason = "no expected call was left for it"
     turn.verdicts += [
-        CallVerdict(state.step, call_to_json(call), None, "unpaired", False, "unpaired", reason)
+        walk.make_verdict(state.step, call, None, "unpaired", "unpaired", reason)
         for index, call in enumerate(calls)
         if index not in paired_indices
     ]
@@ -274,14 +242,14 @@ def _pair_calls(
     pairs: list[tuple[int, RecordedCall, str | None]] = []
     free_calls, rest = list(state.pool), []
     for index, call in enumerate(calls):
-        lookup = state.lookups.get(_make_key(call.name, call.arguments))
-        if free_calls and is_same_call(call, free_calls[0]):
+        key = _make_key(call)
+        if free_calls and walk.is_same_call(call, free_calls[0]):
             pairs.append((index, free_calls.pop(0), "exact"))
         # A lookup is paired with itself at the first call that is not equal (official).
-        elif free_calls and lookup:
-            lookup.made = True
-            pairs.append((index, lookup.call, "lookup"))
-        elif equal_call := next((each for each in free_calls if is_same_call(call, each)), None):
+        elif free_calls and key in state.lookups:
+            state.made_lookups.add(key)
+            pairs.append((index, state.lookups[key], "lookup"))
+        elif equal_call := next((each for each in free_calls if walk.is_same_call(call, each)), None):
             free_calls.remove(equal_call)
             pairs.append((index, equal_call, "exact"))
         else:
@@ -307,4 +275,4 @@ def _judge_end(entry: Entry, state: _OfficialState) -> Passed | Failed:
     state.forgive()
     if state.opened >= len(state.path.steps) and not state.pool:
         return Passed()
-    return fail_left(entry, state.pool, state.verdicts, Profile.OFFICIAL)
+    return walk.fail_left(entry, state.pool, state.verdicts, Profile.OFFICIAL)

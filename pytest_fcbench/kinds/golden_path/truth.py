@@ -22,6 +22,10 @@ class Lookup:
     forgiven: bool = True
     """True where the official code forgives that it was left out."""
 
+    def fits(self, call: RecordedCall) -> bool:
+        """Tell whether a call of the path is one of these."""
+        return call.name == self.name and self.where.items() <= call.arguments.items()
+
 
 @dataclass(frozen=True, slots=True)
 class GoldenPath(Expectation):
@@ -45,6 +49,18 @@ class GoldenPath(Expectation):
     def calls(self) -> tuple[RecordedCall, ...]:
         """The calls of all steps in order."""
         return tuple(call for step in self.steps for call in step)
+
+    def is_lookup(self, call: RecordedCall) -> bool:
+        """Tell whether a call of the path may be left out."""
+        return any(lookup.fits(call) for lookup in self.lookups)
+
+    def is_plain_lookup(self, call: RecordedCall) -> bool:
+        """Tell whether a call is a lookup whatever its arguments are."""
+        return any(lookup.fits(call) for lookup in self.lookups if not lookup.where)
+
+    def is_special_lookup(self, call: RecordedCall) -> bool:
+        """Tell whether a call is a lookup only with its arguments (official: the hotel rule)."""
+        return any(lookup.fits(call) for lookup in self.lookups if lookup.where)
 
 
 def list_steps(entry: Entry) -> Sequence[Sequence[RecordedCall]]:

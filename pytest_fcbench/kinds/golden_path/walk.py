@@ -15,20 +15,15 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import (
-    BUILTIN,
     AskModel,
     Call,
     Completion,
-    Party,
-    PathSettings,
     RecordedCall,
     ToolCall,
 )
-from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, PathScore, Profile, Verdict
-from pytest_fcbench.judging.questions import interpret_transcript, put_question
-from pytest_fcbench.kinds.golden_path import questions
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, PathScore, Profile, Verdict
 from pytest_fcbench.kinds.golden_path.script import OWN, PathRunner, find_form_fault, show_name
-from pytest_fcbench.kinds.golden_path.truth import GoldenPath, Lookup, PathWording
+from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,37 +69,6 @@ class Crash(Exception):  # noqa: N818 - not an error of ours
     """The official worker would die here."""
 
 
-def judge_response(
-    entry: Entry,
-    path_settings: PathSettings,
-    wording: PathWording | None,
-    response: str,
-    dialogue: Sequence[Mapping[str, object]],
-    score: PathScore,
-) -> Generator[AskModel, Completion, PathScore]:
-    """Add a judge's ratings of the final answer to the score, where a judge can be asked.
-
-    With the official texts both ratings are those of the official code, whatever profile counts them.
-    """
-    # The builtin judge compares calls; it cannot rate words.
-    if path_settings.judge == BUILTIN:
-        return score
-    if wording:
-        ratings = yield from questions.rate_response(entry, wording, response, build_golden_dialogue(entry))
-        return replace(score, completeness=ratings[0], correctness=ratings[1])
-    if not response.strip():
-        return score
-    scores: list[int | None] = []
-    for question in (
-        questions.ask_completeness(entry, response),
-        questions.ask_correctness(entry, dialogue, response),
-    ):
-        transcript = yield from put_question(question, path_settings.judge, Party.JUDGE)
-        answer = interpret_transcript(question, transcript)
-        scores.append(None if isinstance(answer, NotScored) else answer.score)
-    return replace(score, completeness=scores[0], correctness=scores[1])
-
-
 def note_words(dialogue: Dialogue, completion: Completion, runner: PathRunner) -> None:
     """Add the words beside the calls of an answer to the dialogue, where the runner shows them to judges."""
     if runner.shows_words and completion.text:
@@ -126,18 +90,6 @@ def build_turns(calls: Iterable[Call | RecordedCall], replies: Iterable[str]) ->
         {"role": "assistant", "function_call": function_calls},
         {"role": "observation", "content": list(replies)},
     ]
-
-
-def is_lookup(call: RecordedCall, lookups: Sequence[Lookup]) -> bool:
-    """Tell whether a call of the path may be left out."""
-    return any(
-        call.name == lookup.name and lookup.where.items() <= call.arguments.items() for lookup in lookups
-    )
-
-
-def is_special(call: RecordedCall, lookups: Sequence[Lookup]) -> bool:
-    """Tell whether a call is a lookup only with its arguments (official: the hotel rule)."""
-    return is_lookup(call, [lookup for lookup in lookups if lookup.where])
 
 
 def count_finished_steps(path: GoldenPath, missing_calls: Sequence[RecordedCall]) -> int:
@@ -184,6 +136,22 @@ def call_to_json(call: Call | RecordedCall) -> Mapping[str, object]:
 def is_same_call(one: Call | RecordedCall, other: Call | RecordedCall) -> bool:
     """Tell whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
     return one.name == other.name and one.arguments == other.arguments
+
+
+def make_verdict(
+    step: int,
+    call: Call | None,
+    expected_call: RecordedCall | None,
+    stage: str,
+    code: str | None,
+    reason: str,
+) -> CallVerdict:
+    """Make the verdict of a stage on a call; it is right where there is no code."""
+    made, expected = (
+        call_to_json(call) if call else {},
+        call_to_json(expected_call) if expected_call else None,
+    )
+    return CallVerdict(step, made, expected, stage, code is None, code, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,7 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.kinds.kind import MOST_STEPS
 from pytest_fcbench.kinds.state.verdict import Fresh, list_expected_turns, list_offered_docs
 
-_FAULTS = {
-    Fault.OVERFLOW: FailureClass.CONTEXT_OVERFLOW,
-    Fault.UNREADABLE_CALL: FailureClass.UNREADABLE_CALL,
-}
+_FAULTS = {Fault.OVERFLOW: FailureClass.CONTEXT_OVERFLOW, Fault.UNREADABLE_CALL: FailureClass.UNREADABLE_CALL}
 """The classes of answers that are none; others are those of an error in a result file."""
 
 
