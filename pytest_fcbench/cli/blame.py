@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import random
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.cli.options import (
     build_project_settings,
     collect_run_options,
     find_openers,
-    require_at_least,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_lines
-from pytest_fcbench.cli.sessions import find_suites, load_entries_of
+from pytest_fcbench.cli.sessions import draw_sample, find_suites, require_entries
 from pytest_fcbench.codecs.decoders.registry import find_writer
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.dispatch.answer_store import OldReads
-from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.models.native_calls import READ_FROM_TEXT
 from pytest_fcbench.run.blaming import announce_requests, blame_losses, list_losses
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import STREAMED
-from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
 from pytest_fcbench.tools.diagnosis.blame_text import build_document, render_losses
 
 
 def run_blame(arguments: argparse.Namespace) -> int:
-    require_at_least(1, arguments, "limit")
     card = load_scorecard(arguments.scorecard)
     settings, syntax = _load_settings(arguments, card)
     losses = list_losses(card.records, card.facts.profile)
@@ -44,12 +39,12 @@ def run_blame(arguments: argparse.Namespace) -> int:
     if not card.nodeids:
         raise UsageError(f"{card.path}: a baseline has no answers; give the scorecard from which it was made")
     find_suites(card, losses, find_openers(arguments))
-    asked = draw_losses(losses, arguments.limit, arguments.seed or 0)
+    asked = draw_sample(losses, arguments.limit, arguments.seed or 0)
     if not arguments.json:
         drawn = "" if len(asked) == len(losses) else f"; {len(asked):,} of them are asked again"
         lost = f"{card.path}: {card.facts.model} ({card.facts.mode}) lost {len(losses):,} points{drawn}"
         print_lines([lost, *announce_requests(settings, asked)], flush=True)
-    entries = find_entries(RunContext(settings), asked)
+    entries = require_entries(RunContext(settings), asked, card.path)
     old_reads = OldReads()
     blamed = blame_losses(settings, asked, entries, card.facts.profile, syntax, old_reads)
     if arguments.json:
@@ -80,23 +75,3 @@ def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> tuple[Sett
     writer = find_writer(settings.syntax or "")
     own = next((note.rpartition(" ")[2] for note in card.facts.notes if READ_FROM_TEXT in note), None)
     return replace(settings, syntax=own), writer.name if writer else None
-
-
-def draw_losses(losses: Sequence[Record], limit: int | None, seed: int) -> Sequence[Record]:
-    """Draw at most so many lost points at random, the same for the same seed."""
-    if limit is None or limit >= len(losses):
-        return losses
-    places = random.Random(seed).sample(range(len(losses)), limit)  # noqa: S311 - to be repeated
-    return [losses[place] for place in sorted(places)]
-
-
-def find_entries(context: RunContext, records: Sequence[Record]) -> Mapping[str, Entry]:
-    """Return the entries of Records by key. Raises ``UsageError`` where a suite has one no more."""
-    known = load_entries_of(context, records)
-    for record in records:
-        if record.entry not in known:
-            version = context.suites[record.suite].version
-            raise UsageError(
-                f"{record.suite} {version} has no entry {record.entry}; use the suite version of the run"
-            )
-    return {record.entry: known[record.entry] for record in records}

@@ -14,16 +14,14 @@ from dataclasses import asdict, replace
 from pytest_fcbench.cli.options import (
     build_project_settings,
     collect_run_options,
-    declare_run_options,
     describe_size,
     drop_option_prefix,
     find_config,
     find_project,
     spell_run_options,
 )
-from pytest_fcbench.cli.output import declare_json, print_json, print_lines
+from pytest_fcbench.cli.output import print_json, print_lines
 from pytest_fcbench.config.loading import add_environment
-from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.models.protocol import describe_request
@@ -36,19 +34,6 @@ from pytest_fcbench.run.setup_checks import (
     check_installation,
 )
 from pytest_fcbench.suites import embedded
-
-
-def declare_doctor(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("--no-calls", action="store_true", help="send no request to the model or the judge")
-    parser.add_argument(
-        "--request",
-        metavar="SUITE:ID",
-        help="print the first request about this entry as it is sent, with the key masked, and stop",
-    )
-    declare_json(parser)
-    keys = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
-    declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in keys])
 
 
 def run_doctor(arguments: argparse.Namespace) -> int:

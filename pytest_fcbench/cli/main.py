@@ -14,15 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pytest_fcbench.cli.tree import (
-    describe_unknown_command,
-    find_command_names,
-    is_group,
-    list_group,
-    load_functions,
-    read_tree,
-    render_group,
-)
+from pytest_fcbench.cli import tree
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import escape_controls
 
@@ -36,7 +28,7 @@ def make_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Make the parser of the command line with the commands of these names; with all if none are given."""
     parser = _Parser(prog="fcbench", usage="fcbench COMMAND ...")
     parser.set_defaults(make_parser=make_parser, run=None)
-    parser.add_argument("-V", "--version", action=_PrintVersion, nargs=0, help="print the version")
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
     declare_commands(parser.add_subparsers(metavar="COMMAND", parser_class=_Parser), names)
     return parser
 
@@ -47,16 +39,16 @@ def declare_commands(
     """Declare groups, and the commands of these names; all if none are given. Return their parsers."""
     parsers: dict[str, P] = {}
     places_of = {"": places}
-    for group in filter(is_group, read_tree()):
-        usage, about = f"fcbench {group} COMMAND ...", read_tree()[group].help
+    for group in filter(tree.is_group, tree.read_tree()):
+        usage, about = f"fcbench {group} COMMAND ...", tree.read_tree()[group].help
         parser = places.add_parser(group, prog=f"fcbench {group}", usage=usage, help=about)
         places_of[group] = parser.add_subparsers(metavar="COMMAND", parser_class=type(parser))
-    for name in find_command_names() if names is None else names:
+    for name in tree.find_command_names() if names is None else names:
         # Imported late, because the help needs no options.
         from pytest_fcbench.cli.options import declare_options
 
         group, _, last = name.rpartition(" ")
-        command, (declare_more, run_command) = read_tree()[name], load_functions(name)
+        command, (declare_more, run_command) = tree.read_tree()[name], tree.load_functions(name)
         examples = "\n  ".join(command.examples)
         parser = parsers[name] = places_of[group].add_parser(
             last,
@@ -97,7 +89,7 @@ class _Parser(argparse.ArgumentParser):
         Where an argument is missing, an example says what one looks like.
         """
         if message.startswith(required := "the following arguments are required: "):
-            examples = [example for command in read_tree().values() for example in command.examples]
+            examples = [example for command in tree.read_tree().values() for example in command.examples]
             own = [example for example in examples if example.startswith(f"{self.prog} ")]
             message = "; e.g. ".join((f"missing: {message.removeprefix(required)}", *own[:1]))
         self.exit(
@@ -118,19 +110,8 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Write the help; argparse would list all commands in a row, and has to know them."""
         group = self.prog.removeprefix("fcbench").strip()
-        is_list = not group or is_group(group)
-        return render_group(group, self.format_usage()) if is_list else super().format_help()
-
-
-class _PrintVersion(argparse.Action):
-    """Print the version, which is looked up for nothing else."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print it and exit."""
-        from importlib.metadata import version
-
-        print(f"fcbench {version('pytest-fcbench')}")
-        parser.exit()
+        is_list = not group or tree.is_group(group)
+        return tree.render_group(group, self.format_usage()) if is_list else super().format_help()
 
 
 class _Outlet(io.FileIO):
@@ -223,11 +204,11 @@ def _open_outlet(name: str) -> _Outlet | None:
 def _run_named_command(words: Sequence[str]) -> int:
     """Run the command that the words name and return its exit code."""
     given = [*takewhile(lambda word: not word.startswith("-"), words[:2])]
-    group = given.pop(0) if given[:1] and is_group(given[0]) else ""
+    group = given.pop(0) if given[:1] and tree.is_group(given[0]) else ""
     name = f"{group} {given[0]}".strip() if given else group
     # argparse would answer with the names of all commands.
-    if given and given[0] not in list_group(group):
-        print(f"fcbench: error: {describe_unknown_command(group, given[0])}", file=sys.stderr)
+    if given and given[0] not in tree.list_group(group):
+        print(f"fcbench: error: {tree.describe_unknown_command(group, given[0])}", file=sys.stderr)
         return USAGE_ERROR
     # Only the command that is named is imported: all take half a second.
     parser = make_parser([name] if given else [])
@@ -236,8 +217,14 @@ def _run_named_command(words: Sequence[str]) -> int:
     if unknown:
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
+    if arguments.version:
+        # Imported late, because nothing else needs it.
+        from importlib.metadata import version
+
+        print(f"fcbench {version('pytest-fcbench')}")
+        return 0
     if not given:
-        print(render_group(group, f"usage: {program} COMMAND ...\n"), end="")
+        print(tree.render_group(group, f"usage: {program} COMMAND ...\n"), end="")
         return USAGE_ERROR
     # Imported late, because the help needs neither.
     from pytest_fcbench.cli.options import drop_option_prefix, find_project
@@ -245,7 +232,7 @@ def _run_named_command(words: Sequence[str]) -> int:
 
     if (
         not arguments.quiet
-        and not read_tree()[name].without_project
+        and not tree.read_tree()[name].without_project
         and (project := find_project()) != Path()
     ):
         print(f"fcbench: in the project {project.resolve()} ({project / FILE})", file=sys.stderr)

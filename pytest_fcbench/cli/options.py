@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -103,7 +103,20 @@ def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapp
     return name, {name: path}
 
 
-_TYPES = {"int": int, "float": float, "Path": Path}
+def read_count(text: str, least: int) -> int:
+    """Read a whole number that is not below the least one. Raises ``ArgumentTypeError``."""
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, {least} or more")
+    return int(text)
+
+
+_TYPES = {
+    "int": int,
+    "float": float,
+    "Path": Path,
+    "from 0": partial(read_count, least=0),
+    "from 1": partial(read_count, least=1),
+}
 
 
 @cache
@@ -162,10 +175,12 @@ def declare_run_options(
     """Declare options of a run under their names without the prefix ``fcbench-``."""
     for option in OPTIONS:
         flag = drop_option_prefix(option.flag)
-        if option.key in keys and option.switch:
+        if option.key not in keys and not (option.of_model and "@model" in keys):
+            continue
+        if option.switch:
             # None, not False: a switch that is not given must not override fcbench.yaml.
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
-        elif option.key in keys:
+        else:
             action = "append" if option.repeatable else "store"
             parser.add_argument(
                 flag, action=action, metavar=option.metavar, required=required, help=option.help
@@ -213,22 +228,6 @@ def build_project_settings(
     ``suite_paths`` are suites that replace the named ones. Raises ``UsageError``.
     """
     return build_settings(options, find_config(config), find_project(), suite_paths)
-
-
-def require_at_least(least: int, arguments: argparse.Namespace, *names: str) -> None:
-    """Raise ``UsageError`` if one of these options is given and smaller."""
-    for name in names:
-        if (value := getattr(arguments, name)) is not None and value < least:
-            raise UsageError(f"--{name}={value}: must be {least} or more")
-
-
-def parse_suite_name(arguments: argparse.Namespace) -> str:
-    """Return the suite that the argument ``start``, a ``suite:id``, names. Raises ``UsageError``."""
-    suite, _, entry = arguments.start.partition(":")
-    openers = find_openers(arguments)
-    if not entry or suite not in openers:
-        raise UsageError(describe_no_entry(arguments.start, suite, openers))
-    return str(suite)
 
 
 def describe_no_entry(text: str, suite: str, known_suites: Iterable[str]) -> str:
@@ -283,20 +282,12 @@ def find_scorecard(text: str) -> Path:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def resolve_scorecard(text: str) -> Path:
+def resolve_scorecard(text: str = LATEST) -> Path:
     """Return the path of a scorecard that is named by it, or by its run. Raises ``UsageError``."""
     # A path needs no configuration, which might be broken.
-    return Path(text) if is_place(text) else _find_run(text)
-
-
-def find_latest_scorecard() -> Path:
-    """Return the scorecard of the newest run. Raises ``UsageError``."""
-    return _find_run(LATEST)
-
-
-def _find_run(name: str) -> Path:
-    folder = find_runs_folder()
-    return Path(name) if folder is None else find_run(name, folder)
+    if is_place(text) or (folder := find_runs_folder()) is None:
+        return Path(text)
+    return find_run(text, folder)
 
 
 def drop_option_prefix(text: str) -> str:

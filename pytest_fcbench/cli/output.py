@@ -112,11 +112,6 @@ def choose_profile(arguments: argparse.Namespace, cards: Sequence[Scorecard]) ->
     return profiles.pop() if len(profiles) == 1 else Profile.OFFICIAL
 
 
-def declare_json(parser: argparse.ArgumentParser) -> None:
-    """Declare the switch of a command that can print JSON in the place of text."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
 def print_json(value: object) -> None:
     """Print a value as JSON that any terminal can show."""
     print(json.dumps(value, indent=1, default=str))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pytest_fcbench.cli.options import open_suite_at, require_at_least
-from pytest_fcbench.cli.output import choose_format, render_tables, split_names, write_and_report
+from pytest_fcbench.cli.options import open_suite_at
+from pytest_fcbench.cli.output import choose_format, print_or_write, render_tables, split_names
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.tools.parsers.engine import require_engine
 from pytest_fcbench.tools.parsers.matrix import Way, examine_parser, tabulate_examinations
@@ -17,7 +17,6 @@ from pytest_fcbench.tools.parsers.truths import draw_truths
 
 
 def run_parsers(arguments: argparse.Namespace) -> int:
-    require_at_least(1, arguments, "limit")
     form = choose_format(arguments)
     require_engine(arguments.engine)
     require_extra("parsers", f"fcbench parsers {arguments.engine}")
@@ -37,9 +36,5 @@ def run_parsers(arguments: argparse.Namespace) -> int:
         examinations.append(examination)
     title = f"{arguments.engine} {opened.version}"
     tables = tuple(tabulate_examinations(title, examinations, opened.untested))
-    text = "\n".join(render_tables(arguments, form, title, tables))
-    if arguments.to:
-        write_and_report(arguments.to, f"{text}\n")
-    else:
-        print(text)
+    print_or_write(arguments, render_tables(arguments, form, title, tables), ())
     return int(not all(each.is_exact for each in examinations))

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 from pytest_fcbench.cli.options import (
@@ -64,10 +66,9 @@ def ask_judge(
 
     def read_answer(question: JudgeQuestion[T]) -> T | NotScored:
         try:
-            answer = interpret_transcript(question, session.transcript(question.about))
+            return interpret_transcript(question, session.transcript(question.about))
         except NotScoredError as error:
             return NotScored(error.cause, error.reason)
-        return answer
 
     collector = CollectorSwitch()
     try:
@@ -128,6 +129,24 @@ def find_suites(card: Scorecard, records: Sequence[Record], known_suites: Collec
         if suite not in known_suites:
             raise UsageError(f"{card.path}: {describe_unknown_suite(suite, known_suites)}")
     return suites
+
+
+def require_entries(context: RunContext, records: Sequence[Record], path: Path) -> Mapping[str, Entry]:
+    """Load the entries of Records of a scorecard, by key. Raises ``UsageError`` where a suite lacks one."""
+    entries = load_entries_of(context, records)
+    for record in records:
+        if record.entry not in entries:
+            suite = f"{record.suite} {context.suites[record.suite].version}"
+            raise UsageError(f"{path}: {suite} has no entry {record.entry}; use the suite version of the run")
+    return entries
+
+
+def draw_sample(values: Sequence[T], limit: int | None, seed: int = 0) -> Sequence[T]:
+    """Draw at most so many values at random, the same for the same seed, in their order."""
+    if limit is None or limit >= len(values):
+        return values
+    places = Random(seed).sample(range(len(values)), limit)  # noqa: S311 - to be repeated
+    return [values[place] for place in sorted(places)]
 
 
 def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[str, Entry]:

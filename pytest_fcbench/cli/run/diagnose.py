@@ -16,9 +16,15 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from pytest_fcbench.cli.options import find_latest_scorecard, load_settings, require_at_least
+from pytest_fcbench.cli.options import load_settings, resolve_scorecard
 from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
-from pytest_fcbench.cli.sessions import ask_judge, load_entries_of, load_judge_settings, open_replay
+from pytest_fcbench.cli.sessions import (
+    ask_judge,
+    load_entries_of,
+    load_judge_settings,
+    open_replay,
+    require_entries,
+)
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.explanation import AnswerClass, FailedEntry
@@ -54,7 +60,6 @@ from pytest_fcbench.tools.diagnosis.root_causes import DiagnosedFailure, build_d
 def run_diagnose(arguments: argparse.Namespace) -> int:
     if arguments.scorecard and arguments.audit:
         raise UsageError("--audit compares two files of diagnoses; leave the scorecard out, or --audit")
-    require_at_least(1, arguments, "limit")
     lines = compare_diagnoses(*arguments.audit) if arguments.audit else _diagnose(arguments)
     # A judge can take minutes, so each line is shown at once.
     print_lines(lines, flush=True)
@@ -63,7 +68,7 @@ def run_diagnose(arguments: argparse.Namespace) -> int:
 
 def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the findings about the failures of a scorecard, and write them to ``--to``."""
-    card = scorecard_files.load_scorecard(arguments.scorecard or find_latest_scorecard())
+    card = scorecard_files.load_scorecard(arguments.scorecard or resolve_scorecard())
     judge = load_judge_settings(arguments)
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(arguments, core.NAME)
@@ -129,16 +134,10 @@ def _classify_failures(
 
     Raises ``UsageError`` if one cannot be replayed.
     """
-    entries = load_entries_of(session.context, records)
+    entries = require_entries(session.context, records, card.path)
     # Looking through a suite takes seconds, so each is looked through where an entry needs it, and once.
     doubts: dict[str, Mapping[str, str]] = {}
     for record in records:
-        if record.entry not in entries:
-            version = session.context.suites[record.suite].version
-            raise UsageError(
-                f"{card.path}: {record.suite} {version} has no entry {record.entry}; use the suite "
-                f"version of the run"
-            )
         entry = replace(entries[record.entry], trial=record.trial)
         try:
             transcript = session.transcript(entry)
@@ -247,17 +246,12 @@ def _describe_changes(
     unanswered_count = sum(record == new[record.item_id] and not record.turns for record in card.records)
     by_test = sum(record.is_judged_by_test for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
-    yield "; ".join(
-        [
-            f"{len(card.records) - unanswered_count - by_test} judged again by {version('pytest-fcbench')}",
-            *([f"{unanswered_count} without an answer stay not scored"] if unanswered_count else []),
-            *(
-                [f"{by_test} failed by an assertion of a test; run the test to judge them again"]
-                if by_test
-                else []
-            ),
-        ]
-    )
+    parts = [f"{len(card.records) - unanswered_count - by_test} judged again by {version('pytest-fcbench')}"]
+    if unanswered_count:
+        parts.append(f"{unanswered_count} without an answer stay not scored")
+    if by_test:
+        parts.append(f"{by_test} failed by an assertion of a test; run the test to judge them again")
+    yield "; ".join(parts)
     yield from suite_changes
     for kind in ChangeKind:
         own = [change for change in changes if change.kind is kind]

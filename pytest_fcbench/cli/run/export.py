@@ -20,8 +20,8 @@ from typing import TypeAlias
 from pytest_fcbench.cli.options import (
     declare_options,
     declare_rows,
-    find_latest_scorecard,
     read_option_tables,
+    resolve_scorecard,
 )
 from pytest_fcbench.cli.output import choose_profile, print_lines, require_other_file
 from pytest_fcbench.config.loading import build_settings
@@ -110,7 +110,7 @@ def run_export(arguments: argparse.Namespace) -> int:
 
 def _export_cards(form: ExportFormat, arguments: argparse.Namespace) -> int:
     given_paths = arguments.scorecards if form.takes_several else [arguments.scorecards]
-    paths: list[Path] = [path for path in given_paths if path] or [find_latest_scorecard()]
+    paths: list[Path] = [path for path in given_paths if path] or [resolve_scorecard()]
     ending = _choose_ending(form, arguments.to)
     if extra := form.extras.get(ending):
         registry.require_extra(extra, f"fcbench run export {form.name}")

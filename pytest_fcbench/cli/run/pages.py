@@ -14,10 +14,10 @@ from threading import Lock
 
 from pytest_fcbench.cli.options import (
     describe_unknown_suite,
-    find_latest_scorecard,
     find_openers,
     find_runs_folder,
     load_settings,
+    resolve_scorecard,
 )
 from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, describe_unknown_name
@@ -32,7 +32,7 @@ from pytest_fcbench.server.pages import JSON, PageServer, ServedPage
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    paths: Sequence[Path] = add_second_model(arguments.scorecard or [find_latest_scorecard()])
+    paths: Sequence[Path] = add_second_model(arguments.scorecard or [resolve_scorecard()])
     if len(paths) > MOST_SERIES:
         raise UsageError(
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"

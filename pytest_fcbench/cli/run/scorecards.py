@@ -18,10 +18,8 @@ from pathlib import Path
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.options import (
     find_config,
-    find_latest_scorecard,
     find_runs_folder,
     load_settings,
-    require_at_least,
     resolve_scorecard,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_lines, require_other_file
@@ -45,27 +43,22 @@ _FLIPS = 20
 
 
 def run_compare(arguments: argparse.Namespace) -> int:
-    require_at_least(0, arguments, "flips")
     cards = before, after = list(map(load_outlines, _choose_runs(arguments.before, arguments.after)))
     profile, metrics = output.choose_profile(arguments, cards), output.split_names(arguments.metric)
     card_comparison = comparison.compare_scorecards(before, after, profile, metrics)
-    form = output.choose_format(arguments)
+    form, title = output.choose_format(arguments), " → ".join(card_comparison.names)
     if arguments.others:
         cards += map(load_outlines, arguments.others)
         beside = [comparison.compare_scorecards(before, card, profile, metrics) for card in cards[2:]]
         parts = [comparison_tables.tabulate_providers([card_comparison, *beside])]
-        lines = output.render_tables(arguments, form, "Runs beside one reference", parts)
-        output.print_or_write(arguments, lines, cards)
-        return 0
+        title = "Runs beside one reference"
     # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
-    if form == "csv":
+    elif form == "csv":
         parts = list(comparison_tables.list_tables_for_programs(card_comparison, arguments.flips))
     else:
-        parts = comparison_tables.tabulate_comparison(
-            card_comparison, _FLIPS if arguments.flips is None else arguments.flips
-        )
-    lines = output.render_tables(arguments, form, " → ".join(card_comparison.names), parts)
-    output.print_or_write(arguments, lines, cards)
+        most = _FLIPS if arguments.flips is None else arguments.flips
+        parts = comparison_tables.tabulate_comparison(card_comparison, most)
+    output.print_or_write(arguments, output.render_tables(arguments, form, title, parts), cards)
     return 0
 
 
@@ -74,7 +67,7 @@ def _choose_runs(before: Path | None, after: Path | None) -> tuple[Path, Path]:
 
     Raises ``UsageError`` for a run that would be compared with itself.
     """
-    newest = after or find_latest_scorecard()
+    newest = after or resolve_scorecard()
     are_files = before is not None and before.is_file() and newest.is_file()
     if before is None or (after is None and are_files and cmp(before, newest, shallow=False)):
         before = resolve_scorecard(PREVIOUS)
@@ -106,20 +99,13 @@ def run_leaderboard(arguments: argparse.Namespace) -> int:
             if (report := card.path.with_suffix(".html")).is_file()
         }
         lines = render_boards(boards, metrics, reports)
-    # A CSV file holds one table, so the boards are joined.
-    elif form == "csv":
-        lines = output.render_tables(
-            arguments, form, "Leaderboard", [board_tables.join_boards(boards, metrics)]
-        )
     else:
-        parts = [
-            table
-            for board in boards
-            for table in (
-                *board_tables.tabulate_board(board, metrics),
-                *board_tables.tabulate_correlations(board),
-            )
-        ]
+        parts: list[Table] = []
+        for board in boards:
+            parts += board_tables.tabulate_board(board, metrics)
+            parts += board_tables.tabulate_correlations(board)
+        # A CSV file holds one table, so the boards are joined.
+        parts = [board_tables.join_boards(boards, metrics)] if form == "csv" else parts
         lines = output.render_tables(arguments, form, "Leaderboard", parts)
     output.print_or_write(arguments, lines, cards)
     return 0
@@ -143,7 +129,6 @@ def run_baseline(arguments: argparse.Namespace) -> int:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    require_at_least(1, arguments, "limit")
     folder = find_runs_folder()
     if folder is None:
         raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pytest_fcbench.cli.options import (
     describe_no_entry,
-    find_latest_scorecard,
     find_openers,
     find_runs_folder,
     load_settings,
+    resolve_scorecard,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_long_lines
 from pytest_fcbench.cli.sessions import load_entries
@@ -61,7 +61,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     if not arguments.entries:
         if options and options != ["scorecard"]:
             raise UsageError(f"--{options[0]} needs an entry; name one as suite:id")
-        path = arguments.scorecard or find_latest_scorecard()
+        path = arguments.scorecard or resolve_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
         facts, width, most = card.facts, find_width(), len(card.records)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
-from pytest_fcbench.cli.options import drop_option_prefix, load_settings, require_at_least
+from pytest_fcbench.cli.options import load_settings
 from pytest_fcbench.cli.output import (
     find_width,
     print_long_lines,
@@ -53,9 +53,6 @@ from pytest_fcbench.tools.audit.findings import (
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.training_data import describe_reading
 
-# Another code than 1, so that a CI job can tell an audit that failed from one with findings.
-_EXIT_NOT_DONE = 4
-
 _RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": page.render_page}
 
 
@@ -68,9 +65,8 @@ def run_audit(arguments: argparse.Namespace) -> int:
             print(describe_reading(arguments.training), file=sys.stderr)
         return _audit_suite(arguments)
     except FcbenchError as error:
-        text = drop_option_prefix(str(error)) if isinstance(error, UsageError) else error
-        print(f"fcbench suite audit: {text}", file=sys.stderr)
-        return _EXIT_NOT_DONE
+        # An exit code of 1 would mean that there are findings.
+        raise UsageError(str(error)) from None
 
 
 def _audit_suite(arguments: argparse.Namespace) -> int:
@@ -150,7 +146,6 @@ def _choose_checks(arguments: argparse.Namespace, suite_review: review.Review | 
             raise UsageError(f"--check: {describe_unknown_name('check', name, CHECKS)}")
     if not 0 < arguments.threshold <= 1:
         raise UsageError(f"--threshold {arguments.threshold:g}: must be above 0 and at most 1")
-    require_at_least(0, arguments, "show")
     # Missing packages are reported before an audit of minutes, not after it.
     require_known_endings("--output", arguments.to, _RENDER)
     for name in names:

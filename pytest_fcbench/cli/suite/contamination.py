@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from random import Random
 
-from pytest_fcbench.cli.options import build_project_settings, collect_run_options, require_at_least
+from pytest_fcbench.cli.options import build_project_settings, collect_run_options
 from pytest_fcbench.cli.output import find_width, print_lines, require_known_endings, write_and_report
+from pytest_fcbench.cli.sessions import draw_sample, load_entries
 from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.pipeline import Limits, build_pipeline
@@ -32,7 +32,6 @@ def run_contamination(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
         )
-    require_at_least(1, arguments, "limit")
     require_known_endings("--to", arguments.to, contamination_study.FORMATS)
     if arguments.a == arguments.b:
         raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
@@ -60,12 +59,8 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
             raise UsageError(
                 f"{option}={name}: no entry of this set has a message of the user; name another set"
             )
-        if arguments.limit is not None and arguments.limit < len(distinct):
-            # Always the same seed, so that a second run asks about the same texts, in the order of the set.
-            draw, pairs = Random(0), list(distinct.items())  # noqa: S311 - protects nothing
-            places = sorted(draw.sample(range(len(pairs)), arguments.limit))
-            distinct = dict(pairs[place] for place in places)
-        texts_by_set[name] = distinct
+        # Always the same seed, so that a second run asks about the same texts.
+        texts_by_set[name] = dict(draw_sample(list(distinct.items()), arguments.limit))
     # By text, because both sets can share some, and each needs one request.
     everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
     answers = _ask_about(model, settings, list(everything.items()))
@@ -97,9 +92,8 @@ def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
         raise UsageError(
             f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
         )
-    suite = open_suite(suite_name, cache)
     names = SELECTIONS.get(selection, (selection,))
-    return [e for category in suite.categories if category.name in names for e in suite.load(category)]
+    return list(load_entries([open_suite(suite_name, cache)], names).values())
 
 
 def _ask_about(

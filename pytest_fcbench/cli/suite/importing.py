@@ -24,7 +24,7 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.tools.importing.counts_text import MOST_TOLD, describe_counts, describe_sample
+from pytest_fcbench.tools.importing.importing_log import MOST_TOLD, describe_counts, describe_sample
 from pytest_fcbench.tools.importing.importing_log import (
     FreeTexts,
     LogSelection,
@@ -89,8 +89,6 @@ def _require_free_files(arguments: argparse.Namespace, to: Path | None, rest: Pa
             raise UsageError(f"{path} is read; name another file for what is written")
     if to and rest and rest.resolve() == to.resolve():
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
-    if arguments.most is not None and arguments.most < 1:
-        raise UsageError(f"--most={arguments.most}: must be a whole number from 1 on")
 
 
 def _make_telling() -> Callable[[str], None]:

@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcbench.cli.options import find_openers, load_settings, require_at_least
+from pytest_fcbench.cli.options import find_openers, load_settings
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import (
     JUDGE_ENDPOINT,
     ask_judge,
     find_suites,
-    load_entries_of,
     load_judge_settings,
+    require_entries,
 )
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
@@ -50,7 +50,6 @@ from pytest_fcbench.tools.diagnosis.root_causes import Agreement
 def run_judge(arguments: argparse.Namespace) -> int:
     if len(arguments.judges) != 2 or arguments.judges[0] == arguments.judges[1]:
         raise UsageError("name two different judges, e.g. --judge builtin --judge openai/gpt-4o")
-    require_at_least(1, arguments, "limit")
     print_lines(_audit_judges(arguments), flush=True)
     return 0
 
@@ -133,13 +132,10 @@ def _make_pairs(
     records = [record for record, _, _ in judged_calls]
     suites = find_suites(card, records, find_openers(cli_arguments))
     context = RunContext(replace(load_settings(cli_arguments, suites[0]), suites=tuple(suites)))
-    entries = load_entries_of(context, records)
+    entries = require_entries(context, records, card.path)
     pairs: list[JudgedPair] = []
     for record, number, verdict in judged_calls:
-        entry, expected_call = entries.get(record.entry), verdict.expected or {}
-        lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
-        if entry is None:
-            raise UsageError(f"{lacks} entry {record.entry}; use the suite version of the run")
+        entry, expected_call = entries[record.entry], verdict.expected or {}
         # The golden path before the step of the expected call, in a Record's form.
         history: list[Mapping[str, object]] = []
         for step in list_steps(entry):
@@ -150,8 +146,8 @@ def _make_pairs(
             history.append({"role": "observation", "content": [call.reply for call in step]})
         else:
             raise UsageError(
-                f"{lacks} the expected call on the golden path of {record.entry}; "
-                "use the suite version of the run"
+                f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have the "
+                f"expected call on the golden path of {record.entry}; use the suite version of the run"
             )
         own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
         name = f"{record.item_id}, step {verdict.step}, call {number}"

@@ -11,7 +11,7 @@ from random import Random
 
 import yaml
 
-from pytest_fcbench.cli.options import find_openers, open_suite_at, parse_suite_name, require_at_least
+from pytest_fcbench.cli.options import describe_no_entry, find_openers, open_suite_at
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import load_writer
 from pytest_fcbench.config.loading import find_cache_folder
@@ -37,7 +37,6 @@ from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 
 def run_augment(arguments: argparse.Namespace) -> int:
-    require_at_least(1, arguments, "count")
     kinds = list(dict.fromkeys(arguments.kind or KINDS))
     for kind in kinds:
         if kind not in KINDS:
@@ -74,9 +73,12 @@ def run_augment(arguments: argparse.Namespace) -> int:
 
 
 def run_sample(arguments: argparse.Namespace) -> int:
-    require_at_least(1, arguments, "count", "turns")
     writer = load_writer(arguments)
-    suite = find_openers(arguments)[parse_suite_name(arguments)](find_cache_folder())
+    suite_name, _, name = arguments.start.partition(":")
+    openers = find_openers(arguments)
+    if not name or suite_name not in openers:
+        raise UsageError(describe_no_entry(arguments.start, suite_name, openers))
+    suite = openers[suite_name](find_cache_folder())
     found_entries = (
         entry
         for category in suite.categories
@@ -86,7 +88,6 @@ def run_sample(arguments: argparse.Namespace) -> int:
     )
     entry = next(found_entries, None)
     if entry is None or entry.scene is None:
-        name = arguments.start.partition(":")[2]
         raise UsageError(
             f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
             "give one of a multi-turn category, e.g. core:multi_turn_base_0"
@@ -128,7 +129,6 @@ def run_draft(arguments: argparse.Namespace) -> int:
         )
     docs = tuple(read_functions(arguments.sources).values())
     if writer := load_writer(arguments):
-        require_at_least(1, arguments, "count")
         pairs = len(docs) if arguments.pairs is None else max(0, arguments.pairs)
         drafts = write_questions(writer, docs, arguments.count, pairs, arguments.seed, arguments.to.name)
         for note in drafts.notes:

@@ -624,7 +624,7 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
             [CARD, "--audit", CARD, CARD],
             "--audit compares two files of diagnoses; leave the scorecard out, or --audit",
         ),
-        ([CARD, "--limit=0"], "--limit=0: must be 1 or more"),
+        ([CARD, "--limit=0"], "argument --limit: '0' must be a whole number, 1 or more"),
         ([CARD, "--category=multi_tur"], "--category=multi_tur: unknown category 'multi_tur'. Did you mean"),
         ([CARD, "--profile=both"], "--profile=both: unknown profile 'both'"),
         ([CARD, "--judge=oracle"], "--judge=oracle: cannot judge, because it answers only entries"),

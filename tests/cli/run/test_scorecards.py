@@ -216,7 +216,7 @@ def test_the_profile_is_that_of_the_runs_or_the_one_asked_for(
         (["before.json", "after.json", "--metric=paralel"], "Did you mean 'parallel'"),
         (["before.json", "after.json", "--metric=overall,paralel"], "Did you mean 'parallel'"),
         (["before.json", "after.json", "--format=htm"], "unknown format 'htm'. Did you mean 'html'?"),
-        (["before.json", "after.json", "--flips=-1"], "--flips=-1: must be 0 or more"),
+        (["before.json", "after.json", "--flips=-1"], "--flips: '-1' must be a whole number, 0 or more"),
     ],
 )
 @pytest.mark.usefixtures("runs")

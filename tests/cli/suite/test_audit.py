@@ -13,6 +13,7 @@ from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS
+from tests.cli.conftest import Refusal
 from tests.factories import make_entry, make_record, write_scorecard
 from tests.tools.audit.made import make_suite
 
@@ -206,10 +207,10 @@ def test_a_folder_of_published_results_is_judged_for_its_verdicts(
     assert (found["entry"], found["evidence"]) == ("parallel_0", "0 of 3 runs pass")
 
 
-def test_results_of_another_suite_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_another_suite_are_refused(folder: Path, run_refused: Refusal) -> None:
     write_scorecard(folder / "card.json", [make_record(suite="mine")])
-    assert main.main(["suite", "audit", "core", "--results", "card.json"]) == 4
-    assert "--results card.json: has no verdict on an entry of core" in capsys.readouterr().err
+    said = run_refused("suite", "audit", "core", "--results", "card.json")
+    assert said.startswith("--results card.json: has no verdict on an entry of core")
 
 
 @pytest.mark.few(6)
@@ -219,7 +220,7 @@ def test_results_of_another_suite_are_refused(folder: Path, capsys: pytest.Captu
         (["nope"], "unknown suite 'nope'"),
         (["core", "--check", "shap"], "--check: unknown check 'shap'. Did you mean 'shape'?"),
         (["core", "--threshold", "1.5"], "--threshold 1.5: must be above 0 and at most 1"),
-        (["core", "--show", "-1"], "--show=-1: must be 0 or more"),
+        (["core", "--show", "-1"], "argument --show: '-1' must be a whole number, 0 or more"),
         (
             ["core", "--check", "paraphrase"],
             "--check paraphrase: needs an embedding model; name it with --embedding",
@@ -250,26 +251,19 @@ def test_results_of_another_suite_are_refused(folder: Path, capsys: pytest.Captu
         (["core", "-o", "taken.json"], "taken.json: cannot be written: Is a directory"),
     ],
 )
-def test_wrong_words_are_exit_code_4(
-    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
-) -> None:
-    assert main.main(["suite", "audit", *arguments]) == 4
-    err = capsys.readouterr().err
-    assert err.startswith("fcbench suite audit: ")
-    assert says in err
+@pytest.mark.usefixtures("core_with_bad_entry")
+def test_wrong_words_are_exit_code_4(run_refused: Refusal, arguments: list[str], says: str) -> None:
+    assert says in run_refused("suite", "audit", *arguments)
 
 
-def test_a_review_of_another_version_is_refused(
-    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_review_of_another_version_is_refused(core_with_bad_entry: Path, run_refused: Refusal) -> None:
     (core_with_bad_entry / "review.yaml").write_text(REVIEW)
-    assert main.main(["suite", "audit", "core", "--review", "review.yaml"]) == 4
-    assert "review.yaml is the review of core 1, not of mine 1" in capsys.readouterr().err
+    said = run_refused("suite", "audit", "core", "--review", "review.yaml")
+    assert said.startswith("review.yaml is the review of core 1, not of mine 1")
 
 
 def test_without_its_pack_a_suite_says_what_gets_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, run_refused: Refusal
 ) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(folder))
-    assert main.main(["suite", "audit", "bfcl"]) == 4
-    assert "run 'fcbench pull bfcl'" in capsys.readouterr().err
+    assert "run 'fcbench pull bfcl'" in run_refused("suite", "audit", "bfcl")

@@ -310,7 +310,7 @@ def test_a_suite_without_such_entries_is_refused(
         ([f"--b={A}"], f"--a and --b are both {A}: name two different sets"),
         (["--store=."], "--store ('none' stores no answers)"),
         (["--endpoint=chat"], "unknown endpoint 'chat'"),
-        (["--limit=0"], "--limit=0: must be 1 or more"),
+        (["--limit=0"], "argument --limit: '0' must be a whole number, 1 or more"),
         (["--to=x.pdf"], "--to=x.pdf: unknown ending '.pdf'. Valid: .html, .csv, .json"),
         (["--to=x"], "Valid: .html, .csv, .json"),
         ([], "the endpoint is missing; give it with --api-base, e.g."),

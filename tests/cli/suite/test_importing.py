@@ -126,7 +126,7 @@ def test_cases_from_the_world_give_the_right_call_or_a_reason(
         (("-o", "a.jsonl", "--rest=./a.jsonl"), "the entries are written to this file; name another file"),
         (("-o", "a.jsonl", "--hold-out=0"), "'0' is not a percentage; give a number above 0"),
         (("-o", "a.jsonl", "--hold-out=some"), "'some' is not a percentage"),
-        (("-o", "a.jsonl", "--most=0"), "--most=0: must be a whole number from 1 on"),
+        (("-o", "a.jsonl", "--most=0"), "argument --most: '0' must be a whole number, 1 or more"),
     ],
 )
 def test_wrong_options_are_refused(run_refused: Refusal, options: tuple[str, ...], told: str) -> None:

@@ -380,7 +380,7 @@ TWO = ("--judge=builtin", "--judge=openai/x")
         ([CARD, "--judge=builtin"], "name two different judges"),
         ([CARD, *TWO, "--judge=x"], "name two different judges"),
         ([CARD, "--judge=builtin", "--judge=builtin"], "name two different judges"),
-        ([CARD, *TWO, "--limit=0"], "--limit=0: must be 1 or more"),
+        ([CARD, *TWO, "--limit=0"], "argument --limit: '0' must be a whole number, 1 or more"),
         ([CARD, *TWO, "--profile=both"], "--profile=both: unknown profile 'both'"),
         (
             [CARD, "--judge=builtin", "--judge=oracle"],
@@ -400,7 +400,7 @@ def test_what_is_not_there_any_more_is_refused(run_refused: Refusal, golden_reco
     write_card(replace(golden_record, entry="demo:hotels_9"))
     assert (
         run_refused("suite", "judge", CARD, *TWO)
-        == f"{CARD}: demo 3 does not have entry demo:hotels_9; use the suite version of the run"
+        == f"{CARD}: demo 3 has no entry demo:hotels_9; use the suite version of the run"
     )
     write_card(
         make_path_record(

@@ -50,8 +50,8 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
-        (["--count", "0"], "--count=0: must be 1 or more"),
-        (["--turns", "-1"], "--turns=-1: must be 1 or more"),
+        (["--count", "0"], "argument --count: '0' must be a whole number, 1 or more"),
+        (["--turns", "-1"], "argument --turns: '-1' must be a whole number, 1 or more"),
     ],
 )
 def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.CaptureFixture[str]) -> None:

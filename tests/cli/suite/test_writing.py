@@ -58,7 +58,7 @@ def test_only_the_kinds_that_are_named_are_made(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("words", "rule"),
     [
-        (["core", "--count", "0"], "--count=0: must be 1 or more"),
+        (["core", "--count", "0"], "argument --count: '0' must be a whole number, 1 or more"),
         (["core", "--kind", "paralel"], "Did you mean 'parallel'"),
         (["cor"], "Did you mean 'core'"),
     ],
