@@ -69,14 +69,14 @@ class PromptModel:
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         start_time = time.perf_counter()
         try:
-            request = self.connections.send_request(
+            pending_reply = self.connections.send_request(
                 "POST",
                 add_to_path(self.api_base, "completions"),
                 headers={**headers, "Content-Type": "application/json"},
                 # As ASCII, because lone surrogates have no UTF-8. The caller sets the limit of time.
                 body=json.dumps(build_body(self.endpoint, self.name, str(message["content"]))),
             )
-            reply = await http.read_json_reply(request, self.name, self.api_key, _HINTS)
+            reply = await http.read_json_reply(pending_reply, self.name, self.api_key, _HINTS)
         except CallError as error:
             # The query of the address may hold a key, which an endpoint may repeat.
             secrets = list_request_secrets(self.api_key, self.api_base, {})

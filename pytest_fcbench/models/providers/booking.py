@@ -66,10 +66,10 @@ class BookingModel:
         start_time = time.perf_counter()
         url = f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}"
         headers = {"X-RapidAPI-Key": self.key, "X-RapidAPI-Host": urlsplit(self.base).netloc}
-        request = self.connections.send_request(
+        pending_reply = self.connections.send_request(
             "GET", url, headers=headers, query=query, timeout_s=self.timeout_s
         )
-        reply = await http.read_json_reply(request, name, self.key)
+        reply = await http.read_json_reply(pending_reply, name, self.key)
         if isinstance(reply, dict):
             all_well = reply.get("status") is True and "data" in reply
             reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
