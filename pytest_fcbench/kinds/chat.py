@@ -18,7 +18,6 @@ from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.transcript import BUILTIN, Conversation, Transcript, drop_reasoning
 from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, Passed
 from pytest_fcbench.judging import questions
-from pytest_fcbench.judging import questions as ratings
 from pytest_fcbench.judging.questions import JudgeQuestion, recall_answer
 from pytest_fcbench.kinds import kind as turns
 from pytest_fcbench.kinds import relevance
@@ -71,7 +70,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 def build_question(entry: Entry, transcript: Transcript) -> JudgeQuestion[JudgeRating]:
     """Build the question to a judge about the last answer."""
-    return ratings.ask_relevance(entry, _select_answer(transcript))
+    return questions.ask_relevance(entry, _select_answer(transcript))
 
 
 def _select_answer(transcript: Transcript) -> str:

@@ -24,7 +24,6 @@ from pytest_fcbench.domain.errors import LACKING, NotScoredError
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Transcript, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.kinds import own_check as verdict
 from pytest_fcbench.kinds.kind import Kind, Resources, find_early_verdict, read_last_answer
 
 FORBIDDEN = "forbidden_call"
@@ -171,7 +170,7 @@ class OwnCheckKind(Kind):
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge that an answer is there; the check judges the rest."""
-        return verdict.judge(entry, transcript)
+        return judge(entry, transcript)
 
 
 OWN_CHECK = OwnCheckKind()

@@ -46,17 +46,6 @@ from pytest_fcbench.judging.questions import (
     recall_answer,
 )
 from pytest_fcbench.kinds.calls import official
-from pytest_fcbench.kinds.calls.official import (
-    CallPairing,
-    fail_missing_optional,
-    fail_missing_required,
-    fail_unexpected,
-    fail_unmatched,
-    fail_wrong_count,
-    fail_wrong_name,
-    fail_wrong_value,
-    show_value,
-)
 from pytest_fcbench.kinds.calls.truth import (
     ExpectedCall,
     ExpectedCalls,
@@ -105,13 +94,13 @@ def match_calls(entry: Entry, reading: Reading, judge_text: JudgeText = leave_wr
         return fail_without_calls(reading)
     calls, expected_calls = reading.calls, list_expected_calls(entry)
     if len(calls) != len(expected_calls):
-        return fail_wrong_count("wrong_count", expected_calls, calls)
+        return official.fail_wrong_count("wrong_count", expected_calls, calls)
     pairing = pair_calls(entry, expected_calls, calls, judge_text)
     for place, misses in pairing.misses.items():
         # With one call on each side the failure itself says more than that nothing matches.
         if len(expected_calls) == 1:
             return misses[0]
-        return fail_unmatched("cannot_find_match", place, expected_calls[place], misses)
+        return official.fail_unmatched("cannot_find_match", place, expected_calls[place], misses)
     return Passed()
 
 
@@ -120,7 +109,7 @@ def pair_calls(
     expected_calls: Sequence[ExpectedCall],
     calls: Sequence[Call],
     judge_text: JudgeText = leave_wrong,
-) -> CallPairing:
+) -> official.CallPairing:
     """Pair as many expected calls as possible with calls that fit."""
     verdicts = [
         [match_call(entry, expected_call, call, judge_text) for call in calls]
@@ -132,14 +121,14 @@ def pair_calls(
         for place, row in enumerate(verdicts)
         if place not in partners
     }
-    return CallPairing(partners, misses)
+    return official.CallPairing(partners, misses)
 
 
 def fail_without_calls(reading: Prose | Unreadable) -> Failed:
     """Fail an answer that calls nothing, or whose calls cannot be read."""
     if isinstance(reading, Unreadable):
         return Failed(UNREADABLE, f"the answer tries to call but cannot be read: {reading.reason}")
-    return Failed(NO_CALL, f"the answer calls nothing: {show_value(reading.text)}")
+    return Failed(NO_CALL, f"the answer calls nothing: {official.show_value(reading.text)}")
 
 
 def match_rows(fits: Sequence[Sequence[bool]]) -> Mapping[int, int]:
@@ -185,19 +174,21 @@ def find_faults(
         yield Failed("unclear", f"{expected_call.name} is not among the entry's functions")
         return
     if call.name != doc.name:
-        yield fail_wrong_name(doc.name, call)
+        yield official.fail_wrong_name(doc.name, call)
         return
     if call.positional:
-        yield fail_unexpected(doc, SURPLUS, call.positional[0])
+        yield official.fail_unexpected(doc, SURPLUS, call.positional[0])
     language = entry.category.language
-    yield from (fail_missing_required(doc, name) for name in doc.required if name not in call.arguments)
+    yield from (
+        official.fail_missing_required(doc, name) for name in doc.required if name not in call.arguments
+    )
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
         may_be_left_out = "" in list_options(expected_call.accepted.get(name, ""))
         if may_be_left_out and is_default(language, doc, name, [value]):
             continue
         if name not in doc.properties or name not in expected_call.accepted:
-            yield fail_unexpected(doc, name, value)
+            yield official.fail_unexpected(doc, name, value)
             continue
         failure = match_value(language, doc, name, value, expected_call.accepted[name])
         if failure and name in expected_call.judged:
@@ -207,7 +198,7 @@ def find_faults(
     for name, accepted_values in expected_call.accepted.items():
         options = list_options(accepted_values)
         if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
-            yield fail_missing_optional(doc, name, accepted_values)
+            yield official.fail_missing_optional(doc, name, accepted_values)
 
 
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
@@ -235,7 +226,7 @@ def match_value(
     # Java and JavaScript values come as source text; any reading of it may be right.
     if language is not Language.PYTHON and not isinstance(value, str):
         code = "type_error:java" if language is Language.JAVA else "type_error:js"
-        return fail_wrong_value(code, doc, name, value, options)
+        return official.fail_wrong_value(code, doc, name, value, options)
     candidates = _list_readings(language, doc.properties[name], value)
     if language is Language.JAVA and doc.properties[name].get("type") != "String":
         # A static import brings constants without their class.
@@ -246,7 +237,7 @@ def match_value(
         return None
     shared_kinds = set(map(name_kind, options)) & set(map(name_kind, candidates))
     code = f"value_error:{shared_kinds.pop()}" if len(shared_kinds) == 1 else "type_error:simple"
-    return fail_wrong_value(code, doc, name, value, options)
+    return official.fail_wrong_value(code, doc, name, value, options)
 
 
 _CONSTANT = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Z][A-Z0-9_]*)")

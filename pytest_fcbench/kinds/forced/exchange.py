@@ -16,15 +16,8 @@ from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text,
 from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
-from pytest_fcbench.kinds.server_check.exchange import (
-    CHAT,
-    CUT,
-    RawRequest,
-    ServerCall,
-    ServerExchange,
-    ServerReply,
-    describe_error,
-)
+from pytest_fcbench.kinds.server_check import exchange as server_check
+from pytest_fcbench.kinds.server_check.exchange import RawRequest, ServerCall, ServerExchange, ServerReply
 from pytest_fcbench.kinds.server_check.kind import UnansweredRequestError
 from pytest_fcbench.kinds.server_check.properties import MARKUP
 
@@ -113,16 +106,18 @@ class ReturnedCalls:
 
 def read_returned(reply: ServerReply, manner: str) -> ReturnedCalls:
     """Read the calls of a chat completion, at whichever path it came. Raises ``NotTestableError``."""
-    chat_reply = ServerReply(RawRequest(CHAT, {}), require_reply(reply, manner).exchange)
+    chat_reply = ServerReply(RawRequest(server_check.CHAT, {}), require_reply(reply, manner).exchange)
     if not chat_reply.is_good:
         return ReturnedCalls(manner, error=str(chat_reply))
-    undecided = "the reply was cut at the limit of its tokens" if chat_reply.ending == CUT else ""
+    undecided = (
+        "the reply was cut at the limit of its tokens" if chat_reply.ending == server_check.CUT else ""
+    )
     return ReturnedCalls(manner, chat_reply.calls, chat_reply.text, undecided=undecided)
 
 
 def require_reply(reply: ServerReply, manner: str) -> ServerReply:
     """Return a reply unless the server refuses the request. Raises ``NotTestableError``."""
-    status, words = reply.exchange.status, describe_error(reply.exchange)
+    status, words = reply.exchange.status, server_check.describe_error(reply.exchange)
     if status in (404, 405, 501):
         raise LackingPathError(f"the server does not offer {reply.request.path}")
     # vLLM answers 400 where its parser fails at a piece of a stream.
@@ -256,7 +251,7 @@ class ForcedServer:
 
 
 TOKENIZE, DETOKENIZE = "/tokenize", "/detokenize"
-DERENDER = f"{CHAT}/derender"
+DERENDER = f"{server_check.CHAT}/derender"
 """Paths of vLLM; those that begin with a slash stand at the root of the server."""
 
 

@@ -25,23 +25,8 @@ from operator import eq
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
 from pytest_fcbench.domain.text import as_mapping, list_objects
 from pytest_fcbench.domain.transcript import ToolCall
-from pytest_fcbench.kinds.forced.exchange import (
-    DERENDER,
-    DETOKENIZE,
-    PIECE,
-    STATE,
-    Asking,
-    ForcedServer,
-    ForcedStep,
-    ForcedText,
-    LackingPathError,
-    NotTestableError,
-    ReturnedCalls,
-    find_difference,
-    join_deltas,
-    read_returned,
-    require_reply,
-)
+from pytest_fcbench.kinds.forced import exchange
+from pytest_fcbench.kinds.forced.exchange import Asking, ForcedServer, ForcedStep, ForcedText, ReturnedCalls
 from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest, ServerCall
 
 
@@ -140,7 +125,7 @@ def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Asking[Op
     """Find the way to use and what the server offers for it. Raises ``NotTestableError``."""
     try:
         yield from server.tokenize_text(_WORD, once=True)
-    except NotTestableError:
+    except exchange.NotTestableError:
         # Every server answers this, so that a wrong address or name ends the run.
         message = {"role": "user", "content": "Say hello."}
         yield from server.send(CHAT, {"messages": [message], "max_tokens": 16}, once=True)
@@ -151,9 +136,9 @@ def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Asking[Op
     for way in ways if wanted == ForcedWay.AUTO else (ForcedWay(wanted),):
         try:
             return (yield from open_named_way(server, way, syntax))
-        except NotTestableError as lack:
+        except exchange.NotTestableError as lack:
             lacks.append(f"{way}: {lack}" if wanted == ForcedWay.AUTO else str(lack))
-    raise NotTestableError("; ".join(lacks))
+    raise exchange.NotTestableError("; ".join(lacks))
 
 
 def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> Asking[OpenWay]:
@@ -163,16 +148,16 @@ def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> 
         case ForcedWay.ROUND_TRIP:
             opened = replace(opened, syntax=None)
         case ForcedWay.PARSE:
-            reply = require_reply((yield from server.send(SERVER_INFO, None, once=True)), "whole")
+            reply = exchange.require_reply((yield from server.send(SERVER_INFO, None, once=True)), "whole")
             if not (parser := reply.body.get("tool_call_parser")):
-                raise NotTestableError(f"{SERVER_INFO} names no tool_call_parser")
+                raise exchange.NotTestableError(f"{SERVER_INFO} names no tool_call_parser")
             opened = replace(opened, parser=str(parser))
         case ForcedWay.CHOICE | ForcedWay.GRAMMAR:
             opened = replace(opened, member=(yield from find_member(server, way)))
     if opened.syntax is None:
         try:
             text = yield from write_by_template(server, _SMALL, once=True)
-        except NotTestableError:
+        except exchange.NotTestableError:
             if way is ForcedWay.ROUND_TRIP:
                 raise
             return (yield from guess_syntax(server, opened))
@@ -194,7 +179,7 @@ def find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
         if reply.is_good and reply.text.strip() == _WORD:
             return member
         lacks.append(f"{', '.join(member(_WORD))}: {reply}")
-    raise NotTestableError(f"the server leaves the model other texts ({'; '.join(lacks)[:300]})")
+    raise exchange.NotTestableError(f"the server leaves the model other texts ({'; '.join(lacks)[:300]})")
 
 
 def guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
@@ -204,13 +189,13 @@ def guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
         try:
             text = yield from _write_text(server, guess, _SMALL, once=True)
             returned = yield from _PUT[opened.way](server, guess, _SMALL, text, True)
-        except LackingPathError:
+        except exchange.LackingPathError:
             raise
-        except NotTestableError:
+        except exchange.NotTestableError:
             continue
-        if not find_difference(_SMALL, returned[0]):
+        if not exchange.find_difference(_SMALL, returned[0]):
             return guess
-    raise NotTestableError(
+    raise exchange.NotTestableError(
         "the server reads a call in none of the native syntaxes; name the model's with --fcbench-syntax"
     )
 
@@ -226,14 +211,16 @@ def write_by_template(server: ForcedServer, step: ForcedStep, *, once: bool = Fa
     start = _count_equal(prompt, whole)
     # Behind an opened answer may stand what a model is to begin with, such as <think>.
     if start < len(prompt) and start < len((yield from server.tokenize_messages(step, once=once))):
-        raise NotTestableError("its chat template writes earlier messages in another way where calls follow")
+        raise exchange.NotTestableError(
+            "its chat template writes earlier messages in another way where calls follow"
+        )
     behind = whole[start:]
     # The marks that end a message are none of the model's call.
     ids = behind[: len(behind) - _count_equal(behind[::-1], said[::-1])]
-    reply = yield from server.send(DETOKENIZE, {"tokens": list(ids)}, once=once)
+    reply = yield from server.send(exchange.DETOKENIZE, {"tokens": list(ids)}, once=once)
     text = str(reply.body.get("prompt") or "")
     if not ids or (text and not any(call.name in text for call in step.calls)):
-        raise NotTestableError(f"its chat template writes no calls into the history: {text!r:.200}")
+        raise exchange.NotTestableError(f"its chat template writes no calls into the history: {text!r:.200}")
     return ForcedText(text, ids, prompt)
 
 
@@ -254,7 +241,9 @@ def _write_text(
             )
         )
     except Unwritable as lack:
-        raise NotTestableError(f"the syntax {opened.syntax} cannot hold these calls: {lack}") from None
+        raise exchange.NotTestableError(
+            f"the syntax {opened.syntax} cannot hold these calls: {lack}"
+        ) from None
 
 
 # Putting a text through
@@ -266,10 +255,10 @@ def put_through(
     """Put the right calls of a step through a server. Raises ``NotTestableError``."""
     text = yield from _write_text(server, opened, step)
     returned = yield from _PUT[opened.way](server, opened, step, text, False)
-    if not any(find_difference(step, each) for each in returned):
+    if not any(exchange.find_difference(step, each) for each in returned):
         return text, returned
     if not step.keeps_schemas:
-        raise NotTestableError("the right arguments have other types than their tools declare")
+        raise exchange.NotTestableError("the right arguments have other types than their tools declare")
     if opened.way is ForcedWay.PARSE:
         return text, returned
     reason = yield from find_spelt_mark(server, opened, text, returned[0].ids)
@@ -285,7 +274,7 @@ def find_spelt_mark(
     for mark in sorted(marks):
         try:
             tokens = yield from server.tokenize_text(mark, once=True)
-        except NotTestableError:
+        except exchange.NotTestableError:
             return f"the server does not say whether {mark!r} was written as one token, as the model would"
         # Where the template has no such token, its model has none either.
         if opened.syntax and len(tokens) > 1:
@@ -309,11 +298,11 @@ def derender_text(
         ids = yield from server.tokenize_text(text.text, once=is_probe)
         prompt = yield from server.tokenize_messages(step, opened=True, once=is_probe)
     if len(ids) > _MOST_TOKENS:
-        raise NotTestableError(f"its tokenizer makes {len(ids):,} tokens of the calls")
+        raise exchange.NotTestableError(f"its tokenizer makes {len(ids):,} tokens of the calls")
     shared: dict[str, object] = {"prompt_token_ids": list(prompt), "chat_request": step.chat_request}
     body = {"generate_response": {**_NAMED, "choices": [_make_piece(ids, is_last=True)]}, **shared}
-    whole = read_returned((yield from server.send(DERENDER, body, once=is_probe)), "whole")
-    returned = [replace(whole, ids=ids, command=server.write_command(DERENDER, body))]
+    whole = exchange.read_returned((yield from server.send(exchange.DERENDER, body, once=is_probe)), "whole")
+    returned = [replace(whole, ids=ids, command=server.write_command(exchange.DERENDER, body))]
     for manner, pieces in () if is_probe else cut_pieces(ids):
         returned.append((yield from stream_pieces(server, manner, pieces, shared)))
     return returned
@@ -356,14 +345,16 @@ def stream_pieces(
     chunks = []
     error = ""
     for piece in pieces:
-        reply = require_reply((yield from server.send(DERENDER, make_body(piece, state))), manner)
+        reply = exchange.require_reply(
+            (yield from server.send(exchange.DERENDER, make_body(piece, state))), manner
+        )
         if not reply.is_good:
             error = str(reply)
             break
         chunks.append(as_mapping(reply.body.get("chunk")))
         state = reply.body.get("stream_state")
-    command = server.write_command(DERENDER, make_body(PIECE, STATE), pieces)
-    returned = join_deltas(chunks, manner, server.named.secrets)
+    command = server.write_command(exchange.DERENDER, make_body(exchange.PIECE, exchange.STATE), pieces)
+    returned = exchange.join_deltas(chunks, manner, server.named.secrets)
     return replace(returned, error=error, command=command)
 
 
@@ -372,7 +363,7 @@ def parse_text(
 ) -> Asking[Sequence[ReturnedCalls]]:
     """Give a text to the parser of a server as text."""
     body = {"text": text.text, "tools": list(step.tools), "tool_call_parser": opened.parser}
-    reply = require_reply((yield from server.send(PARSE, body, once=is_probe)), "whole")
+    reply = exchange.require_reply((yield from server.send(PARSE, body, once=is_probe)), "whole")
     calls = tuple(
         ServerCall("", call.get("name"), call.get("parameters"))
         for call in list_objects(reply.body.get("calls"))
@@ -393,7 +384,7 @@ def leave_one_text(
     ids = reply.choices[0].get("token_ids") if reply.choices else None
     returned = [
         replace(
-            read_returned(reply, "whole"),
+            exchange.read_returned(reply, "whole"),
             ids=tuple(ids) if isinstance(ids, list) else (),
             command=server.write_command(CHAT, body),
         )
@@ -402,7 +393,7 @@ def leave_one_text(
         streamed = {**body, "stream": True}
         reply = yield from server.send(CHAT, streamed)
         returned.append(
-            replace(read_returned(reply, "streamed"), command=server.write_command(CHAT, streamed))
+            replace(exchange.read_returned(reply, "streamed"), command=server.write_command(CHAT, streamed))
         )
     return returned
 

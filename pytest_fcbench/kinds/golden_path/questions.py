@@ -17,15 +17,8 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting, escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party, RecordedCall
 from pytest_fcbench.domain.verdict import JudgeRating
-from pytest_fcbench.judging.questions import (
-    LONGEST,
-    Equivalence,
-    JudgeQuestion,
-    join_requests,
-    read_equivalence,
-    read_prompt,
-    read_rating,
-)
+from pytest_fcbench.judging import questions as judging
+from pytest_fcbench.judging.questions import Equivalence, JudgeQuestion
 from pytest_fcbench.kinds.golden_path.truth import JudgePrompt, PathWording
 
 CONTEXT = 40_000
@@ -36,9 +29,9 @@ EVIDENCE = 240_000
 judge with a context of 128,000 has room for the rest."""
 
 
-_EQUIVALENCE = read_prompt("equivalence")
-_COMPLETENESS = read_prompt("completeness")
-_CORRECTNESS = read_prompt("correctness")
+_EQUIVALENCE = judging.read_prompt("equivalence")
+_COMPLETENESS = judging.read_prompt("completeness")
+_CORRECTNESS = judging.read_prompt("correctness")
 
 
 def ask_equivalence(
@@ -59,18 +52,18 @@ def ask_equivalence(
             for doc in entry.functions
             if doc.name in names
         },
-        "request": join_requests(entry),
+        "request": judging.join_requests(entry),
         "earlier steps": _list_steps(history, CONTEXT),
         "call that was made": _write_json(made_call),
         "call that was expected": _write_json(expected_call),
     }
-    return JudgeQuestion(entry, _EQUIVALENCE, material, read_equivalence)
+    return JudgeQuestion(entry, _EQUIVALENCE, material, judging.read_equivalence)
 
 
 def ask_completeness(entry: Entry, response: str) -> JudgeQuestion[JudgeRating]:
     """Ask how much of the request a final answer deals with."""
-    material = {"request": join_requests(entry), "answer": cut_counting(response, LONGEST)}
-    return JudgeQuestion(entry, _COMPLETENESS, material, read_rating)
+    material = {"request": judging.join_requests(entry), "answer": cut_counting(response, judging.LONGEST)}
+    return JudgeQuestion(entry, _COMPLETENESS, material, judging.read_rating)
 
 
 def ask_correctness(
@@ -78,18 +71,18 @@ def ask_correctness(
 ) -> JudgeQuestion[JudgeRating]:
     """Ask whether a final answer agrees with the replies of a dialogue, in the form of a record."""
     material = {
-        "request": join_requests(entry),
+        "request": judging.join_requests(entry),
         "calls and replies": _list_steps(dialogue, EVIDENCE),
-        "answer": cut_counting(response, LONGEST),
+        "answer": cut_counting(response, judging.LONGEST),
     }
-    return JudgeQuestion(entry, _CORRECTNESS, material, read_rating)
+    return JudgeQuestion(entry, _CORRECTNESS, material, judging.read_rating)
 
 
 # Material
 
 
 def _write_json(value: object) -> str:
-    return cut_counting(_dump_json(value), LONGEST)
+    return cut_counting(_dump_json(value), judging.LONGEST)
 
 
 def _dump_json(value: object) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 
 CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
@@ -157,7 +157,7 @@ class ServerReply:
     @cached_property
     def choices(self) -> Sequence[Mapping[str, object]]:
         """The choices of a chat completion."""
-        return _list_objects(self.body.get("choices"))
+        return list_objects(self.body.get("choices"))
 
     @cached_property
     def message(self) -> Mapping[str, object]:
@@ -167,7 +167,7 @@ class ServerReply:
     @cached_property
     def items(self) -> Sequence[Mapping[str, object]]:
         """The items of a response, or the blocks of an Anthropic message."""
-        return _list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
+        return list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
 
     @cached_property
     def calls(self) -> tuple[ServerCall, ...]:
@@ -180,7 +180,7 @@ class ServerReply:
                     as_mapping(call.get("function")).get("arguments"),
                     call.get("type"),
                 )
-                for call in _list_objects(self.message.get("tool_calls"))
+                for call in list_objects(self.message.get("tool_calls"))
             )
         return tuple(
             ServerCall(
@@ -251,22 +251,18 @@ def describe_error(exchange: ServerExchange) -> str:
     reply = exchange.reply or {}
     error = reply.get("error") or exchange.reply
     words = as_mapping(error).get("message") or (json.dumps(error) if error else exchange.beginning)
-    if flaws := _list_objects(reply.get("detail")):
+    if flaws := [flaw for flaw in list_objects(reply.get("detail")) if flaw]:
         # FastAPI repeats what it refuses, which may be the whole request.
         words = "; ".join(f"{flaw.get('loc')}: {flaw.get('msg')}" for flaw in flaws)
     return " ".join(str(words).split())[:300] or ("no words" if exchange.reply else "an empty body")
-
-
-def _list_objects(value: object) -> list[Mapping[str, object]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def _join_texts(content: object) -> str:
     """Return the text of a content: a text itself, or a list of parts."""
     if isinstance(content, str):
         return content
-    parts: Iterator[object] = (part.get("text") for part in _list_objects(content))
-    return "".join(part for part in parts if isinstance(part, str))
+    texts = (part.get("text") for part in list_objects(content))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 Replies: TypeAlias = Mapping[str, ServerReply]

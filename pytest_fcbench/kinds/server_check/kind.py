@@ -30,20 +30,13 @@ from pytest_fcbench.domain.transcript import (
     Step,
     Transcript,
     drive_conversation,
+    relay_conversation,
 )
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_once
+from pytest_fcbench.kinds.server_check import exchange
 from pytest_fcbench.kinds.server_check.entries import CheckSeverity, ServerCheck
-from pytest_fcbench.kinds.server_check.exchange import (
-    CHAT,
-    CUT,
-    RawRequest,
-    Replies,
-    ServerExchange,
-    ServerReply,
-    describe_error,
-    drop_parameter,
-)
+from pytest_fcbench.kinds.server_check.exchange import RawRequest, Replies, ServerExchange, ServerReply
 from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
 
 
@@ -63,7 +56,8 @@ class ServerCheckKind(Kind):
         """Send the requests of a check to the endpoint of the model."""
         asides: dict[str, AuxiliaryCall] = {}
         try:
-            rounds = yield from _keep_answers(exchange_requests(get_check(entry)), asides)
+            exchanges = exchange_requests(get_check(entry))
+            rounds = yield from relay_conversation(exchanges, lambda question: ask_once(question, asides))
             words = "\n".join(f"{name}: {reply}" for replies in rounds for name, reply in replies.items())
         except UnansweredRequestError as error:
             words = str(error)
@@ -99,18 +93,6 @@ def get_check(entry: Entry) -> ServerCheck:
     return entry.expectation
 
 
-def _keep_answers(exchanges: Exchanges, asides: dict[str, AuxiliaryCall]) -> Exchanges:
-    """Run exchanges and keep each answer by the digest of its question."""
-    reply: Completion | None = None
-    while True:
-        try:
-            question = exchanges.send(reply) if reply else next(exchanges)
-        except StopIteration as end:
-            rounds: list[Replies] = end.value
-            return rounds
-        reply = yield from ask_once(question, asides)
-
-
 def exchange_requests(check: ServerCheck) -> Exchanges:
     """Send all requests of a check, once for each seed. Raises ``UnansweredRequestError``."""
     sent: Counter[str] = Counter()
@@ -127,7 +109,7 @@ def exchange_requests(check: ServerCheck) -> Exchanges:
 
 def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
     # Of the three interfaces only this one has a seed.
-    if request.path != CHAT or isinstance(request.body, str) or "seed" not in check.removable:
+    if request.path != exchange.CHAT or isinstance(request.body, str) or "seed" not in check.removable:
         return request
     return RawRequest(request.path, {**request.body, "seed": seed}, request.drop)
 
@@ -137,7 +119,7 @@ def _send_request(
 ) -> Generator[AskModel, Completion, ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
     for parameter in removed:
-        request = drop_parameter(request, parameter)
+        request = exchange.drop_parameter(request, parameter)
     while True:
         question = request.write_question(0)
         question = request.write_question(sent[question.digest])
@@ -149,7 +131,7 @@ def _send_request(
         if (refused := _find_refused(reply, name, check)) is None:
             return reply
         removed.append(refused)
-        request = drop_parameter(request, refused)
+        request = exchange.drop_parameter(request, refused)
 
 
 _REMOVABLE = ("temperature", "seed", "max_tokens", "stream_options")
@@ -159,7 +141,7 @@ def _find_refused(reply: ServerReply, request_name: str, check: ServerCheck) -> 
     """Return the parameter of ``base`` that a server names as it refuses a request, or None."""
     if reply.exchange.status not in _LACKS or reply.exchange.status in check.statuses[request_name]:
         return None
-    words = describe_error(reply.exchange)
+    words = exchange.describe_error(reply.exchange)
     names = (
         name for name in _REMOVABLE if name in check.removable and name in as_mapping(reply.request.body)
     )
@@ -194,7 +176,7 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
     """Judge the replies to one seed. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
     for finding in _judge_statuses(check, replies):
         raise finding
-    cut_names = [name for name, reply in replies.items() if reply.ending == CUT]
+    cut_names = [name for name, reply in replies.items() if reply.ending == exchange.CUT]
     # Reasoning may take all of the tokens, and some servers show nothing of it.
     endless_replies = [replies[name] for name in cut_names if _shows_answer(replies[name])]
     if endless_replies and check.finite:

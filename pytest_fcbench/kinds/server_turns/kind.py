@@ -54,17 +54,10 @@ from pytest_fcbench.kinds.kind import (
     judge_fault,
     put_turns,
 )
+from pytest_fcbench.kinds.state import verdict as state_verdict
 from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
-from pytest_fcbench.kinds.state.verdict import (
-    Trajectory,
-    TurnCalls,
-    choose_first_failure,
-    count_right_turns,
-    fail_differences,
-    list_calls,
-    list_expected_turns,
-)
+from pytest_fcbench.kinds.state.verdict import Trajectory, TurnCalls
 from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_request, read_results, write_results
 
 
@@ -87,7 +80,10 @@ class ServerTurnsKind(StateKind):
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls of each turn, which are made at once."""
-        return [[calls] for calls in parse_calls(entry, list_expected_turns(entry), _parse_tool_call)]
+        return [
+            [calls]
+            for calls in parse_calls(entry, state_verdict.list_expected_turns(entry), _parse_tool_call)
+        ]
 
 
 def _parse_tool_call(text: str) -> Sequence[Call]:
@@ -104,7 +100,7 @@ def recall_calls(failure: FailedEntry) -> Sides:
     assert entry.scene
     assert entry.scene.server
     model_turns: TurnCalls = [[step.calls for step in steps] for steps in transcript.turns]
-    right_turns: TurnCalls = [[calls] for calls in list_expected_turns(entry)]
+    right_turns: TurnCalls = [[calls] for calls in state_verdict.list_expected_turns(entry)]
     sides = []
     for side, turns in zip(
         open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
@@ -155,16 +151,16 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if transcript.last.fault:
         reason = f"the model's call failed: {transcript.last.text}"
         error_verdict = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
-        error_verdict = count_right_turns(error_verdict, 0, turn_count)
+        error_verdict = state_verdict.count_right_turns(error_verdict, 0, turn_count)
         return Judgement(error_verdict, unscored_cause or error_verdict)
     model, right = open_sides(entry, entry.scene.server, transcript)
-    calls_by_turn = list_calls(transcript)
+    calls_by_turn = state_verdict.list_calls(transcript)
     try:
         failures = list(_find_failures(calls_by_turn, truth, model, right))
     except KeyError:
         missing = NotScored("mcp_server", "the answers of the server were not kept; run the entry again")
         return Judgement(missing, missing)
-    verdict = choose_first_failure(failures, len(calls_by_turn), turn_count)
+    verdict = state_verdict.choose_first_failure(failures, len(calls_by_turn), turn_count)
     return Judgement(verdict, unscored_cause or verdict)
 
 
@@ -220,7 +216,7 @@ def _find_failures(
             yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
         elif model_state != after:
             differences = list(find_differences(after, model_state))
-            yield fail_differences("multi_turn:instance_state_mismatch", number, differences)
+            yield state_verdict.fail_differences("multi_turn:instance_state_mismatch", number, differences)
         elif after == before:
             pairs = zip(expected_calls, expected_results, strict=True)
             missing_calls = (call for call, result in pairs if result not in model.results)

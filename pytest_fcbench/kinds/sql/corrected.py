@@ -25,16 +25,8 @@ from pytest_fcbench.domain.entry import DatabaseTable, Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.kinds.calls.truth import ExpectedCall
-from pytest_fcbench.kinds.sql.statements import (
-    CANNOT_TRANSLATE,
-    REFUSED,
-    Keyword,
-    NoStatement,
-    Schema,
-    Statement,
-    Value,
-    translate,
-)
+from pytest_fcbench.kinds.sql import statements as sql
+from pytest_fcbench.kinds.sql.statements import Keyword, NoStatement, Schema, Statement, Value
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -105,9 +97,9 @@ def try_calls(entry: Entry, expected_call: ExpectedCall, call: Call | None = Non
         {name: value for name, value in zip(expected_call.accepted, values, strict=True) if value != ""}
         for values in islice(product(*options), _MOST_ALTERNATIVES)
     )
-    truths = _make_possible(accepted_arguments, lambda arguments: translate(arguments, schema))
+    truths = _make_possible(accepted_arguments, lambda arguments: sql.translate(arguments, schema))
     columns = _list_columns(entry.tables or derive_tables(truths[0])) if call else schema
-    answer = _attempt(lambda: translate(call.arguments, columns)) if call else truths[0]
+    answer = _attempt(lambda: sql.translate(call.arguments, columns)) if call else truths[0]
     # Rows are derived from the answer too, so that a condition too many shows.
     statements = [truths[0], answer] if isinstance(answer, Statement) else truths[:1]
     tables = entry.tables or derive_tables(*statements)
@@ -213,7 +205,7 @@ def carry_out(statement: Statement, tables: Collection[DatabaseTable]) -> Statem
         return StatementOutcome(tuple(rows), dict(_read_state(connection)))
 
 
-_CODES = {"SQLITE_AUTH": REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
+_CODES = {"SQLITE_AUTH": sql.REFUSED, "SQLITE_INTERRUPT": TOO_MUCH, "SQLITE_TOOBIG": TOO_MUCH}
 
 
 def _quote(name: str) -> str:
@@ -313,7 +305,7 @@ def derive_tables(truth: Statement, *others: Statement) -> tuple[DatabaseTable, 
     if truth.keyword is Keyword.CREATE:
         return ()
     if len(truth.tables) != 1:
-        raise NoStatement(CANNOT_TRANSLATE, "the truth is about several tables, and none is given")
+        raise NoStatement(sql.CANNOT_TRANSLATE, "the truth is about several tables, and none is given")
     (table,) = truth.tables
     if truth.keyword is Keyword.INSERT:
         columns: Sequence[str] = truth.columns or [f"column {number + 1}" for number in range(truth.width)]

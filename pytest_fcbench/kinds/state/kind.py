@@ -13,7 +13,6 @@ from pytest_fcbench.environments.api.file_system import Directory, File, FileSys
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, parse_calls
 from pytest_fcbench.kinds.kind import Kind, Resources, RightCalls
-from pytest_fcbench.kinds.state import verdict
 from pytest_fcbench.kinds.state import verdict as state
 from pytest_fcbench.kinds.state.failure import carry_out_calls, classify_conversation
 from pytest_fcbench.kinds.state.verdict import Trajectory, list_expected_turns
@@ -26,11 +25,29 @@ class StateKind(Kind):
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge a conversation by what its calls changed and returned."""
-        return verdict.judge(entry, transcript, resources.fresh)
+        return state.judge(entry, transcript, resources.fresh)
 
     def describe_official_failure(self, answer: AnsweredEntry, resources: Resources) -> OfficialRow | None:
-        """Describe a conversation whose calls had a wrong effect."""
-        return describe_wrong_conversation(answer, resources.fresh)
+        """Describe a conversation whose calls had a wrong effect; its entry must have a trajectory."""
+        entry, transcript, fresh = answer.entry, answer.transcript, resources.fresh
+        verdict = state.judge(entry, transcript, fresh).official
+        if not isinstance(verdict, Failed):
+            return None
+        error: dict[str, object] = {"error_message": verdict.reason, "error_type": verdict.code}
+        results: dict[str, object] = {"model_result": answer.result}
+        if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
+            error["error_message"] = [verdict.reason]
+        else:
+            made_calls = state.list_calls(transcript)
+            results = {"model_result_raw": answer.result, "model_result_decoded": made_calls}
+            error |= _describe_turn(verdict, entry, made_calls, fresh)
+        return {
+            "error": error,
+            "prompt": answer.prompt,
+            **results,
+            "possible_answer": answer.possible_answer,
+            "inference_log": "",
+        }
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the call that the conversation failed for."""
@@ -56,29 +73,6 @@ class StateKind(Kind):
 STATE = StateKind()
 
 
-def describe_wrong_conversation(answer: AnsweredEntry, fresh: state.Fresh) -> OfficialRow | None:
-    """Describe a wrong conversation; None for a right one. The entry must have a trajectory."""
-    entry, transcript = answer.entry, answer.transcript
-    verdict = state.judge(entry, transcript, fresh).official
-    if not isinstance(verdict, Failed):
-        return None
-    error: dict[str, object] = {"error_message": verdict.reason, "error_type": verdict.code}
-    results: dict[str, object] = {"model_result": answer.result}
-    if verdict.code in ("multi_turn:inference_error", "multi_turn:force_terminated"):
-        error["error_message"] = [verdict.reason]
-    else:
-        made_calls = state.list_calls(transcript)
-        results = {"model_result_raw": answer.result, "model_result_decoded": made_calls}
-        error |= _describe_turn(verdict, entry, made_calls, fresh)
-    return {
-        "error": error,
-        "prompt": answer.prompt,
-        **results,
-        "possible_answer": answer.possible_answer,
-        "inference_log": "",
-    }
-
-
 def _describe_turn(
     verdict: Failed, entry: Entry, made_calls: state.TurnCalls, fresh: state.Fresh
 ) -> dict[str, object]:
@@ -87,9 +81,8 @@ def _describe_turn(
     executed_turns: list[dict[str, object]] = []
     results_so_far: list[str] = []
     for turn in state.play_turns(entry.expectation, made_calls, lambda: fresh(entry), Profile.OFFICIAL):
-        executed_turns.append(
-            {"model": [list(step) for step in turn.results], "ground_truth": list(turn.returned)}
-        )
+        results = [list(step) for step in turn.results]
+        executed_turns.append({"model": results, "ground_truth": list(turn.returned)})
         results_so_far += [text for step in turn.results for text in step]
         # The official checker stops at the first turn that fails.
         if turn.number == verdict.details["turn"]:
