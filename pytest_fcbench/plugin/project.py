@@ -106,8 +106,10 @@ def points_at_entries(config: pytest.Config) -> bool:
 
 
 def explain_no_suites(config: pytest.Config) -> Iterator[str]:
-    """Explain what the YAML and JSON Lines files among the arguments lack to be suites."""
+    """Explain what YAML and JSON Lines files among the arguments lack, and what makes missing benchmarks."""
     for place in (find_place(config.invocation_params.dir, argument) for argument in config.args):
+        if place.name == "benchmarks" and not place.exists():
+            yield "'fcbench init' writes this folder, and a project that runs at once"
         if place.suffix not in _ENTRIES or not place.is_file():
             continue
         signs = {"category": b'"category"'}

@@ -108,6 +108,7 @@ def test_a_folder_without_benchmarks_says_how_to_make_them(project: Project) -> 
     (project.path / "conftest.py").write_text("import warnings\nwarnings.warn('old')\n")
     result = project.run_apart()
     result.stdout.fnmatch_lines(["no benchmark is here; *", "*1 warning*"])
+    project.run_apart("benchmarks").stderr.fnmatch_lines(["ERROR: 'fcbench init' writes this folder, *"])
 
 
 def test_the_file_above_the_folder_of_the_tests_is_found(
