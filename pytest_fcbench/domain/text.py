@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _LONGEST = 600
@@ -95,6 +95,12 @@ def cut_counting(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"
 
 
+def name_few(names: Sequence[str], most: int = 5) -> str:
+    """Name the first of some names, and say how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 DEEPEST = 300
 """Levels of JSON that are read; functions that call themselves can walk them.
 
@@ -145,6 +151,15 @@ def as_mapping(value: object) -> Mapping[str, object]:
 def as_list(value: object) -> list[object]:
     """Return a value that is a list, or an empty list."""
     return value if isinstance(value, list) else []
+
+
+def iterate_texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value, at any depth; keys of objects are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from iterate_texts(member)
 
 
 def list_objects(value: object) -> list[Mapping[str, object]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from types import MappingProxyType
 
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.present import score_tables
@@ -13,7 +14,6 @@ from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import (
     describe_path_settings,
     describe_weight,
-    format_dollars,
     format_limits,
     format_number,
     select_outermost,
@@ -41,13 +41,25 @@ WHO: Mapping[str, Callable[[BoardRow], str]] = {
 """The columns that say which run a row is about."""
 _TOOK: Mapping[str, Callable[[CostLatency], str]] = {
     "calls": lambda took: format_number(took.steps or None),
-    "$": lambda took: format_dollars(took.usd),
-    "$/1,000": lambda took: format_dollars(took.usd_per_1000_calls),
-    "mean s": lambda took: format_number(took.latency_mean_s, ".2f"),
-    "p50 s": lambda took: format_number(took.latency_p50_s, ".2f"),
-    "p95 s": lambda took: format_number(took.latency_p95_s, ".2f"),
+    **{name: score_tables.USAGE[name] for name in ("$", "$/1,000", "mean s", "p50 s", "p95 s")},
 }
 _LEFT = frozenset({"model", "mode"})
+
+
+def _tabulate_rows(
+    title: str,
+    board: Board,
+    columns: Iterable[str],
+    cells: Iterable[Iterable[str]],
+    notes: Iterable[str] = (),
+    legend: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
+    """Tabulate cells about each run behind those that say which run it is."""
+    rows = tuple(
+        (*(cell(row) for cell in WHO.values()), *others)
+        for row, others in zip(board.rows, cells, strict=True)
+    )
+    return Table(title, (*WHO, *columns), rows, tuple(notes), left=_LEFT, legend=legend)
 
 
 def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
@@ -125,21 +137,15 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
     if len(versions) > 1:
         notes.append(f"judged by different versions of fcbench: {', '.join(versions)}")
-    return Table(
+    limits = [format_limits(score.interval if score else None) for score in own]
+    accuracies = [list(map(_format_accuracy, column)) for column in (own, *scores_by_metric.values())]
+    return _tabulate_rows(
         f"{board.title} ({board.profile} profile)",
-        (*WHO, first, "95% interval", *others),
-        tuple(
-            (
-                *(cell(row) for cell in WHO.values()),
-                _format_accuracy(own[n]),
-                format_limits(score.interval if (score := own[n]) else None),
-                *(_format_accuracy(column[n]) for column in scores_by_metric.values()),
-            )
-            for n, row in enumerate(board.rows)
-        ),
-        tuple(notes),
-        left=_LEFT,
-        legend={"rank": rank} if len(board.rows) > 1 else {},
+        board,
+        (first, "95% interval", *others),
+        zip(accuracies[0], limits, *accuracies[1:], strict=True),
+        notes,
+        {"rank": rank} if len(board.rows) > 1 else {},
     )
 
 
@@ -159,20 +165,8 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
         describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
     )
     apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
-    yield Table(
-        "Complex calls",
-        (*WHO, *score_tables.CALLS),
-        tuple(
-            (
-                *(cell(row) for cell in WHO.values()),
-                *(cell(scores) for cell in score_tables.CALLS.values()),
-            )
-            for row, scores in zip(board.rows, path_scores, strict=True)
-        ),
-        apart,
-        left=_LEFT,
-        legend=score_tables.LEGEND,
-    )
+    cells = [[cell(scores) for cell in score_tables.CALLS.values()] for scores in path_scores]
+    yield _tabulate_rows("Complex calls", board, score_tables.CALLS, cells, apart, score_tables.LEGEND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,22 +198,12 @@ def _collect_besides(board: Board) -> list[_Beside]:
 
 def _tabulate_executed(board: Board) -> Iterator[Table]:
     if besides := _collect_besides(board):
-        yield Table(
-            "AST and execution",
-            (*WHO, *(column for beside in besides for column in beside.columns)),
-            tuple(
-                (
-                    *(cell(row) for cell in WHO.values()),
-                    *(
-                        format_number(share, ".2%")
-                        for beside in besides
-                        for share in beside.shares[n] or (None, None)
-                    ),
-                )
-                for n, row in enumerate(board.rows)
-            ),
-            left=_LEFT,
+        columns = [column for beside in besides for column in beside.columns]
+        cells = (
+            [format_number(share, ".2%") for pair in pairs for share in pair or (None, None)]
+            for pairs in zip(*(beside.shares for beside in besides), strict=True)
         )
+        yield _tabulate_rows("AST and execution", board, columns, cells)
 
 
 def tabulate_correlations(board: Board) -> Iterator[Table]:
@@ -251,22 +235,15 @@ def _tabulate_rest(board: Board) -> Table:
     for row in board.rows:
         overall = row.card.scores(board.profile).overall
         took = measure_bill(row.card.records, row.card.facts.earlier)
-        rows.append(
-            (
-                *(cell(row) for cell in WHO.values()),
-                row.released.isoformat() if row.released else "-",
-                format_number(overall.scored),
-                format_number(
-                    (overall.not_scored - overall.set_aside) / overall.n if overall.n else None, ".1%"
-                ),
-                *(cell(took) for cell in _TOOK.values()),
-            )
-        )
-    return Table(
+        lost = (overall.not_scored - overall.set_aside) / overall.n if overall.n else None
+        day = row.released.isoformat() if row.released else "-"
+        counts = (format_number(overall.scored), format_number(lost, ".1%"))
+        rows.append((day, *counts, *(cell(took) for cell in _TOOK.values())))
+    return _tabulate_rows(
         "Cost and latency",
-        (*WHO, "released", "scored", "not scored", *_TOOK),
-        tuple(rows),
-        left=_LEFT,
+        board,
+        ("released", "scored", "not scored", *_TOOK),
+        rows,
         legend={
             "scored": "entries times trials",
             **dict.fromkeys(("calls", "$"), "of the run, judges and earlier conversations too"),

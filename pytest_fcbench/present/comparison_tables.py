@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.text import name_few, shorten_text
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import score_tables
 from pytest_fcbench.present.tables import Table
@@ -34,8 +33,6 @@ from pytest_fcbench.scorecard.compare.comparison import (
 from pytest_fcbench.scorecard.compare.paired import Paired, format_p
 from pytest_fcbench.scorecard.record import Record
 
-_FEW = 5
-"""The number of entries that a note names."""
 _REASON = 160
 """The longest reason in a table, in characters."""
 
@@ -172,12 +169,7 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
 
 def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
     if entries:
-        yield f"left out, {why}: {_name_few(entries)}"
-
-
-def _name_few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-    return f"{', '.join(names[:_FEW])}{more}"
+        yield f"left out, {why}: {name_few(entries)}"
 
 
 def tabulate_scores(comparison: Comparison) -> Table:
@@ -230,10 +222,10 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         if not chance.can_be_shown:
             few.append(f"{metric} (p {format_p(chance.smallest_p)} at best)")
     is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
-    method_texts = [f"{method}: {_name_few(names)}" for method, names in methods.items()]
+    method_texts = [f"{method}: {name_few(names)}" for method, names in methods.items()]
     yield f"p-values by {'; '.join(methods if is_plain else method_texts)}"
     if few:
-        yield f"too few entries or clusters to show a change: {_name_few(few)}"
+        yield f"too few entries or clusters to show a change: {name_few(few)}"
 
 
 _CHECK = ("check", "category", "before", "after", "why it is broken or undecided")
@@ -269,17 +261,22 @@ def tabulate_check_changes(comparison: Comparison, most: int | None) -> Iterator
         ("No longer broken", changes.mended),
         ("Decided in one run only", changes.other_changes),
     ):
-        more = len(checks) - len(checks[:most])
-        yield Table(
-            f"{title} ({len(checks):,})",
-            _CHECK,
-            tuple(
-                (each.entry, each.category, each.before, each.after, shorten_text(each.reason, _REASON))
-                for each in checks[:most]
-            ),
-            (f"and {more:,} more; --flips=N shows N",) if more else (),
-            left=frozenset(_CHECK[1:]),
-        )
+        rows = [(each.entry, each.category, each.before, each.after, each.reason) for each in checks]
+        yield _tabulate_first(title, _CHECK, rows, most)
+
+
+def _tabulate_first(
+    title: str,
+    columns: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    most: int | None,
+    rest: str = "--flips=N shows N",
+) -> Table:
+    """Tabulate at most so many of the changes, each with its reason last; ``rest`` says where more are."""
+    first = tuple((*cells, shorten_text(reason, _REASON)) for *cells, reason in rows[:most])
+    more = len(rows) - len(first)
+    notes = (f"and {more:,} more; {rest}",) if more else ()
+    return Table(f"{title} ({len(rows):,})", columns, first, notes, left=frozenset(columns[1:]))
 
 
 def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
@@ -366,7 +363,7 @@ def _tabulate_checked_servers(
         tuple(
             (
                 *(name, f"{len(each.checks.pairs):,}", f"{broken:,}", f"{mended:,}"),
-                _name_few([check.entry for check in each.checks.newly_broken]),
+                name_few([check.entry for check in each.checks.newly_broken]),
             )
             for name, each, (broken, mended) in zip(names, comparisons, numbers, strict=True)
         ),
@@ -439,7 +436,7 @@ def _format_points(change: float | None) -> str:
 def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
     """Tabulate the entries that became better and those that became worse, at most ``most`` of each."""
     runs = (comparison.before.records, comparison.after.records)
-    return [*tabulate_flips(comparison.paired, runs, comparison.profile, most, "--flips=N shows N")]
+    return [*tabulate_flips(comparison.paired, runs, comparison.profile, most)]
 
 
 def tabulate_flips(
@@ -447,31 +444,18 @@ def tabulate_flips(
     runs: tuple[Sequence[Record], Sequence[Record]],
     profile: Profile,
     most: int | None,
-    rest: str,
+    rest: str = "--flips=N shows N",
 ) -> Iterator[Table]:
     """Tabulate the flips of two runs in a table for each direction; ``rest`` says where more are."""
     for title, pairs in (("Worse", pairing.worse), ("Better", pairing.better)):
-        flips = pairs[:most]
-        flip_entries = {one.entry for one in flips}
+        flip_entries = {one.entry for one in pairs}
         before, after = (_sum_up_entries(records, flip_entries, profile) for records in runs)
-        rows = tuple(
-            (
-                one.entry,
-                one.category,
-                before[one.entry].word,
-                after[one.entry].word,
-                shorten_text((before if one.change > 0 else after)[one.entry].reason, _REASON),
-            )
-            for one in flips
-        )
-        more = len(pairs) - len(flips)
-        yield Table(
-            f"{title} ({len(pairs):,})",
-            ("entry", "category", "before", "after", "why it failed"),
-            rows,
-            (f"and {more:,} more; {rest}",) if more else (),
-            left=frozenset({"category", "before", "after", "why it failed"}),
-        )
+        rows = []
+        for one in pairs:
+            (word, why), (new_word, new_why) = before[one.entry], after[one.entry]
+            rows.append((one.entry, one.category, word, new_word, why if one.change > 0 else new_why))
+        columns = ("entry", "category", "before", "after", "why it failed")
+        yield _tabulate_first(title, columns, rows, most, rest)
 
 
 def list_tables_for_programs(comparison: Comparison, most: int | None) -> Iterator[Table]:
@@ -491,16 +475,10 @@ def _join_tables(title: str, tables: Iterable[Table]) -> Table:
     return Table(title, first.columns, rows, left=first.left)
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The outcome of an entry over all its trials."""
-
-    word: str
-    reason: str
-    """The reason of a failure, else empty."""
-
-
-def _sum_up_entries(records: Sequence[Record], entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:
+def _sum_up_entries(
+    records: Sequence[Record], entries: set[str], profile: Profile
+) -> Mapping[str, tuple[str, str]]:
+    """Sum up the trials of each entry: its outcome in a word, and the reason of a failure, else empty."""
     by_entry: dict[str, list[Passed | Failed]] = {}
     for record in records:
         verdict = record.verdict(profile)
@@ -512,5 +490,5 @@ def _sum_up_entries(records: Sequence[Record], entries: set[str], profile: Profi
         # A baseline keeps the code of a failure without its reason.
         reason = next((str(v) if v.reason else v.code for v in verdicts if isinstance(v, Failed)), "")
         word = verdicts[0].status if len(verdicts) == 1 else f"{passes} of {len(verdicts)}"
-        outcomes[entry] = _Outcome(word, reason)
+        outcomes[entry] = (word, reason)
     return outcomes

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
-from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored, Profile
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.failure_codes import group_by_cause
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_unit_interval
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
-from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, tally_verdicts
 from pytest_fcbench.scorecard.aggregate.server_checks import (
     SERVER_CHECKS,
     count_checks,
@@ -119,14 +119,9 @@ def write_comparison(facts: RunFacts, width: int) -> Iterator[OutputLine]:
 
 def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
     """Count all entries that passed and that were scored; return also the interval of their share."""
-    units: dict[str, tuple[int, int]] = {}
-    for record in records:
-        if isinstance(verdict := record.verdict(profile), Passed | Failed):
-            passes, n = units.get(record.unit, (0, 0))
-            units[record.unit] = passes + isinstance(verdict, Passed), n + 1
-    passes, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
-    alone = n == len(units)
-    return passes, n, find_share_interval(passes, n) if alone else find_cluster_interval(list(units.values()))
+    by_unit = tally_verdicts(records, profile).by_unit
+    verdicts = [verdict for of_unit in by_unit.values() for verdict in of_unit]
+    return sum(verdicts), len(verdicts), find_unit_interval(by_unit)
 
 
 def describe_share(

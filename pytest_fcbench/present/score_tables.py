@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import (
@@ -96,7 +97,7 @@ def tabulate_scores(
     )
 
 
-_USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
+USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
     "calls": lambda used: format_number(used.steps, ",d"),
     "tokens in": lambda used: format_number(used.input_tokens, ",d"),
     "tokens out": lambda used: format_number(used.output_tokens, ",d"),
@@ -107,15 +108,16 @@ _USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
     "p50 s": lambda used: format_number(used.latency_p50_s, ".2f"),
     "p95 s": lambda used: format_number(used.latency_p95_s, ".2f"),
 }
+"""The cells of tables of cost and latency, by column."""
 
 
 def tabulate_usage(
     title: str, rows: Mapping[str, answer_statistics.CostLatency], notes: Iterable[str] = ()
 ) -> Table:
     """Tabulate calls, tokens, dollars (also of 1,000 calls) and seconds of a call."""
-    cells = tuple((name, *(cell(used) for cell in _USAGE.values())) for name, used in rows.items())
+    cells = tuple((name, *(cell(used) for cell in USAGE.values())) for name, used in rows.items())
     optional = ("$/1,000", "std s", "p50 s", "tokens in", "mean s")
-    return Table(title, ("", *_USAGE), cells, tuple(notes), optional=optional, least=_NAME, is_detail=True)
+    return Table(title, ("", *USAGE), cells, tuple(notes), optional=optional, least=_NAME, is_detail=True)
 
 
 def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
@@ -140,7 +142,7 @@ def describe_usage(records: Sequence[Record], earlier: Sequence[EarlierConversat
     bill = answer_statistics.measure_bill(records, earlier)
     if bill.steps:
         forms = {"calls": "{} calls", "$": "${}", "p50 s": "p50 {} s", "p95 s": "p95 {} s"}
-        cells = {form: _USAGE[name](bill) for name, form in forms.items()}
+        cells = {form: USAGE[name](bill) for name, form in forms.items()}
         yield ", ".join(form.format(cell) for form, cell in cells.items() if cell != "-")
         yield from describe_bill(bill, answer_statistics.measure_beside_records(records, earlier))
 
@@ -157,8 +159,7 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
     parts = {**group_by_category(records), "all": records}
     trials = {name: secondary_scores.score_trials(part, profile, k) for name, part in parts.items()}
     whole = trials["all"]
-    more = f" and {len(whole.left_out) - _FEW} more" if len(whole.left_out) > _FEW else ""
-    left_out = f"left out, because a trial was not scored: {', '.join(whole.left_out[:_FEW])}{more}"
+    left_out = f"left out, because a trial was not scored: {name_few(whole.left_out, _FEW)}"
     return Table(
         f"trials ({k} of each entry, each counted above; {profile} profile)",
         ("", "entries", "mean", f"pass@{k}", f"pass@{k} 95%", f"pass^{k}", f"pass^{k} 95%", "flip"),
@@ -211,28 +212,22 @@ def tabulate_causes(causes: Mapping[str, Sequence[Record]]) -> Table:
     return Table(f"What failed ({count:,}), by cause", columns, rows, left=frozenset(columns[-1:]))
 
 
-def tabulate_checks(records: Sequence[Record]) -> Table | None:
-    """Tabulate the checks of the server by severity; None where there were none."""
-    counts = count_checks(records)
-    if not counts:
-        return None
+def tabulate_checks(records: Sequence[Record]) -> Table:
+    """Tabulate the checks of the server by severity."""
     return Table(
         "checks of the server (no part of the model's score)",
         ("", "checks", "kept", "broken", "undecided"),
         tuple(
             (name, f"{of.checks:,}", f"{of.kept:,}", f"{of.broken:,}", f"{of.undecided:,}")
-            for name, of in counts.items()
+            for name, of in count_checks(records).items()
         ),
         legend={"undecided": "the replies do not show what the server does, or none came"},
         least=_NAME,
     )
 
 
-def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
-    """Tabulate how many calls keep their schemas, of all and where not all do; None where all do."""
-    counts = sum_calls_by_category(records)
-    if not counts or counts["all"].valid == counts["all"].calls:
-        return None
+def tabulate_call_schemas(records: Sequence[Record]) -> Table:
+    """Tabulate how many calls keep their schemas, of all and of categories, where not all do."""
     return Table(
         "calls that keep their schemas (right or not)",
         ("", "calls", "valid JSON", "known function", "required given", "schema valid"),
@@ -241,8 +236,8 @@ def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
                 *(name, f"{of.calls:,}"),
                 *(f"{each / of.calls:.1%}" for each in (of.valid_json, of.known, of.complete, of.valid)),
             )
-            for name, of in counts.items()
-            if name == "all" or of.valid < of.calls
+            for name, of in sum_calls_by_category(records).items()
+            if of.valid < of.calls
         ),
         ("categories whose calls are all valid have no line of their own",),
         optional=("valid JSON", "known function", "required given"),
@@ -251,11 +246,9 @@ def tabulate_call_schemas(records: Sequence[Record]) -> Table | None:
     )
 
 
-def tabulate_stream_differences(records: Sequence[Record]) -> Table | None:
-    """Tabulate by part of a reply how often its stream differs; None where no stream was compared."""
+def tabulate_stream_differences(records: Sequence[Record]) -> Table:
+    """Tabulate by part of a reply how often its stream differs, where streams were compared."""
     counts = count_stream_differences(records)
-    if not counts:
-        return None
     return Table(
         "streams beside whole replies",
         ("", "replies", "different", "noise"),
@@ -265,11 +258,9 @@ def tabulate_stream_differences(records: Sequence[Record]) -> Table | None:
     )
 
 
-def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each category and all; None where no entry has both verdicts."""
+def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table:
+    """Tabulate each category and all, where entries have both verdicts."""
     sides = secondary_scores.count_sides_by_category(records, profile)
-    if not sides:
-        return None
     return Table(
         f"calls as written (AST) and carried out ({profile} profile)",
         ("", "entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree"),
@@ -286,11 +277,9 @@ def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
     )
 
 
-def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each category; None without conversations."""
+def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table:
+    """Tabulate each category of conversations."""
     right_turns = secondary_scores.count_right_turns_by_category(records, profile)
-    if not right_turns:
-        return None
     return Table(
         f"turns of conversations ({profile} profile)",
         ("", "conversations", "turns", "right", "share"),
@@ -305,11 +294,9 @@ def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table |
     )
 
 
-def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table | None:
-    """Tabulate each category; None where no judge was asked."""
+def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table:
+    """Tabulate each category in which a judge was asked."""
     ratings = secondary_scores.summarise_ratings_by_category(records)
-    if not ratings:
-        return None
     return Table(
         f"replies rated by {judge or 'a judge'} (0 to {secondary_scores.MOST})",
         ("", "rated", "not rated", "mean", "95%", *map(str, range(secondary_scores.MOST + 1))),
@@ -355,8 +342,8 @@ def tabulate_untrained(
     )
 
 
-def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate the scores at each level of pressure, and where they break; None without pressure."""
+def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table:
+    """Tabulate the scores at each level of pressure, and where they break."""
     rows: list[tuple[str, ...]] = []
     breaks, reasons = set(), []
     for kind, curve in measure_pressure(records, profile).items():
@@ -367,8 +354,6 @@ def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table | No
         point = curve.breaking_point
         rows.append((f"{kind} breaks at", "", "", point.place, point.limits))
         reasons += [f"{kind}: {point}"] if point.reason else []
-    if not rows:
-        return None
     notes = (
         *reasons,
         "a score breaks at the level at which a fitted curve has fallen to half of its value at level 0",
@@ -379,24 +364,17 @@ def tabulate_pressure(records: Sequence[Record], profile: Profile) -> Table | No
     return Table(title, columns, tuple(rows), notes, breaks=frozenset(breaks), least=_NAME)
 
 
-def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each stratum; None where no entry has one."""
-    scores = score_strata(records, profile)
-    if not scores:
-        return None
+def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table:
+    """Tabulate each stratum of difficulty that an entry has."""
     return Table(
         f"strata of difficulty ({profile} profile)",
         ("", "entries", "scored", "passed", "share", "95% interval"),
         tuple(
             (
-                name.value,
-                f"{of.n:,}",
-                f"{of.scored:,}",
-                f"{of.passed:,}",
-                format_number(of.accuracy, ".1%"),
-                format_limits(of.interval),
+                *(name.value, f"{of.n:,}", f"{of.scored:,}", f"{of.passed:,}"),
+                *(format_number(of.accuracy, ".1%"), format_limits(of.interval)),
             )
-            for name, of in scores.items()
+            for name, of in score_strata(records, profile).items()
         ),
         ("an entry is easy with 0 or 1 features that make it hard, medium with 2, hard with 3 or more",),
         is_detail=True,

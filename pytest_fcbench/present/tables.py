@@ -47,6 +47,10 @@ class Table:
         if wrong:
             raise ValueError(f"{self.title}: {len(self.columns)} columns, a row with {len(wrong[0])}")
 
+    def __bool__(self) -> bool:
+        """Tell whether there is something to show."""
+        return bool(self.rows)
+
     def is_left(self, index: int) -> bool:
         """Tell whether a column is left-aligned."""
         return not index or self.columns[index] in self.left

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_fcbench.domain import registry
 from pytest_fcbench.domain.verdict import NotScored, Profile, Verdicts
-from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill, measure_usage
+from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_bill, measure_usage
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score
-from pytest_fcbench.scorecard.record import Usage, group_by_category
+from pytest_fcbench.scorecard.record import group_by_category
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
 
@@ -116,6 +116,9 @@ _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens
 _ENTRY_FIGURES = (*_TOKENS, "latency_s", "usd")
 _SCORE_FIGURES = (*_TOKENS, "usd", "latency_mean_s", "latency_p50_s", "latency_p95_s")
 """The columns of a row that are members of usage."""
+_RECORD_COLUMNS = ("model", "mode", "suite", "entry", "category", "group", "trial", "cluster")
+_SCORE_COLUMNS = ("n", "passed", "failed", "not_scored", "set_aside", "accuracy")
+"""The columns of a row that are members of a Record, or of a score."""
 
 
 def list_columns(
@@ -133,19 +136,12 @@ def describe_entries(card: Scorecard) -> Iterator[OutcomeRow]:
         verdict = record.verdict(card.facts.profile)
         yield OutcomeRow(
             run=card.path.stem,
-            model=record.model,
-            mode=record.mode,
-            suite=record.suite,
-            entry=record.entry,
-            category=record.category,
-            group=record.group,
-            trial=record.trial,
+            **_read_members(record, _RECORD_COLUMNS),
             passed=None if isinstance(verdict, NotScored) else int(verdict.passed),
             **_describe_verdicts(record.verdicts),
             steps=len(record.steps),
-            **_read_figures(record.usage, _ENTRY_FIGURES),
+            **_read_members(record.usage, _ENTRY_FIGURES),
             rating=record.rating.score if record.rating else None,
-            cluster=record.cluster,
             marks=",".join(record.marks),
         )
 
@@ -160,9 +156,9 @@ def _describe_verdicts(verdicts: Verdicts) -> dict[str, Any]:
     return cells
 
 
-def _read_figures(usage: CostLatency | Usage | None, names: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of usage; each is None without usage."""
-    figures = {name: getattr(usage, name, None) for name in names}
+def _read_members(source: object, names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that are members of an object; each is None without one."""
+    figures = {name: getattr(source, name, None) for name in names}
     return {
         name: None if isinstance(figure, int) and abs(figure) >= _LARGEST else figure
         for name, figure in figures.items()
@@ -177,7 +173,6 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
     usage["overall", "overall"] = usage[ALL, ALL] = measure_bill(card.records, card.facts.earlier)
     for profile in Profile:
         for kind, name, score in list_scores(card.scores(profile)):
-            interval = score.interval
             yield ScoreRow(
                 run=card.path.stem,
                 model=card.facts.model,
@@ -186,17 +181,11 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 profile=profile,
                 kind=kind,
                 score=name,
-                n=score.n,
-                passed=score.passed,
-                failed=score.failed,
-                not_scored=score.not_scored,
-                set_aside=score.set_aside,
-                accuracy=score.accuracy,
-                low=interval.low if interval else None,
-                high=interval.high if interval else None,
-                interval_method=interval.method if interval else None,
+                **_read_members(score, _SCORE_COLUMNS),
+                **_read_members(score.interval, ("low", "high")),
+                interval_method=score.interval.method if score.interval else None,
                 missing=",".join(score.missing),
-                **_read_figures(usage.get((kind, name)), _SCORE_FIGURES),
+                **_read_members(usage.get((kind, name)), _SCORE_FIGURES),
             )
 
 

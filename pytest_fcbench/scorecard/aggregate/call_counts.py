@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.stream_comparison import PARTS
+from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
@@ -79,8 +80,6 @@ def _calls_first(record: Record) -> bool | None:
 
 
 _MEMBERS = {"provider": "providers", "model": "models", "system_fingerprint": "fingerprints"}
-_FEW = 5
-"""The most names in a note."""
 
 
 def describe_serving(records: Iterable[Record]) -> list[str]:
@@ -91,8 +90,7 @@ def describe_serving(records: Iterable[Record]) -> list[str]:
         mark = f"{member}="
         names = sorted(each.removeprefix(mark) for each in served if each.startswith(mark))
         if len(names) > 1:
-            more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-            notes.append(f"answers came from {len(names):,} {plural}: {', '.join(names[:_FEW])}{more}")
+            notes.append(f"answers came from {len(names):,} {plural}: {name_few(names)}")
     return notes
 
 

@@ -121,6 +121,16 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]], most: float | Non
     return replace(_find_wilson_interval(share, effective, CLUSTERED_FEW, quantile), clusters=number)
 
 
+def find_unit_interval(verdicts: Mapping[str, Sequence[bool]]) -> Interval | None:
+    """Return the interval of the share of verdicts that passed, given by the unit of sampling."""
+    # In the same order whatever that of the Records, because sums of fractions depend on it.
+    clusters = sorted((sum(each), len(each)) for each in verdicts.values())
+    n = sum(size for _, size in clusters)
+    if n > len(clusters):
+        return find_cluster_interval(clusters)
+    return find_share_interval(sum(passes for passes, _ in clusters), n)
+
+
 def find_freedom(shares: Sequence[float]) -> float:
     """Return the degrees of freedom of a variance over clusters with these shares in it, at least one.
 

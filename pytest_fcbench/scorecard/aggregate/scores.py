@@ -136,7 +136,7 @@ def aggregate_scores(
     """
     every_record = list(records)
     by_category = group_by_category(every_record)
-    tallies = {name: _tally_verdicts(part, profile, assumed_verdict) for name, part in by_category.items()}
+    tallies = {name: tally_verdicts(part, profile, assumed_verdict) for name, part in by_category.items()}
     categories = {name: _score_tally(tally) for name, tally in tallies.items()}
     records = [record for record in every_record if record.group != Group.SERVER] or every_record
     counted = group_by_category(records) if len(records) < len(every_record) else by_category
@@ -321,10 +321,10 @@ def tally_records(
     records: Sequence[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
 ) -> Score:
     """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
-    return _score_tally(_tally_verdicts(records, profile, assumed_verdict))
+    return _score_tally(tally_verdicts(records, profile, assumed_verdict))
 
 
-class _Tally(NamedTuple):
+class Tally(NamedTuple):
     """The verdicts on some entries."""
 
     by_unit: Mapping[str, Sequence[bool]]
@@ -332,9 +332,10 @@ class _Tally(NamedTuple):
     missing: Sequence[NotScored]
 
 
-def _tally_verdicts(
-    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
-) -> _Tally:
+def tally_verdicts(
+    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
+) -> Tally:
+    """Tally the verdicts of some Records."""
     by_unit: dict[str, list[bool]] = {}
     missing = []
     for record in records:
@@ -343,19 +344,19 @@ def _tally_verdicts(
             missing.append(verdict)
         else:
             by_unit.setdefault(record.unit, []).append(verdict.passed)
-    return _Tally(by_unit, missing)
+    return Tally(by_unit, missing)
 
 
-def _join_tallies(tallies: Sequence[_Tally]) -> _Tally:
+def _join_tallies(tallies: Sequence[Tally]) -> Tally:
     """Join tallies, which may have units in common."""
     by_unit: dict[str, list[bool]] = {}
     for tally in tallies:
         for unit, verdicts in tally.by_unit.items():
             by_unit.setdefault(unit, []).extend(verdicts)
-    return _Tally(by_unit, [verdict for tally in tallies for verdict in tally.missing])
+    return Tally(by_unit, [verdict for tally in tallies for verdict in tally.missing])
 
 
-def _score_tally(tally: _Tally) -> Score:
+def _score_tally(tally: Tally) -> Score:
     by_unit, missing = tally
     passes, verdict_count = sum(map(sum, by_unit.values())), sum(map(len, by_unit.values()))
     counts = Score(
@@ -369,15 +370,8 @@ def _score_tally(tally: _Tally) -> Score:
     # Entries on which both profiles would have gone on alike are no fair sample of all.
     if counts.unknown or not verdict_count:
         return counts
-    alone = verdict_count == len(by_unit)
-    return replace(
-        counts,
-        accuracy=passes / verdict_count,
-        interval=intervals.find_share_interval(passes, verdict_count)
-        if alone
-        # In the same order whatever that of the Records, because sums of fractions depend on it.
-        else intervals.find_cluster_interval(sorted((sum(each), len(each)) for each in by_unit.values())),
-    )
+    interval = intervals.find_unit_interval(by_unit)
+    return replace(counts, accuracy=passes / verdict_count, interval=interval)
 
 
 def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:

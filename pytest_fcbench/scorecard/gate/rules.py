@@ -29,6 +29,7 @@ from typing import ClassVar
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
@@ -81,9 +82,6 @@ METRICS = (
     *(name for name in SELECTIONS if name not in GROUPS),
 )
 """The metrics of every run, whatever its suites and marks."""
-
-_NAMED = 5
-"""The most entries that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -288,8 +286,7 @@ def _describe_unpaired(evidence: Evidence, metric: str) -> str:
     text = ""
     for what, of, others in (("not run", before, after), ("only in this run", after, before)):
         if extras := [entry for entry in of if entry not in others]:
-            more = f" and {len(extras) - _NAMED:,} more" if len(extras) > _NAMED else ""
-            text += f"; {what}: {len(extras):,} of {len(of):,} entries ({', '.join(extras[:_NAMED])}{more})"
+            text += f"; {what}: {len(extras):,} of {len(of):,} entries ({name_few(extras)})"
     scored, lost = set(), set()
     for record in select_records(metric, sides[0]):
         verdict = record.verdict(evidence.profile)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.scorecard.aggregate.intervals import (
     Interval,
     Part,
     correlate_parts,
-    find_cluster_interval,
     find_mean_interval,
-    find_share_interval,
+    find_unit_interval,
 )
 from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
@@ -21,6 +21,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     leave_out_trained,
     name_main_score,
     select_records,
+    tally_verdicts,
     weigh_categories,
 )
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials, score_trials
@@ -28,8 +29,6 @@ from pytest_fcbench.scorecard.gate.gate import FAILING, PASSING, Bound, Evidence
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
-_NAMED = 5
-"""The most entries that a sentence names."""
 ALL_PASS, SOME_PASSES = "^", "@"
 """The signs of pass^k, where all of k trials pass, and pass@k, where one of them does."""
 
@@ -68,16 +67,10 @@ class TrialRule(GateRule):
         clusters: dict[str, list[bool]] = {}
         for entry, unit in units.items():
             clusters.setdefault(unit, []).append(entry in entries)
-        interval = (
-            find_share_interval(len(entries), len(by_entry))
-            if len(clusters) == len(by_entry)
-            else find_cluster_interval(sorted((sum(each), len(each)) for each in clusters.values()))
-        )
         summary = f"{len(entries):,} of {len(by_entry):,} entries passed {what} {requirement}"
-        summary += _write_interval(interval)
+        summary += _write_interval(find_unit_interval(clusters))
         if failing:
-            more = f" and {len(failing) - _NAMED:,} more" if len(failing) > _NAMED else ""
-            return RuleFinding(BROKEN, f"{summary}: {', '.join(failing[:_NAMED])}{more}")
+            return RuleFinding(BROKEN, f"{summary}: {name_few(failing)}")
         return RuleFinding(HELD if len(passing) == len(by_entry) else UNDECIDED, summary)
 
 
@@ -152,13 +145,9 @@ class TrialScoreRule(GateRule):
             intervals = each.pass_hat_intervals if all_pass else each.pass_at_intervals
             share = (each.pass_hat if all_pass else each.pass_at)[self.trials - 1]
             shares.append(Part(weights[name], share, intervals[self.trials - 1]))
-        by_unit: list[dict[str, list[bool]]] = []
-        for part in parts.values():
-            by_unit.append({})
-            for record in part:
-                if not isinstance(verdict := record.verdict(evidence.profile), NotScored):
-                    by_unit[-1].setdefault(record.unit, []).append(verdict.passed)
-        correlations = correlate_parts(by_unit)
+        correlations = correlate_parts(
+            [tally_verdicts(part, evidence.profile).by_unit for part in parts.values()]
+        )
         interval = find_mean_interval(shares, correlations) if len(shares) > 1 else shares[0].interval
         value = sum(part.weight * part.share for part in shares)
         return _TrialShare(value, interval, sum(each.entries for each in scores.values()), left_out)

@@ -56,7 +56,7 @@ def test_the_table_names_all_and_categories_with_invalid_calls() -> None:
 
 def test_a_run_without_calls_has_neither_table_nor_member() -> None:
     records = RECORDS[2:]
-    assert tabulate_call_schemas(records) is None
+    assert not tabulate_call_schemas(records)
     sections = [write_section(FACTS, make_evidence(each), []) for each in (records, RECORDS)]
     assert ["calls" in section for section in sections] == [False, True]
 

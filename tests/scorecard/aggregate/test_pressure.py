@@ -119,7 +119,7 @@ def test_the_table_has_a_row_for_each_level_and_the_breaking_point() -> None:
     assert names == [*(f"distractors {level}" for level in LEVELS), "distractors breaks at"]
     assert table.rows[1][1:4] == ("30", "30", "100.0%")
     assert table.rows[-1][3:] == ("16.4", "8.19 to 31")
-    assert tabulate_pressure([make_record(WRONG)], Profile.CORRECTED) is None
+    assert not tabulate_pressure([make_record(WRONG)], Profile.CORRECTED)
     few = tabulate_pressure(make_curve(lambda number, level: True, entries=2), Profile.CORRECTED)
     assert few
     assert few.rows[-1][3:] == ("-", "-")

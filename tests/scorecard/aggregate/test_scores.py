@@ -829,7 +829,7 @@ def test_what_repeats_entries_in_other_formats_does_not_count(category: str) -> 
 
 
 def test_there_is_no_table_without_strata() -> None:
-    assert tabulate_strata([make_record()], Profile.OFFICIAL) is None
+    assert not tabulate_strata([make_record()], Profile.OFFICIAL)
 
 
 WRONG = Failed("value_error:string", "x")

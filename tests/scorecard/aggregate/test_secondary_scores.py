@@ -302,7 +302,7 @@ def test_only_conversations_that_the_profile_scored_have_a_row(profile: Profile,
 
 
 def test_there_is_no_table_without_conversations() -> None:
-    assert tabulate_right_turns([make_record()], Profile.OFFICIAL) is None
+    assert not tabulate_right_turns([make_record()], Profile.OFFICIAL)
 
 
 NONE = NotScored("judge_reply", "after 3 tries the reply is empty")
@@ -331,7 +331,7 @@ def test_a_mean_of_those_that_were_rated() -> None:
 
 def test_where_nobody_was_asked_there_is_nothing() -> None:
     assert summarise_ratings_by_category(make_chat_records(None, None)) == {}
-    assert tabulate_ratings(make_chat_records(None), "wise") is None
+    assert not tabulate_ratings(make_chat_records(None), "wise")
 
 
 def test_where_no_reply_was_rated_there_is_no_mean() -> None:
@@ -416,7 +416,7 @@ def test_what_lacks_a_verdict_is_left_out() -> None:
     assert count_sides(lacking, Profile.OFFICIAL) == Sides(0, 0, 0, 0)
     assert count_sides([], Profile.OFFICIAL).shares is None
     assert count_sides_by_category(lacking, Profile.OFFICIAL) == {}
-    assert tabulate_sides([make_record()], Profile.OFFICIAL) is None
+    assert not tabulate_sides([make_record()], Profile.OFFICIAL)
 
 
 @pytest.mark.parametrize(
