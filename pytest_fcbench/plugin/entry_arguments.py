@@ -46,6 +46,8 @@ def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
         # A file may have a colon in its name.
         if match["suite"] in suite_names and not is_place(config.invocation_params.dir / text):
             arguments[arguments.index(text)] = f"--fcbench-entry={text}"
+            # Pytest has read this once, and would take a path that does not exist for all test folders here.
+            config.known_args_namespace.file_or_dir.remove(text)
 
 
 def find_suites_around(config: pytest.Config, project: Path) -> Mapping[str, Path]:

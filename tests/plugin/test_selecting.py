@@ -174,6 +174,9 @@ def test_a_run_without_entries_does_not_mind_a_missing_pack(
 @pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_an_id_alone_runs_its_entry(project: Project, options: tuple[str, ...]) -> None:
     """As lists of failures print it, in a folder of any depth; pytest itself would take it for a path."""
+    # A checkout whose tests need what the benchmarks do not.
+    project.write("pytest.ini", "[pytest]\ntestpaths = benchmarks\n")
+    project.write("tests/conftest.py", "import missing\n")
     result = project.run("core:parallel_3", *options)
     result.assert_outcomes(passed=1)
     assert list(project.records()) == ["core:parallel_3"]
