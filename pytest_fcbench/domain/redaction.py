@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
+from pytest_fcbench.domain.text import iterate_texts
+
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
 _SECRET_TEXT = re.compile(
@@ -108,7 +110,7 @@ def list_request_secrets(
     headers, api_key = parameters.get("extra_headers"), parameters.get("api_key")
     keys_and_headers = [key, api_key, *(headers.values() if isinstance(headers, Mapping) else ())]
     query = [value for _, value in parse_qsl(urlsplit(address or "").query)]
-    texts = list(_list_texts([*keys_and_headers, *query, parameters.get("extra_body")]))
+    texts = list(iterate_texts([*keys_and_headers, *query, parameters.get("extra_body")]))
     words = [word for text in texts for word in text.split()]
     candidates = [*texts, *words]
     for word in words:
@@ -123,14 +125,6 @@ def list_request_secrets(
     ]
     forms = (form for each in secrets for form in _list_forms(each))
     return _order_secrets([*also, *list_long_secrets(), *forms])
-
-
-def _list_texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list)):
-        for member in value.values() if isinstance(value, Mapping) else value:
-            yield from _list_texts(member)
 
 
 def _is_no_word(text: str) -> bool:

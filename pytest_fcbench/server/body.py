@@ -11,9 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
 
 from pytest_fcbench.codecs.dialogues.dialogue import read_task
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, read_json_text
 from pytest_fcbench.environments.world import embed_by_hash
 
 _SHORT = 2**16
@@ -130,24 +131,20 @@ def number_call_ids(messages: Sequence[object]) -> list[object]:
     Some send back what the server gave, others make new ones, and a server may give an id again.
     """
     numbers: dict[object, str] = {}
-    count = 0
+    places = count(1)
     numbered_messages: list[object] = []
     for message in messages:
-        if isinstance(message, Mapping) and isinstance(message.get("tool_calls"), list):
-            calls: list[object] = []
-            for call in message["tool_calls"]:
+        members = as_mapping(message)
+        if isinstance(members.get("tool_calls"), list):
+            calls = as_list(members["tool_calls"])[:]
+            for at, call in enumerate(calls):
                 if isinstance(call, Mapping) and isinstance(call.get("id"), str):
-                    count += 1
-                    numbers[call["id"]] = f"call {count}"
-                    calls.append({**call, "id": f"call {count}"})
-                else:
-                    calls.append(call)
-            numbered_messages.append({**message, "tool_calls": calls})
-        elif isinstance(message, Mapping) and isinstance(message.get("tool_call_id"), str):
-            call_id = message["tool_call_id"]
-            numbered_messages.append({**message, "tool_call_id": numbers.get(call_id, call_id)})
-        else:
-            numbered_messages.append(message)
+                    numbers[call["id"]] = number = f"call {next(places)}"
+                    calls[at] = {**call, "id": number}
+            message = {**members, "tool_calls": calls}
+        elif isinstance(call_id := members.get("tool_call_id"), str):
+            message = {**members, "tool_call_id": numbers.get(call_id, call_id)}
+        numbered_messages.append(message)
     return numbered_messages
 
 

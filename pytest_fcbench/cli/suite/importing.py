@@ -24,10 +24,12 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.tools.importing.importing_log import MOST_TOLD, describe_counts, describe_sample
 from pytest_fcbench.tools.importing.importing_log import (
+    MOST_TOLD,
     FreeTexts,
     LogSelection,
+    describe_counts,
+    describe_sample,
     find_obstacle,
     import_log,
     write_chat,

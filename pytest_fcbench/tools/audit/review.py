@@ -23,13 +23,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
-from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.explanation import Severity
 from pytest_fcbench.formats.fields import Field
+from pytest_fcbench.formats.rows import Given, OneOf, Row, read_row
 from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import Finding
@@ -54,16 +54,15 @@ class Decision(StrEnum):
     """The entry counts: the finding does not make it unanswerable."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewedFinding:
+class ReviewedFinding(Row):
     """A decision about some entries."""
 
-    finding: str
-    entries: tuple[str, ...]
+    finding: Annotated[str, OneOf("finding", (*CHECKS, READ))]
+    entries: list[str]
     confirmed: str
-    decision: Decision
+    decision: Annotated[str, OneOf("decision", tuple(Decision))]
     reason: str
-    source: str | None = None
+    source: Given[str] = None
     """The place where others told it first, such as an issue."""
 
     @property
@@ -72,14 +71,13 @@ class ReviewedFinding:
         return [(self.finding, entry) for entry in self.entries]
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Row):
     """The decisions about a suite."""
 
     suite: str
     version: str
     package: str
-    decisions: tuple[ReviewedFinding, ...]
+    decisions: list[ReviewedFinding]
 
 
 def find_packaged_review(suite: str) -> Path | None:
@@ -89,28 +87,17 @@ def find_packaged_review(suite: str) -> Path | None:
 
 def read_review(path: Path) -> Review:
     """Read a review. Raises ``SuiteError`` with file, line and field."""
-    top = Field(read_yaml(path), path).members(("suite", "version", "package", "decisions"))
-    decisions: list[ReviewedFinding] = []
+    top = Field(read_yaml(path), path)
+    review = read_row(top, Review)
     aside: set[str] = set()
-    for field in top["decisions"].elements():
-        members = field.members(("finding", "entries", "confirmed", "decision", "reason"), ("source",))
-        texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
-        for name, valid in (("finding", (*CHECKS, READ)), ("decision", tuple(Decision))):
-            if texts[name] not in valid:
-                raise members[name].error(describe_unknown_name(name, texts[name], valid))
-        entries = tuple(entry.text() for entry in members["entries"].elements())
-        decision = Decision(texts["decision"])
-        if decision is Decision.SET_ASIDE:
+    for number, item in enumerate(review.decisions):
+        if item.decision == Decision.SET_ASIDE:
             # The ledger gives one reason for each entry.
-            if twice := aside.intersection(entries):
-                raise field.error(f"{min(twice)} is already set aside by a decision above")
-            aside.update(entries)
-        source = members["source"].text() if "source" in members else None
-        decisions.append(
-            ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"], source)
-        )
-    suite, version, package = (top[name].text() for name in ("suite", "version", "package"))
-    return Review(suite, version, package, tuple(decisions))
+            if twice := aside.intersection(item.entries):
+                fault = f"{min(twice)} is already set aside by a decision above"
+                raise top.at("decisions", number).error(fault)
+            aside.update(item.entries)
+    return review
 
 
 def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
@@ -119,7 +106,7 @@ def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, st
     return {
         key[1]: item.reason
         for item in review.decisions
-        if item.decision is Decision.SET_ASIDE
+        if item.decision == Decision.SET_ASIDE
         for key in item.keys
         if key in finding_keys or item.finding == READ
     }

@@ -18,7 +18,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, LIKELY, Flaw, Severity
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import iterate_texts, read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.judging.text_normalization import standardize
@@ -156,7 +156,7 @@ def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         return
     try:
         environments = facts.open_environments(entry)
-        sources = {"the initial state": [*_iterate_texts(dict(environments.copy_state()))]}
+        sources = {"the initial state": [*iterate_texts(dict(environments.copy_state()))]}
     except Exception:  # noqa: BLE001 - ``erring`` reports a state that cannot be opened
         return
     for turn, texts in enumerate(turns):
@@ -169,7 +169,7 @@ def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             (result,) = environments.perform_calls([text])
             result_texts = [result]
             with suppress(ValueError, RecursionError):
-                result_texts += _iterate_texts(read_json_text(result))
+                result_texts += iterate_texts(read_json_text(result))
             sources[f"the result of {format_value(text, 60)}"] = result_texts
 
 
@@ -193,17 +193,6 @@ def _is_compared(facts: SuiteFacts, entry: Entry, call_text: str, call: Call, na
     ]
     verdict = match_calls(entry, made_calls, lambda: facts.open_environments(entry), Profile.CORRECTED)
     return not verdict.passed
-
-
-def _iterate_texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for member in value.values():
-            yield from _iterate_texts(member)
-    elif isinstance(value, (list, tuple)):
-        for element in value:
-            yield from _iterate_texts(element)
 
 
 def _find_source(text: str, sources: dict[str, list[str]]) -> tuple[Severity, str] | None:

@@ -208,7 +208,7 @@ def find_examples(text: str, where: str) -> Iterator[Example]:
 
 
 def draft_entries(examples: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
-    """Draft an entry for each example, with the functions that it needs; ``augmentation`` can add others.
+    """Draft an entry for each example, with the functions that it needs; ``generalization`` can add others.
 
     Other code, such as an import, is skipped. Raises ``UsageError`` with the place of a call that does not
     fit the docs.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -173,9 +173,9 @@ def _draw_call(
 ) -> WalkCall | None:
     """Draw a call of the function that succeeds."""
     argument_names = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
-    choices = {name: _Choice.find(name, doc.properties[name], known_values) for name in argument_names}
+    draws = {name: _prepare_draw(name, doc.properties[name], known_values) for name in argument_names}
     for _ in range(_ARGUMENT_TRIES if argument_names else 1):
-        values = {name: choice.draw_value(draw) for name, choice in choices.items()}
+        values = {name: draw_value(draw) for name, draw_value in draws.items()}
         arguments = {name: value.value for name, value in values.items()}
         # Tried on a copy, because a call that fails can still change something.
         if not _does_succeed(_try_call(here, doc.name, arguments)):
@@ -220,33 +220,24 @@ def can_use_any(doc: FunctionDoc, values: Sequence[Value]) -> bool:
     return any(rate_fit(name, doc.properties[name], value.words) for name in doc.required for value in values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """What a parameter can be given."""
+def _prepare_draw(name: str, schema: Schema, known: Iterable[Value]) -> Callable[[Random], Value]:
+    """Return how to draw what a parameter is given: a value that is known, or one that a user makes up."""
+    fitting = [value for value in known if conforms_to_schema(value.value, schema)]
+    weights = {value: rate_fit(name, schema, value.words) * (1 + 4 * value.links) for value in fitting}
+    best = {value: weight for value, weight in weights.items() if weight}
+    is_closed = bool(schema.get("enum")) or schema.get("type") == "boolean"
+    others = [] if wants_fresh_value(name, schema) else fitting
 
-    name: str
-    schema: Schema
-    best: Mapping[Value, int]
-    """Known values that go by words of the parameter, each with its weight."""
-    others: Sequence[Value]
-    """Known values of its type, unless a user makes its value up."""
+    def draw_value(draw: Random) -> Value:
+        if not is_closed:
+            if best and draw.random() < 0.8:
+                (value,) = draw.choices(list(best), list(best.values()))
+                return replace(value, is_meant=True)
+            if others and draw.random() < 0.5:
+                return draw.choice(others)
+        return Value(draw_fresh_value(name, schema, draw), None, is_meant=not is_closed)
 
-    @classmethod
-    def find(cls, name: str, schema: Schema, known: Iterable[Value]) -> _Choice:
-        fitting = [value for value in known if conforms_to_schema(value.value, schema)]
-        weights = {value: rate_fit(name, schema, value.words) * (1 + 4 * value.links) for value in fitting}
-        best = {value: weight for value, weight in weights.items() if weight}
-        return cls(name, schema, best, () if wants_fresh_value(name, schema) else fitting)
-
-    def draw_value(self, draw: Random) -> Value:
-        if self.schema.get("enum") or self.schema.get("type") == "boolean":
-            return Value(draw_fresh_value(self.name, self.schema, draw), None)
-        if self.best and draw.random() < 0.8:
-            (value,) = draw.choices(list(self.best), list(self.best.values()))
-            return replace(value, is_meant=True)
-        if self.others and draw.random() < 0.5:
-            return draw.choice(self.others)
-        return Value(draw_fresh_value(self.name, self.schema, draw), None, is_meant=True)
+    return draw_value
 
 
 def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:

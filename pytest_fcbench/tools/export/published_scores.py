@@ -66,14 +66,7 @@ def render_lm_eval(order: ExportRequest) -> Iterator[str]:
             for name in shown_scores
             if name in parts and name not in scores.categories
         },
-        "configs": {
-            task: {
-                "task": task,
-                "num_fewshot": shots,
-                "metadata": about,
-            }
-            for task in names.values()
-        },
+        "configs": {task: {"task": task, "num_fewshot": shots, "metadata": about} for task in names.values()},
         "versions": dict.fromkeys(names.values(), version),
         "n-shot": dict.fromkeys(names.values(), shots),
         "higher_is_better": {task: {"acc": True} for task in names.values()},

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
 from pytest_fcbench.tools.importing.calls_in_text import read_messages, separate_calls
 from pytest_fcbench.tools.importing.offered_tools import (
     LoggedConversation,
@@ -79,8 +79,7 @@ def _read_rows(row: Row) -> Iterator[LoggedConversation]:
             raise NoConversationError(f"no span has the messages of a model; attributes: {_quote(names)}")
         yield from map(_read_row, rows)
         return
-    lists = [each for key in _COLLECTIONS if isinstance(each := row.get(key), list)]
-    inner = [as_mapping(each) for members in lists for each in members]
+    inner = [each for key in _COLLECTIONS for each in list_objects(row.get(key))]
     conversations: list[LoggedConversation] = []
     for each in inner:
         # Most steps of a trace are no requests to a model.
@@ -288,10 +287,10 @@ def find_spans(row: Mapping[str, object]) -> Sequence[Attributes] | None:
         if isinstance(row.get(key), list):
             return [
                 _read_attributes(span)
-                for resource in _list_members(row, key)
+                for resource in list_objects(row.get(key))
                 for scopes in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-                for scope in _list_members(resource, scopes)
-                for span in _list_members(scope, "spans")
+                for scope in list_objects(resource.get(scopes))
+                for span in list_objects(scope.get("spans"))
             ]
     return [_read_attributes(row)] if "attributes" in row and "messages" not in row else None
 
@@ -338,18 +337,13 @@ def _nest_names(members: Mapping[str, object]) -> object:
     return children
 
 
-def _list_members(value: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    members = value.get(name)
-    return [as_mapping(each) for each in members] if isinstance(members, list) else []
-
-
 def _read_attributes(span: Mapping[str, object]) -> Attributes:
     """Read the attributes of a span and of its events, which exporters write as a list or an object."""
     attributes: dict[str, object] = {}
-    for holder in (*_list_members(span, "events"), span):
+    for holder in (*list_objects(span.get("events")), span):
         if isinstance(members := holder.get("attributes"), Mapping):
             attributes |= {str(key): value for key, value in members.items()}
-        for each in _list_members(holder, "attributes"):
+        for each in list_objects(holder.get("attributes")):
             attributes[str(each.get("key"))] = _read_attribute(as_mapping(each.get("value")))
     return attributes
 
@@ -357,9 +351,9 @@ def _read_attributes(span: Mapping[str, object]) -> Attributes:
 def _read_attribute(value: Mapping[str, object]) -> object:
     """Convert the value of an attribute (``AnyValue`` of OTLP) to a JSON value."""
     if "arrayValue" in value:
-        return [_read_attribute(each) for each in _list_members(as_mapping(value["arrayValue"]), "values")]
+        return [_read_attribute(each) for each in list_objects(as_mapping(value["arrayValue"]).get("values"))]
     if "kvlistValue" in value:
-        members = _list_members(as_mapping(value["kvlistValue"]), "values")
+        members = list_objects(as_mapping(value["kvlistValue"]).get("values"))
         return {str(each.get("key")): _read_attribute(as_mapping(each.get("value"))) for each in members}
     if "intValue" in value:
         # OTLP writes whole numbers of 64 bits as text.

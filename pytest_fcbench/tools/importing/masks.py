@@ -251,14 +251,12 @@ class PersonalValue:
 
 def write_number(value: object) -> str | None:
     """Return the digits of a whole number, or None for any other value."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or abs(value) > 10**20
-        or value != value // 1
-    ):
-        return None
-    return str(int(value))
+    match value:
+        case bool():
+            return None
+        case int() | float() if abs(value) <= 10**20 and value == value // 1:
+            return str(int(value))
+    return None
 
 
 def _find_values(text: str) -> Iterator[PersonalValue]:

@@ -53,7 +53,7 @@ def test_a_review_is_read(review_file: Path) -> None:
     read = review.read_review(review_file)
     assert (read.suite, read.version, read.package) == ("mine", "1", "my-suite")
     assert [item.decision for item in read.decisions] == [Decision.SET_ASIDE, Decision.KEEP]
-    assert read.decisions[0].entries == ("b", "a")
+    assert read.decisions[0].entries == ["b", "a"]
 
 
 def test_the_ledger_has_what_was_decided_and_is_found(review_file: Path) -> None:
