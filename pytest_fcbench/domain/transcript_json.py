@@ -47,11 +47,8 @@ def write_completion(completion: Completion) -> dict[str, object]:
 
 def read_completion(value: Mapping[str, object]) -> Completion:
     """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
-    message, latency_s, remaining_ids = (
-        value.get("message"),
-        value["latency_s"],
-        iter(as_list(value.get("ids"))),
-    )
+    message, latency_s = value.get("message"), value["latency_s"]
+    remaining_ids = map(str, as_list(value.get("ids")))
     counts = {name: value[name] for name in _TOKENS} | {name: value.get(name) for name in _PARTS}
     known_counts: dict[str, Any] = {name: count for name, count in counts.items() if isinstance(count, int)}
     completion = completion_from_json(value)

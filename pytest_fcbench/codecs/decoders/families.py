@@ -9,27 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders import tagged_families
+from pytest_fcbench.codecs.decoders import syntax, tagged_families
 from pytest_fcbench.codecs.decoders.python import evaluate_text, read_unwrapped
-from pytest_fcbench.codecs.decoders.syntax import (
-    Syntax,
-    Undecodable,
-    WrongFormat,
-    as_call,
-    decode_leniently,
-    find_all_between,
-    from_json,
-    read_as_they_are,
-    read_every_language,
-    read_json_calls,
-    read_members,
-    read_named_call,
-    read_named_calls,
-    read_vendor_objects,
-    write_joined,
-    write_lenient_calls,
-    write_spaced,
-)
+from pytest_fcbench.codecs.decoders.syntax import Syntax, Undecodable, WrongFormat, from_json, read_json_calls
 from pytest_fcbench.codecs.decoders.syntax_trees import convert_number
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call
@@ -45,7 +27,7 @@ _DEEPEST = 200
 def parse_functiongemma(text: str) -> tuple[Call, ...]:
     """Read every call of a text. Raises ``Undecodable`` for what is nested too deeply."""
     calls = []
-    for piece in find_all_between(text, _START, _END):
+    for piece in syntax.find_all_between(text, _START, _END):
         if (call_text := piece.strip()).startswith(_PREFIX):
             name, brace, rest = call_text.removeprefix(_PREFIX).partition("{")
             calls.append(Call(name.strip(), _ArgumentsReader().read(brace + rest) if brace else {}))
@@ -121,7 +103,9 @@ class _ArgumentsReader:
             self._pending_key = value
 
 
-FUNCTIONGEMMA = read_json_calls(parse_functiongemma, lambda text: _START in text, write=write_spaced)
+FUNCTIONGEMMA = replace(
+    read_json_calls(parse_functiongemma, lambda text: _START in text), write=syntax.write_spaced
+)
 """Calls of FunctionGemma: ``<start_function_call>call:name{key:value}<end_function_call>``.
 
 Official: ``FunctionGemmaHandler``. Texts stand between ``<escape>`` marks; all else is a number, ``true``,
@@ -129,15 +113,16 @@ Official: ``FunctionGemmaHandler``. Texts stand between ``<escape>`` marks; all 
 """
 
 
-BITAGENT = read_json_calls(lambda text: read_named_calls(from_json(text)))
+BITAGENT = read_json_calls(lambda text: syntax.read_named_calls(from_json(text)))
 """Calls of BitAgent: a JSON list of objects with ``name`` and ``arguments``, or one.
 
 Official: ``BitAgentHandler``.
 """
 
 
-COHERE = read_json_calls(
-    lambda text: (), parts=lambda parts: read_vendor_objects(parts, "tool_name", "parameters")
+COHERE = replace(
+    read_json_calls(lambda text: ()),
+    parts=lambda parts: syntax.read_vendor_objects(parts, "tool_name", "parameters"),
 )
 """Calls of Cohere's interface: ``{"tool_name": ..., "parameters": {...}}``. Official: ``CohereHandler``.
 
@@ -150,7 +135,7 @@ def refuse_text(text: str) -> tuple[Call, ...]:
     raise WrongFormat("the reply is text, not a list of calls")
 
 
-GEMINI = read_json_calls(refuse_text, parts=read_as_they_are)
+GEMINI = replace(read_json_calls(refuse_text), parts=syntax.read_as_they_are)
 GEMINI_PYTHON = read_unwrapped(lambda text: text.replace("```tool_code\n", "").replace("\n```", ""))
 """Calls of Gemini: its interface's own list, or Python in a ``tool_code`` fence (``GEMINI_PYTHON``).
 
@@ -164,17 +149,17 @@ def parse_glm(text: str) -> tuple[Call, ...]:
     name, *rest = text.split("\n")
     if not rest:
         raise WrongFormat("a single line is a name without arguments")
-    return (as_call(name, from_json(rest[0])),)
+    return (syntax.as_call(name, from_json(rest[0])),)
 
 
 GLM = replace(
-    read_every_language(
+    syntax.read_every_language(
         Mode.FC,
         parse_glm,
         parse_glm,
         lambda text: "\n{" in text and text.split("\n{")[0].replace(".", "_").isidentifier(),
     ),
-    write=write_joined,
+    write=syntax.write_joined,
 )
 """Calls of GLM-4: the function name on the first line, its arguments as JSON on the second.
 
@@ -199,7 +184,7 @@ def parse_hammer(text: str) -> tuple[Call, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    return read_members(decode_leniently(text.replace("```", ""), []))
+    return syntax.read_members(syntax.decode_leniently(text.replace("```", ""), []))
 
 
 def read_hammer_texts(text: str) -> tuple[str, ...]:
@@ -207,17 +192,19 @@ def read_hammer_texts(text: str) -> tuple[str, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    value = decode_leniently(text.replace("```", ""), [])
+    value = syntax.decode_leniently(text.replace("```", ""), [])
     if isinstance(value, dict):
         value = value.get("tool_calls", [])
         value = value if isinstance(value, list) else [value]
-    return write_lenient_calls(value)
+    return syntax.write_lenient_calls(value)
 
 
-HAMMER = read_json_calls(
-    parse_hammer,
-    lambda text: text.replace("```", "").strip().startswith('[{"name"') and text.startswith("```"),
-    write=write_spaced,
+HAMMER = replace(
+    read_json_calls(
+        parse_hammer,
+        lambda text: text.replace("```", "").strip().startswith('[{"name"') and text.startswith("```"),
+    ),
+    write=syntax.write_spaced,
     execution_reader=read_hammer_texts,
 )
 """Calls of Hammer 2.1: a JSON list of objects with ``name`` and ``arguments``, fenced.
@@ -231,11 +218,11 @@ def parse_llama(text: str) -> tuple[Call, ...]:
     text = text.replace("<|python_tag|>", "")
     if ";" in text:
         # Official: a semicolon within a text counts as well.
-        return read_named_calls([from_json(part) for part in text.split(";")], "parameters")
+        return syntax.read_named_calls([from_json(part) for part in text.split(";")], "parameters")
     value = evaluate_text(text)
     if not isinstance(value, dict | list | tuple) and value != "":
         raise Undecodable(f"expected calls, found {type(value).__name__}")
-    return read_named_calls(value if isinstance(value, dict) else list(value), "parameters")
+    return syntax.read_named_calls(value if isinstance(value, dict) else list(value), "parameters")
 
 
 LLAMA_3_1 = read_json_calls(
@@ -249,14 +236,16 @@ Between semicolons they are JSON; a text without one is officially evaluated as 
 """
 
 
-MISTRAL = read_json_calls(lambda text: read_members(from_json(text)), parts=read_as_they_are)
+MISTRAL = replace(
+    read_json_calls(lambda text: syntax.read_members(from_json(text))), parts=syntax.read_as_they_are
+)
 """Calls of Ministral: a JSON list of objects with ``name`` and ``arguments``.
 
 Official: ``MistralFCHandler``.
 """
 
 
-NOVA = read_json_calls(refuse_text, parts=read_as_they_are)
+NOVA = GEMINI
 """Calls of Amazon Nova: its interface's own list. Official: ``NovaHandler``.
 
 A reply in words is a list too, of texts, so it is of a wrong format and not unreadable.
@@ -269,7 +258,7 @@ def parse_think_agent(text: str) -> tuple[Call, ...]:
     Raises ``Undecodable``, ``WrongFormat``.
     """
     _, mark, rest = text.strip().replace("'", '"').partition("</think>")
-    return read_members(from_json(rest.strip()) if mark else [])
+    return syntax.read_members(from_json(rest.strip()) if mark else [])
 
 
 def read_think_agent_texts(text: str) -> tuple[str, ...]:
@@ -279,7 +268,7 @@ def read_think_agent_texts(text: str) -> tuple[str, ...]:
     return ()
 
 
-THINK_AGENT = read_json_calls(parse_think_agent, execution_reader=read_think_agent_texts)
+THINK_AGENT = replace(read_json_calls(parse_think_agent), execution_reader=read_think_agent_texts)
 """Calls of ThinkAgent: a JSON list behind ``</think>``, single quotes read as double ones.
 
 Official: ``ThinkAgentHandler``. Its reader of calls to carry out fails for every call.
@@ -293,7 +282,7 @@ def parse_xlam(text: str) -> tuple[Call, ...]:
         value = value.get("tool_calls")
     if not isinstance(value, list):
         raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return tuple(map(read_named_call, value))
+    return tuple(map(syntax.read_named_call, value))
 
 
 def parse_xlam_2(text: str) -> tuple[Call, ...]:
@@ -302,10 +291,10 @@ def parse_xlam_2(text: str) -> tuple[Call, ...]:
         value = from_json(text)
     except Undecodable:
         value = [from_json(part.strip()) for part in text.split(";")]
-    return read_named_calls(value)
+    return syntax.read_named_calls(value)
 
 
-XLAM = read_every_language(
+XLAM = syntax.read_every_language(
     Mode.FC, parse_xlam, parse_xlam, lambda text: text.startswith(('{"tool_calls"', '[{"name"'))
 )
 XLAM_2 = read_json_calls(parse_xlam_2)

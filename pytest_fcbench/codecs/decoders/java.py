@@ -18,24 +18,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.decoders.syntax import (
-    LONGEST_LITERAL,
-    Undecodable,
-    WrongFormat,
-    add_brackets,
-    refuse_faults,
-    strip_brackets,
-)
-from pytest_fcbench.codecs.decoders.syntax_trees import (
-    collect_arguments,
-    convert_number,
-    find_first,
-    get_field,
-    get_text,
-    list_parts,
-    parse_source,
-    read_arguments,
-)
+from pytest_fcbench.codecs.decoders import syntax, syntax_trees
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults
+from pytest_fcbench.codecs.decoders.syntax_trees import convert_number, get_field, get_text, list_parts
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -50,8 +35,8 @@ _AS_WRITTEN = (
 @refuse_faults()
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the first call of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
-    source = add_brackets(text)[1:-1]
-    invocation = find_first(parse_source("java", source), "method_invocation")
+    source = syntax.add_brackets(text)[1:-1]
+    invocation = syntax_trees.find_first("java", source, "method_invocation")
     if invocation is None:
         raise WrongFormat("no method invocation in the text")
     name = _slice_by_bytes(source, get_field(invocation, "name"))
@@ -65,7 +50,7 @@ def parse_official(text: str) -> tuple[Call, ...]:
         for each in get_field(invocation, "arguments").children
         if each.type in ("assignment_expression", "identifier", "class_literal", "set")
     )
-    return (Call(name, collect_arguments(pairs)),)
+    return (Call(name, syntax_trees.collect_arguments(pairs)),)
 
 
 def _slice_by_bytes(source: str, node: Node) -> str:
@@ -114,7 +99,7 @@ _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 
 def parse_official_literal(text: str, kind: str, element: str | None = None) -> object:
     """Read a literal of type ``kind`` as BFCL does; return text that is no such literal unchanged."""
-    if len(text) > LONGEST_LITERAL:
+    if len(text) > syntax.LONGEST_LITERAL:
         return text
     match kind:
         case _ if kind in _NUMBERS:
@@ -171,25 +156,25 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
 
     An argument's value is its source text, which is read later, when its declared type is known.
     """
-    inner = strip_brackets(text)
+    inner = syntax.strip_brackets(text)
     # Java has no bare expressions, so the calls are parsed as the initialiser of an array. That must be the
     # whole text, which a brace in it could end early.
     try:
-        initialiser = find_first(
-            parse_source("java", f"class C {{ Object[] calls = {{ {inner} }}; }}"), "array_initializer"
-        )
+        source = f"class C {{ Object[] calls = {{ {inner} }}; }}"
+        initialiser = syntax_trees.find_first("java", source, "array_initializer")
         if initialiser is None or get_text(initialiser) != f"{{ {inner} }}":
             raise Undecodable("expected method invocations")
         nodes = list_parts(initialiser)
     except Undecodable:
         # Not a list of expressions: perhaps statements, such as "int y = A.f(x=1);".
-        nodes = [_unwrap_statement(each) for each in list_parts(parse_source("java", f"{inner};"))]
+        nodes = [*map(_unwrap_statement, list_parts(syntax_trees.parse_source("java", f"{inner};")))]
     calls = []
     for node in nodes:
         if node.type != "method_invocation":
             raise Undecodable(f"expected a method invocation, found {node.type.replace('_', ' ')}")
         target, name = node.child_by_field_name("object"), get_text(get_field(node, "name"))
-        calls.append(Call(f"{get_text(target)}.{name}" if target else name, *read_arguments(node)))
+        full_name = f"{get_text(target)}.{name}" if target else name
+        calls.append(Call(full_name, *syntax_trees.read_arguments(node)))
     return tuple(calls)
 
 
@@ -202,16 +187,8 @@ def _unwrap_statement(node: Node) -> Node:
 
 def parse_literal(text: str) -> object:
     """Read a Java literal or collection; return any other expression as its text."""
-    try:
-        declarator = find_first(
-            parse_source("java", f"class C {{ Object o = {text}; }}"), "variable_declarator"
-        )
-        if declarator is None or get_text(get_field(declarator, "value")) != text.strip():
-            # Text follows the expression, so it is no literal.
-            return text
-        return _read_value(get_field(declarator, "value"))
-    except (Undecodable, ValueError, RecursionError):
-        return text
+    source, place = f"class C {{ Object o = {text}; }}", ("variable_declarator", "value")
+    return syntax_trees.read_expression(text, "java", source, place, _read_value)
 
 
 def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node type

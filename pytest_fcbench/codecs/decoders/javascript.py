@@ -13,25 +13,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.decoders.syntax import (
-    LONGEST_LITERAL,
-    Undecodable,
-    WrongFormat,
-    add_brackets,
-    refuse_faults,
-    strip_brackets,
-)
-from pytest_fcbench.codecs.decoders.syntax_trees import (
-    collect_arguments,
-    convert_number,
-    find_first,
-    find_first_token,
-    get_field,
-    get_text,
-    list_parts,
-    parse_source,
-    read_arguments,
-)
+from pytest_fcbench.codecs.decoders import syntax, syntax_trees
+from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults
+from pytest_fcbench.codecs.decoders.syntax_trees import convert_number, get_field, get_text, list_parts
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -42,10 +26,10 @@ if TYPE_CHECKING:
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the call statement of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
     # Official: the statement itself must be a call; await, new and const x = make it none.
-    for statement in parse_source("javascript", add_brackets(text)[1:-1]).children:
+    for statement in syntax_trees.parse_source("javascript", syntax.add_brackets(text)[1:-1]).children:
         for node in statement.children if statement.type == "expression_statement" else ():
             # Newer grammars take ``await (`` for the beginning of a call of that name.
-            if node.type == "call_expression" and get_text(find_first_token(node)) != "await":
+            if node.type == "call_expression" and get_text(syntax_trees.find_first_token(node)) != "await":
                 pairs = (
                     (get_text(each.children[0]), _unquote(get_text(each.children[2])))
                     if each.type == "assignment_expression"
@@ -54,7 +38,7 @@ def parse_official(text: str) -> tuple[Call, ...]:
                     for each in node.children[1].children
                     if each.type in ("assignment_expression", "identifier", "true")
                 )
-                return (Call(get_text(node.children[0]), collect_arguments(pairs)),)
+                return (Call(get_text(node.children[0]), syntax_trees.collect_arguments(pairs)),)
     raise WrongFormat("no call statement in the text")
 
 
@@ -80,7 +64,7 @@ _PAIR = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
 
 def parse_official_literal(text: str, kind: str, element: str | None = None) -> object:
     """Read a literal of type ``kind`` as BFCL does; return text that is no such literal unchanged."""
-    if len(text) > LONGEST_LITERAL:
+    if len(text) > syntax.LONGEST_LITERAL:
         return text
     match kind:
         case _ if kind in _NUMBERS:
@@ -152,15 +136,15 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     An argument's value is its source text, which is read later, when its declared type is known.
     Raises ``Undecodable``.
     """
-    inner = strip_brackets(text)
+    inner = syntax.strip_brackets(text)
     # As the elements of an array: side by side they would be one comma expression.
     try:
-        array = find_first(parse_source("javascript", f"x = [{inner}]"), "array")
+        array = syntax_trees.find_first("javascript", f"x = [{inner}]", "array")
         if array is None or get_text(array) != f"[{inner}]":
             raise Undecodable("expected calls")
         nodes = list_parts(array)
     except Undecodable:
-        nodes = list_parts(parse_source("javascript", inner))
+        nodes = list_parts(syntax_trees.parse_source("javascript", inner))
     return tuple(map(_read_call, nodes))
 
 
@@ -171,19 +155,13 @@ def _read_call(node: Node) -> Call:
         return _read_call(get_field(list_parts(node)[0], "value"))
     if node.type != "call_expression":
         raise Undecodable(f"expected a call, found {node.type.replace('_', ' ')}")
-    return Call(get_text(get_field(node, "function")), *read_arguments(node))
+    return Call(get_text(get_field(node, "function")), *syntax_trees.read_arguments(node))
 
 
 def parse_literal(text: str) -> object:
     """Read a JavaScript literal; return any other expression as its text."""
-    try:
-        assignment = find_first(parse_source("javascript", f"x = {text}"), "assignment_expression")
-        if assignment is None or get_text(get_field(assignment, "right")) != text.strip():
-            # Text follows the expression, so it is no literal.
-            return text
-        return _read_value(get_field(assignment, "right"))
-    except (Undecodable, ValueError, RecursionError):
-        return text
+    place = "assignment_expression", "right"
+    return syntax_trees.read_expression(text, "javascript", f"x = {text}", place, _read_value)
 
 
 def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node type

@@ -42,22 +42,8 @@ from typing import TypeAlias
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.syntax import (
-    CLOSING,
-    OPENING,
-    Syntax,
-    TextReader,
-    Undecodable,
-    WrongFormat,
-    add_brackets,
-    as_call,
-    check_depth,
-    find_between,
-    find_json_values,
-    from_json,
-    read_every_language,
-)
+from pytest_fcbench.codecs.decoders import python, syntax
+from pytest_fcbench.codecs.decoders.syntax import CLOSING, OPENING, Syntax, TextReader, Undecodable
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.prompting import AnswerNotation, Mode, PromptFormat
 from pytest_fcbench.domain.transcript import Call
@@ -65,7 +51,7 @@ from pytest_fcbench.domain.transcript import Call
 
 def parse_official_json(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
-    return parse_official_json_between_tags(add_brackets(text))
+    return parse_official_json_between_tags(syntax.add_brackets(text))
 
 
 def parse_official_json_between_tags(text: str) -> tuple[Call, ...]:
@@ -78,7 +64,7 @@ def parse_official_json_between_tags(text: str) -> tuple[Call, ...]:
     start = _LIST_START.search(text)
     if start and (end := _LIST_END.search(text, start.end())):
         text = text[start.start() : end.end()]
-    check_depth(text)
+    syntax.check_depth(text)
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError:
@@ -100,7 +86,7 @@ def parse_official_json_between_tags(text: str) -> tuple[Call, ...]:
         name, parameters = item["function"], item["parameters"]
         if not isinstance(parameters, dict):
             kind = type(parameters).__name__
-            raise WrongFormat(f"the parameters of {name!r:.80} are {kind}, not an object")
+            raise syntax.WrongFormat(f"the parameters of {name!r:.80} are {kind}, not an object")
         calls.append(Call(name if isinstance(name, str) else json.dumps(name), parameters))
     return tuple(calls)
 
@@ -112,10 +98,10 @@ _LIST_END = re.compile(r"\}\s*\]")
 def parse_corrected_json(text: str) -> tuple[Call, ...]:
     """Read the JSON values of a text leniently and ignore the text between them. Raises ``Undecodable``."""
     calls = []
-    for item in find_json_values(text):
+    for item in syntax.find_json_values(text):
         if not isinstance(item, Mapping) or not isinstance(name := item.get("function"), str):
             raise Undecodable('expected objects with "function" and "parameters"')
-        calls.append(as_call(name, item.get("parameters", {})))
+        calls.append(syntax.as_call(name, item.get("parameters", {})))
     return tuple(calls)
 
 
@@ -162,7 +148,7 @@ def _read_calls(text: str, read_arguments: ReadArguments, read: ReadValue) -> It
 
 def _parse_official_xml(read_arguments: ReadArguments, text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does. Raises ``Undecodable``."""
-    place = find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END)
+    place = syntax.find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END)
     if place is None:
         raise Undecodable(f"there is no {_FUNCTIONS_BEGIN} element")
     element = f"{_FUNCTIONS_BEGIN}{text[slice(*place)]}{_FUNCTIONS_END}"
@@ -212,7 +198,7 @@ def _parse_corrected_xml(read_arguments: ReadArguments, text: str) -> tuple[Call
     """Read a text leniently. Raises ``Undecodable``."""
     text = _BARE.sub("&amp;", text)
     elements, at = [], 0
-    while place := find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END, at):
+    while place := syntax.find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END, at):
         elements.append(f"{_FUNCTIONS_BEGIN}{text[slice(*place)]}{_FUNCTIONS_END}")
         at = place[1]
     if not elements:
@@ -231,7 +217,7 @@ def _read_corrected_value(text: str, kind: str) -> object:
             case "array":
                 with suppress(Undecodable):
                     return _read_literal(text)
-                return from_json(text)
+                return syntax.from_json(text)
         return _read_official_value(text, kind)
     except Undecodable:
         return text
@@ -248,8 +234,8 @@ def make_official_tag_reader(read: TextReader) -> TextReader:
 
     def read_first(text: str) -> tuple[Call, ...]:
         # Official: brackets are added around the whole text, before its tags are looked for.
-        text = add_brackets(text)
-        place = find_between(text, OPENING, CLOSING)
+        text = syntax.add_brackets(text)
+        place = syntax.find_between(text, OPENING, CLOSING)
         if place is None:
             raise Undecodable(f"there is no {OPENING} tag")
         return read(text[slice(*place)].strip())
@@ -278,11 +264,11 @@ _INSIDE: Mapping[AnswerNotation, tuple[TextReader, TextReader]] = {
 """The official and the corrected reader of each return format, for text between tags."""
 
 PROMPT_FORMATS: Mapping[str, Syntax] = {
-    "json": read_every_language(Mode.PROMPT, parse_official_json, parse_corrected_json),
-    "verbose_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.VERBOSE_XML]),
-    "concise_xml": read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.CONCISE_XML]),
+    "json": syntax.read_every_language(Mode.PROMPT, parse_official_json, parse_corrected_json),
+    "verbose_xml": syntax.read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.VERBOSE_XML]),
+    "concise_xml": syntax.read_every_language(Mode.PROMPT, *_INSIDE[AnswerNotation.CONCISE_XML]),
     **{
-        PromptFormat(notation, tagged=True).syntax: read_every_language(
+        PromptFormat(notation, tagged=True).syntax: syntax.read_every_language(
             Mode.PROMPT, make_official_tag_reader(official), make_corrected_tag_reader(corrected)
         )
         for notation, (official, corrected) in _INSIDE.items()

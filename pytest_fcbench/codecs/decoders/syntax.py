@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from pytest_fcbench.domain.function_doc import Language
@@ -296,10 +296,10 @@ def read_calls_only(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
 
 def read_vendor_objects(parts: Sequence[ToolCall | str], name: str, arguments: str) -> tuple[Call, ...]:
     """Read objects with these two keys, which are kept as JSON text; also ordinary tool calls."""
-    calls = []
+    calls: list[Call] = []
     for part in parts:
         if isinstance(part, ToolCall):
-            calls.append(as_call(part.name, decode_leniently(part.arguments, part.arguments)))
+            calls += read_as_they_are([part])
             continue
         value = from_json(part)
         if not isinstance(value, dict) or not {name, arguments} <= value.keys():
@@ -362,35 +362,16 @@ def read_every_language(
     return Syntax(mode, *readers, is_read_in)
 
 
-def read_json_calls(
-    official: TextReader,
-    is_read_in: Callable[[str], bool] | None = None,
-    *,
-    parts: PartsReader | None = None,
-    write: CallWriter = write_joined,
-    execution_reader: Callable[[str], tuple[str, ...]] | None = None,
-    execution_parts_reader: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None,
-) -> Syntax:
+def read_json_calls(official: TextReader, is_read_in: Callable[[str], bool] | None = None) -> Syntax:
     """Return the syntax of a model family that writes calls as JSON.
 
     The corrected reading takes what the official one finds, else every JSON object with a name and arguments.
     """
 
     def read_leniently(text: str) -> tuple[Call, ...]:
-        try:
+        with suppress(Undecodable, WrongFormat):
             if calls := official(text):
                 return calls
-        except (Undecodable, WrongFormat):
-            pass
         return find_named_calls(text)
 
-    return Syntax(
-        Mode.FC,
-        dict.fromkeys(Language, official),
-        dict.fromkeys(Language, read_leniently),
-        is_read_in=is_read_in,
-        parts=parts,
-        write=write,
-        execution_reader=execution_reader,
-        execution_parts_reader=execution_parts_reader,
-    )
+    return replace(read_every_language(Mode.FC, official, read_leniently, is_read_in), write=write_joined)

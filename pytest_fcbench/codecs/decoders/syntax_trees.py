@@ -62,6 +62,23 @@ def _load_grammar(language: str) -> Language:
     return tree_sitter.Language(grammar.language())
 
 
+def read_expression(
+    text: str, language: str, source: str, place: tuple[str, str], read: Callable[[Node], object]
+) -> object:
+    """Read a text as the expression that a source has at a place; return any other text as it is.
+
+    A place is the type of the node around the expression, and the field of the expression in it.
+    """
+    kind, field = place
+    with suppress(Undecodable, ValueError, RecursionError):
+        holder = find_first(language, source, kind)
+        expression = None if holder is None else get_field(holder, field)
+        # Another text follows an expression that is not all of it.
+        if expression is not None and get_text(expression) == text.strip():
+            return read(expression)
+    return text
+
+
 def walk(node: Node) -> Iterator[Node]:
     """Yield all nodes below and including ``node``, in source order, without recursion."""
     stack = [node]
@@ -71,9 +88,9 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(node.children))
 
 
-def find_first(root: Node, kind: str) -> Node | None:
-    """Return the first node of a type in source order, or None."""
-    return next((node for node in walk(root) if node.type == kind), None)
+def find_first(language: str, source: str, kind: str) -> Node | None:
+    """Return the first node of a type in the order of a source, or None. Raises ``Undecodable``."""
+    return next((node for node in walk(parse_source(language, source)) if node.type == kind), None)
 
 
 def find_first_token(node: Node) -> Node:

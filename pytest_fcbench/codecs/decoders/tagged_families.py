@@ -10,34 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from pytest_fcbench.codecs.decoders import syntax
 from pytest_fcbench.codecs.decoders.python import (
     evaluate_text,
     parse_official,
     parse_official_statements,
     read_unwrapped,
 )
-from pytest_fcbench.codecs.decoders.syntax import (
-    CLOSING,
-    OPENING,
-    Syntax,
-    Undecodable,
-    WrongFormat,
-    as_call,
-    decode_leniently,
-    find_all_between,
-    find_between,
-    from_json,
-    read_calls_only,
-    read_json_calls,
-    read_members,
-    read_named_call,
-    read_named_calls,
-    read_vendor_objects,
-    write_joined,
-    write_lenient_calls,
-    write_nested,
-    write_spaced,
-)
+from pytest_fcbench.codecs.decoders.syntax import Syntax, Undecodable, WrongFormat, from_json, read_json_calls
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Call, ToolCall, drop_official_reasoning
@@ -47,7 +27,7 @@ _TAGGED_OPENING = re.compile(r"<tool_call>\s*\{")
 
 def find_tagged_texts(text: str) -> list[str]:
     """Return the texts between the tags."""
-    return find_all_between(text, "<tool_call>\n", "\n</tool_call>")
+    return syntax.find_all_between(text, "<tool_call>\n", "\n</tool_call>")
 
 
 def parse_tagged(text: str) -> tuple[Call, ...]:
@@ -59,7 +39,7 @@ def parse_tagged(text: str) -> tuple[Call, ...]:
         except Undecodable:
             continue
     try:
-        return read_named_calls(values)
+        return syntax.read_named_calls(values)
     except WrongFormat as error:
         # Official: arguments that are no object end the reader before their form is checked.
         raise Undecodable(str(error)) from None
@@ -88,7 +68,7 @@ def decode_lists(texts: Iterable[str]) -> list[object]:
         # Official: a bracket at one end keeps the other from being added.
         if not text.startswith("[") and not text.endswith("]"):
             text = f"[{text}]"
-        value = decode_leniently(text, text)
+        value = syntax.decode_leniently(text, text)
         if isinstance(value, list):
             values += [evaluate_text(item) if isinstance(item, str) else item for item in value]
         else:
@@ -105,7 +85,7 @@ def read_plain_calls(values: Sequence[object]) -> tuple[Call, ...]:
         not isinstance(value, dict) or value.keys() != {"name", "arguments"} for value in values
     ):
         raise Undecodable("the model did not return a list of calls")
-    return read_named_calls(list(values))
+    return syntax.read_named_calls(list(values))
 
 
 def parse_arch(text: str) -> tuple[Call, ...]:
@@ -124,10 +104,10 @@ def parse_arch(text: str) -> tuple[Call, ...]:
             values.append(evaluate_text(piece))
         else:
             values.append(evaluate_text(value) if isinstance(value, str) else value)
-    return read_named_calls(values)
+    return syntax.read_named_calls(values)
 
 
-ARCH = read_json_calls(parse_arch, parts=read_calls_only)
+ARCH = replace(read_json_calls(parse_arch), parts=syntax.read_calls_only)
 """Calls of Arch-Agent: JSON objects between ``<tool_call>`` and ``</tool_call>`` lines.
 
 Official: ``ArchHandler``. A text without one is no answer that can be read.
@@ -150,7 +130,7 @@ def parse_falcon(text: str) -> tuple[Call, ...]:
     if inside.startswith("```") and inside.endswith("```"):
         inside = inside.strip("`").strip()
         inside = inside.removeprefix("json").strip()
-    return read_named_calls(from_json(inside))
+    return syntax.read_named_calls(from_json(inside))
 
 
 FALCON = read_json_calls(parse_falcon, lambda text: bool(_FALCON_OPENING.match(text)))
@@ -180,7 +160,8 @@ def parse_granite_20b(text: str) -> tuple[Call, ...]:
 def read_granite_texts(text: str) -> tuple[str, ...]:
     """Read the calls to carry out, texts among them. Raises ``Undecodable``, ``WrongFormat``."""
     return tuple(
-        part if isinstance(part, str) else write_joined([part])[0] for part in _read_granite_parts(text)
+        part if isinstance(part, str) else syntax.write_joined([part])[0]
+        for part in _read_granite_parts(text)
     )
 
 
@@ -196,7 +177,7 @@ def _read_granite_parts(text: str) -> Iterator[Call | str]:
         if name.strip() == "no_function":
             yield "No function is called"
         else:
-            yield as_call(name.strip(), value.get("arguments", {}))
+            yield syntax.as_call(name.strip(), value.get("arguments", {}))
 
 
 def parse_granite_3(text: str) -> tuple[Call, ...]:
@@ -209,11 +190,12 @@ def parse_granite_3(text: str) -> tuple[Call, ...]:
     return read_plain_calls(decode_lists(map(str.strip, tag.findall(text))))
 
 
-GRANITE_20B = read_json_calls(
-    parse_granite_20b, lambda text: text.startswith(_GRANITE_TAG), execution_reader=read_granite_texts
+GRANITE_20B = replace(
+    read_json_calls(parse_granite_20b, lambda text: text.startswith(_GRANITE_TAG)),
+    execution_reader=read_granite_texts,
 )
 """Calls of Granite 20B: ``<function_call>`` before each. Official: ``GraniteFunctionCallingHandler``."""
-GRANITE_3 = read_json_calls(parse_granite_3, parts=read_calls_only)
+GRANITE_3 = replace(read_json_calls(parse_granite_3), parts=syntax.read_calls_only)
 """Calls of Granite 3: a tagged JSON list. Official: ``Granite3FCHandler``."""
 
 
@@ -226,7 +208,7 @@ def parse_hermes(text: str) -> tuple[Call, ...]:
             inside = line == "<tool_call>"
         elif inside:
             # Official: every single quote is turned into a double one before a line is parsed.
-            calls.append(read_named_call(from_json(line.replace("'", '"'))))
+            calls.append(syntax.read_named_call(from_json(line.replace("'", '"'))))
     return tuple(calls)
 
 
@@ -262,7 +244,7 @@ def parse_minicpm(text: str) -> tuple[Call, ...]:
 
 def read_minicpm_texts(text: str) -> tuple[str, ...]:
     """Read the calls to carry out. Raises ``Undecodable``."""
-    return write_spaced(_find_minicpm_calls(text))
+    return syntax.write_spaced(_find_minicpm_calls(text))
 
 
 def _find_minicpm_calls(text: str) -> tuple[Call, ...]:
@@ -292,10 +274,12 @@ def _select_behind(mark: str, text: str) -> str:
     return rest
 
 
-MINICPM = read_json_calls(
-    parse_minicpm,
-    lambda text: bool(_MINICPM_OPENING.search(text)) or text.startswith(_THOUGHT_START),
-    write=write_spaced,
+MINICPM = replace(
+    read_json_calls(
+        parse_minicpm,
+        lambda text: bool(_MINICPM_OPENING.search(text)) or text.startswith(_THOUGHT_START),
+    ),
+    write=syntax.write_spaced,
     execution_reader=read_minicpm_texts,
 )
 """Calls of MiniCPM 3: Python statements between ``<|tool_call_start|>`` and ``<|tool_call_end|>``, fenced.
@@ -311,19 +295,19 @@ _MINING_LIST = re.compile(_MINING_OPENING + r"\s*[\[{]")
 
 def parse_mining(text: str) -> tuple[Call, ...]:
     """Read the list between the first tags, or a bare one. Raises ``Undecodable``, ``WrongFormat``."""
-    return read_members(_decode_mining_list(text))
+    return syntax.read_members(_decode_mining_list(text))
 
 
 def read_mining_texts(text: str) -> tuple[str, ...]:
     """Read the calls to carry out; what is no object is left out. Raises ``WrongFormat``."""
-    return write_lenient_calls(_decode_mining_list(text))
+    return syntax.write_lenient_calls(_decode_mining_list(text))
 
 
 def _decode_mining_list(text: str) -> object:
     """Decode the list between the first tags; a text that is no JSON stays a text."""
-    place = find_between(text, _MINING_OPENING, _MINING_CLOSING)
+    place = syntax.find_between(text, _MINING_OPENING, _MINING_CLOSING)
     list_text = text[slice(*place)].strip() if place else text
-    return decode_leniently(list_text, list_text)
+    return syntax.decode_leniently(list_text, list_text)
 
 
 def read_mining_objects(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
@@ -334,20 +318,19 @@ def read_mining_objects(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
     """
     if any(isinstance(part, ToolCall) for part in parts):
         raise Undecodable('expected objects with "name" and "arguments", not calls of the interface')
-    return read_vendor_objects(parts, "name", "arguments")
+    return syntax.read_vendor_objects(parts, "name", "arguments")
 
 
 def read_mining_object_texts(parts: Sequence[ToolCall | str]) -> tuple[str, ...]:
     """Read the calls to carry out; calls of the interface are not among them."""
     objects = [{} if isinstance(part, ToolCall) else from_json(part) for part in parts]
-    return write_lenient_calls(objects)
+    return syntax.write_lenient_calls(objects)
 
 
-MINING = read_json_calls(
-    parse_mining,
-    lambda text: bool(_MINING_LIST.search(text)),
+MINING = replace(
+    read_json_calls(parse_mining, lambda text: bool(_MINING_LIST.search(text))),
     parts=read_mining_objects,
-    write=write_spaced,
+    write=syntax.write_spaced,
     execution_reader=read_mining_texts,
     execution_parts_reader=read_mining_object_texts,
 )
@@ -356,11 +339,11 @@ MINING = read_json_calls(
 
 def find_nemotron_calls(text: str) -> str | None:
     """Return the text between the first tags, or None."""
-    place = find_between(text, OPENING, CLOSING)
+    place = syntax.find_between(text, syntax.OPENING, syntax.CLOSING)
     return None if place is None else text[slice(*place)]
 
 
-NEMOTRON = read_unwrapped(find_nemotron_calls, is_read_in=lambda text: OPENING in text)
+NEMOTRON = read_unwrapped(find_nemotron_calls, is_read_in=lambda text: syntax.OPENING in text)
 """Calls of Nemotron Ultra: Python between ``<TOOLCALL>`` and ``</TOOLCALL>``. Official: ``NemotronHandler``.
 
 A text without these tags is officially an answer that calls nothing.
@@ -382,7 +365,7 @@ def drop_spaces_and_fence_start(text: str) -> str:
 
 def read_phi_texts(text: str) -> tuple[str, ...]:
     """Read the calls to carry out; officially a fence behind white space stays. Raises ``Undecodable``."""
-    return write_nested(parse_official(drop_fence_start(text)))
+    return syntax.write_nested(parse_official(drop_fence_start(text)))
 
 
 def parse_phi(text: str) -> tuple[Call, ...]:
@@ -390,14 +373,14 @@ def parse_phi(text: str) -> tuple[Call, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    texts = find_all_between(text, _PHI_OPENING, _PHI_CLOSING)
+    texts = syntax.find_all_between(text, _PHI_OPENING, _PHI_CLOSING)
     if not texts and _PHI_OPENING in text:
         # Official: the pattern for a tag that is left open ends before a line end at the end of the text.
         texts = [text.partition(_PHI_OPENING)[2].removesuffix("\n")]
     return read_plain_calls(decode_lists(texts))
 
 
-PHI = read_json_calls(parse_phi, lambda text: _PHI_OPENING in text, parts=read_calls_only)
+PHI = replace(read_json_calls(parse_phi, lambda text: _PHI_OPENING in text), parts=syntax.read_calls_only)
 """Calls of Phi: tagged JSON. Official: ``PhiFCHandler``."""
 PHI_PYTHON = replace(read_unwrapped(drop_spaces_and_fence_start), execution_reader=read_phi_texts)
 """Calls of Phi in prompt mode: Python behind the beginning of a fence. Official: ``PhiHandler``."""
