@@ -31,7 +31,7 @@ from pytest_fcbench.tools.diagnosis.blame import (
     NO_REPLY,
     LossEvidence,
     TriedAnswer,
-    attribute_loss,
+    attribute_losses,
     read_trial,
 )
 from pytest_fcbench.tools.diagnosis.blame_text import BlamedLoss, render_losses
@@ -105,11 +105,11 @@ def blame_losses(
     syntax = syntax if syntax and NATIVE_SYNTAXES[syntax].most is None else None
     prompted = {} if is_prompted else _ask_trials(ask_by_prompting(later, syntax), entries, profile, reads)
     checks = {} if is_prompted else check_prompt(later, reads)
-    blamed = []
+    evidence = []
     for record in records:
         entry, truth = entries[record.entry], truths.get(record.entry)
         completions = restore_transcript(entry, record).completions if record.turns else ()
-        evidence = LossEvidence(
+        loss = LossEvidence(
             read_trial(entry, completions, manner, record.verdict(profile)),
             again[record.entry],
             turned[record.entry],
@@ -124,8 +124,9 @@ def blame_losses(
             results_reach=checks.get(RESULTS),
             prompted_syntax=syntax or "",
         )
-        blamed.append(BlamedLoss(record.item_id, record.category, attribute_loss(evidence)))
-    return blamed
+        evidence.append(loss)
+    pairs = zip(records, attribute_losses(evidence), strict=True)
+    return [BlamedLoss(record.item_id, record.category, each) for record, each in pairs]
 
 
 def guess_native_syntax(model: str, truths: Iterable[KeptTruth]) -> str | None:

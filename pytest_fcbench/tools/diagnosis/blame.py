@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
@@ -62,6 +62,11 @@ _MEANINGS: Mapping[Culprit, str] = {
     Culprit.CHANCE: "the same request is answered rightly at other times",
     Culprit.UNCLEAR: "other ways could not be asked, or contradict each other",
 }
+
+
+_OF_CALLS = frozenset({Culprit.PARSER, Culprit.STREAM})
+_UNDECIDED = frozenset({Culprit.STREAM, Culprit.CHANCE, Culprit.UNCLEAR})
+"""What a loss looks like alone where a parser loses calls at times."""
 
 
 class TrialState(StrEnum):
@@ -185,6 +190,31 @@ def _write_call(name: str, arguments: object) -> str:
     # Modes differ in how they show dots.
     written = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
     return f"{name.replace('.', '_')}({written})"
+
+
+def attribute_losses(losses: Sequence[LossEvidence]) -> list[Attribution]:
+    """Attribute the lost points of a run; what is undecided alone is decided by the others.
+
+    Where requests pass at other times, the server loses calls at times if it breaks their right calls, at
+    least half as often as the answers to such requests are wrong.
+    """
+    attributions = list(map(attribute_loss, losses))
+    changing = [e for e in losses if e.needs_calls and not e.is_prompted and _has_passed(e.again)]
+    again = [each.is_wrong for e in changing for each in _drop_unanswered(e.again)]
+    broken = sum(any(culprit in _OF_CALLS for culprit, _ in _judge_server(e)) for e in changing)
+    if not broken or 2 * broken * len(again) < sum(again) * len(changing):
+        return attributions
+    is_whole = any(isinstance(e.whole_truth, Failed) for e in changing)
+    culprit = Culprit.PARSER if is_whole else Culprit.STREAM
+    reason = f"the server breaks right calls at times, those of {broken} of {len(changing)} such entries"
+    return [
+        replace(each, culprit=culprit, reason=reason)
+        if each.culprit in _UNDECIDED - {culprit}
+        and e.needs_calls
+        and any(map(_has_passed, (e.again, e.turned, e.prompted)))
+        else each
+        for e, each in zip(losses, attributions, strict=True)
+    ]
 
 
 def attribute_loss(evidence: LossEvidence) -> Attribution:

@@ -113,6 +113,9 @@ FAULTS = (
     ),
     # Arguments that end early may be the model's, and nobody can be asked.
     SeededFault(FaultKind.JSON, Culprit.UNCLEAR, categories=_ANSWERS, wrong=1.0, is_closed=True),
+    # At times only, which looks like chance where right calls break at no entry of the run.
+    SeededFault(ParserFault.DROP_BRACE, Culprit.PARSER, (0.3, 0.5, 0.7)),
+    SeededFault(ParserFault.LOSE_BRACE, Culprit.STREAM, (0.3, 0.5, 0.7), streams=True),
 )
 
 

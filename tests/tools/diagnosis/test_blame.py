@@ -15,6 +15,7 @@ from pytest_fcbench.tools.diagnosis.blame import (
     TrialState,
     TriedAnswer,
     attribute_loss,
+    attribute_losses,
 )
 from tests.cases import each_case
 
@@ -63,6 +64,7 @@ def only_a_part(tokens: int | None, **known: object) -> LossEvidence:
     return replace(evidence, **{"prompted_syntax": "hermes", **known})  # type: ignore[arg-type]
 
 
+CHANGING = wrong_everywhere(again=(WRONG, RIGHT))
 PROMPTED = wrong_everywhere(is_prompted=True, prompted=(), whole_truth=None, streamed_truth=None)
 
 
@@ -138,6 +140,37 @@ def test_who_lost_a_point(evidence: LossEvidence, culprit: Culprit) -> None:
 
 TRIALS = st.sampled_from([RIGHT, WRONG, OTHER, PART, BROKEN, SILENT, NOT_ASKED])
 SOME = st.lists(TRIALS, max_size=3).map(tuple)
+
+
+@each_case(
+    ("others", "culprit"),
+    (
+        # Right calls of requests that pass at other times break about as often as answers are wrong.
+        ([replace(CHANGING, whole_truth=LOST)], Culprit.PARSER),
+        ([CHANGING, CHANGING, replace(CHANGING, whole_truth=LOST)], Culprit.PARSER),
+        ([replace(CHANGING, streams=True, streamed_truth=LOST)], Culprit.STREAM),
+        # Much less often than they are wrong.
+        ([*[CHANGING] * 8, replace(CHANGING, whole_truth=LOST)], Culprit.CHANCE),
+        # Only those of another entry, each time.
+        ([wrong_everywhere(whole_truth=LOST)], Culprit.CHANCE),
+        # What only streams break has lost nothing of a run of whole replies.
+        ([replace(CHANGING, streamed_truth=LOST)], Culprit.CHANCE),
+        ([CHANGING], Culprit.CHANCE),
+    ),
+)
+def test_a_parser_that_loses_calls_at_times_shows_at_the_other_entries(
+    others: list[LossEvidence], culprit: Culprit
+) -> None:
+    streams = others[0].streams
+    changing = replace(CHANGING, streams=streams)
+    silent = replace(changing, needs_calls=False)
+    prompted = wrong_everywhere(again=(WRONG, WRONG), prompted=(RIGHT, RIGHT), streams=streams)
+    model = wrong_everywhere(streams=streams)
+    attributions = attribute_losses([changing, silent, prompted, model, *others])
+    unclear = Culprit.UNCLEAR if culprit is Culprit.CHANCE else culprit
+    assert [each.culprit for each in attributions[:4]] == [culprit, Culprit.CHANCE, unclear, Culprit.MODEL]
+
+
 VERDICTS = st.sampled_from([None, KEPT, LOST, UNKNOWN])
 
 
