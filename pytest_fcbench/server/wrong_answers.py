@@ -15,7 +15,7 @@ from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.kinds.table import find_kind
-from pytest_fcbench.models.baselines.careless import change_value, draw_chance
+from pytest_fcbench.models.baselines.oracle import change_value, draw_chance
 from pytest_fcbench.server.conforming import WireFault
 
 WITHOUT_TOOLS = "I have no function for that."
