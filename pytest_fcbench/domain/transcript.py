@@ -370,7 +370,10 @@ def part_from_json(part: object) -> ToolCall | str:
 
 CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | CallResults, Transcript]
 
-Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
+Found = TypeVar("Found")
+Inquiry: TypeAlias = Generator[AskModel, Completion, Found]
+"""Asks models and other parties, is sent their completions, and returns what it found out."""
+Conversation: TypeAlias = Inquiry[Transcript]
 """A conversation whose calls are carried out elsewhere."""
 
 

@@ -6,7 +6,7 @@ known, are checked where the record becomes an entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler,
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
 from pytest_fcbench.domain.text import escape_controls
@@ -76,6 +77,8 @@ class EntryRow(Row):
 
 
 R = TypeVar("R", bound=Row)
+PlacedEntries: TypeAlias = Iterator[tuple[Field, Entry]]
+"""The entries of a file, each with its place in it."""
 
 
 def make_rule_error(rule: str, *keys: str) -> PydanticCustomError:

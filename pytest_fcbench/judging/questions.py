@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -27,6 +27,7 @@ from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
     Completion,
     Conversation,
+    Inquiry,
     Party,
     Step,
     Transcript,
@@ -115,13 +116,11 @@ def interpret_transcript(question: JudgeQuestion[T], transcript: Transcript) -> 
         return NotScored("judge_reply", f"after {len(transcript.turns[0])} tries the reply {error}")
 
 
-def ask_aside(
-    question: JudgeQuestion[T], judge: str
-) -> Generator[AskModel, Completion, tuple[AuxiliaryCall, ...]]:
+def ask_aside(question: JudgeQuestion[T], judge: str) -> Inquiry[tuple[AuxiliaryCall, ...]]:
     """Ask the judge as a party in another conversation; return the asides to keep with it."""
     asides: list[AuxiliaryCall] = []
 
-    def record_answer(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+    def record_answer(request: AskModel) -> Inquiry[Completion]:
         completion = yield request
         asides.append(AuxiliaryCall(request.party, request.digest, completion))
         return completion

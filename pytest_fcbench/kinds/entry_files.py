@@ -18,7 +18,7 @@ from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.environments.execution import open_environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.formats.fields import MOST_ERRORS, Field, FieldError, ListPart, join_errors
-from pytest_fcbench.formats.rows import Row, generate_json_schemas, read_row
+from pytest_fcbench.formats.rows import PlacedEntries, Row, generate_json_schemas, read_row
 from pytest_fcbench.formats.yaml_files import Key, read_yaml
 from pytest_fcbench.kinds.table import KINDS
 
@@ -26,9 +26,7 @@ from pytest_fcbench.kinds.table import KINDS
 class EntryFormat(Protocol):
     """A module with the format of a kind's files, imported when the first of them is read."""
 
-    def entries(
-        self, row: Row, file: Field, suite: str, category: Category, /
-    ) -> Iterator[tuple[Field, Entry]]:
+    def entries(self, row: Row, file: Field, suite: str, category: Category, /) -> PlacedEntries:
         """Yield each entry of a file, as one of a suite and a category, with its place in the file."""
 
 

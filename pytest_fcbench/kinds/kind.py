@@ -9,7 +9,7 @@ the model is asked, not by the loop.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -34,6 +34,7 @@ from pytest_fcbench.domain.transcript import (
     Completion,
     Conversation,
     Fault,
+    Inquiry,
     PathSettings,
     Step,
     Transcript,
@@ -211,9 +212,7 @@ def put_turns(
     return Transcript(entry.key, manner.model, prompting, tuple(turns))
 
 
-def ask_once(
-    request: AskModel, asides: dict[str, AuxiliaryCall]
-) -> Generator[AskModel, Completion, Completion]:
+def ask_once(request: AskModel, asides: dict[str, AuxiliaryCall]) -> Inquiry[Completion]:
     """Ask another party each question only once, so that judging again gives the same verdict.
 
     ``asides`` are the answers so far, by the digest of the question.
@@ -228,9 +227,7 @@ def carry_out_calls(
 ) -> Conversation:
     """Run a conversation and let ``perform`` carry out its calls, so that only model requests are left."""
 
-    def respond(
-        demand: AskModel | CallFunctions,
-    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+    def respond(demand: AskModel | CallFunctions) -> Inquiry[Completion | CallResults]:
         return CallResults(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)
 
     return relay_conversation(conversation, respond)

@@ -6,11 +6,11 @@ An answer is right if it calls any function, if it calls none (``next_reply`` co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pydantic import Field as FieldOf
 
-from pytest_fcbench.domain.entry import Category, Entry, Expectation
+from pytest_fcbench.domain.entry import Category, Expectation
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import AnyFunctionRow
@@ -23,7 +23,7 @@ from pytest_fcbench.formats.questions import (
     R,
     read_questions,
 )
-from pytest_fcbench.formats.rows import TextOr
+from pytest_fcbench.formats.rows import PlacedEntries, TextOr
 from pytest_fcbench.kinds.own_check import AnyAnswer
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 
@@ -51,9 +51,7 @@ class OwnCheckFile(OfferingFile[OwnCheckRow]):
     """Questions whose answers only your own checks judge."""
 
 
-def entries(
-    row: CheckableFile[R], file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def entries(row: CheckableFile[R], file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
 
     def expect(question: R, place: Field, functions: Mapping[str, FunctionDoc]) -> Expectation:

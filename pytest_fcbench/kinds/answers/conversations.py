@@ -10,7 +10,7 @@ is asked for, and the call runs again: searching has no side effect that could h
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs.presenting import Wording
@@ -23,6 +23,7 @@ from pytest_fcbench.domain.transcript import (
     CallResults,
     Completion,
     Conversation,
+    Inquiry,
     Party,
     relay_conversation,
 )
@@ -134,9 +135,7 @@ def converse_about_web(entry: Entry, context: ConversationContext) -> Conversati
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
     entry_environments = environments.open_environments(entry, replace(suite.world, web=web))
 
-    def respond(
-        demand: AskModel | CallFunctions,
-    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+    def respond(demand: AskModel | CallFunctions) -> Inquiry[Completion | CallResults]:
         if isinstance(demand, AskModel):
             return (yield demand)
         texts: list[str] = []

@@ -48,7 +48,7 @@ from pytest_fcbench.environments.environment import document_domain
 from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.environments.web_search import WebSearch
 from pytest_fcbench.formats.fields import Field
-from pytest_fcbench.formats.rows import EntryRow, Given, Row, Some, StartsWith, make_rule_error
+from pytest_fcbench.formats.rows import EntryRow, Given, PlacedEntries, Row, Some, StartsWith, make_rule_error
 from pytest_fcbench.kinds.answers.verdict import Answers, Facts
 
 
@@ -144,9 +144,7 @@ def _normalise(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-def read_scenarios(
-    rows: ScenarioFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def read_scenarios(rows: ScenarioFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(DOMAINS[category.name])
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
@@ -234,9 +232,7 @@ class QuestionFile(Row):
     entries: list[WebQuestionRow]
 
 
-def read_web_questions(
-    rows: QuestionFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def read_web_questions(rows: QuestionFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the questions of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(WebSearch)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
@@ -250,9 +246,7 @@ def make_scene(category: Category) -> Scene:
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
 
 
-def entries(
-    rows: ScenarioFile | QuestionFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def entries(rows: ScenarioFile | QuestionFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file in a category with their places. Raises ``SuiteError``."""
     if isinstance(rows, ScenarioFile):
         return read_scenarios(rows, file, suite, category)

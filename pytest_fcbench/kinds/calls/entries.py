@@ -18,18 +18,18 @@ In ``next_call`` the messages are a conversation that has begun.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation, describe_schema_violation
-from pytest_fcbench.domain.entry import Category, Entry
+from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.questions import NextReplyRow, OfferedRow, OfferingFile, read_call, read_questions
-from pytest_fcbench.formats.rows import Given, One, Some, TextOr
+from pytest_fcbench.formats.rows import Given, One, PlacedEntries, Some, TextOr
 from pytest_fcbench.kinds.calls.truth import (
     SHAPES,
     CallShape,
@@ -70,7 +70,7 @@ class NextCallFile(OfferingFile[NextCallRow]):
 
 def entries(
     row: OfferingFile[ExpectingRow | NextCallRow], file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     return read_questions(row, file, suite, category, partial(read_expected_calls, category))
 

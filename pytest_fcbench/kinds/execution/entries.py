@@ -32,7 +32,7 @@ entries:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import FunctionType
 from typing import Annotated
@@ -47,7 +47,7 @@ from pytest_fcbench.execution.rest_services import SERVICES
 from pytest_fcbench.formats import function_docs
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import ParameterRow
-from pytest_fcbench.formats.rows import EntryRow, Given, OneOf, Row, Some, TextOr
+from pytest_fcbench.formats.rows import EntryRow, Given, OneOf, PlacedEntries, Row, Some, TextOr
 from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedResults, ResultRule
 from pytest_fcbench.kinds.state.entries import check_call
 from pytest_fcbench.web.addresses import Refused, parse_url
@@ -82,9 +82,7 @@ class ExecutableFile(Row):
     entries: list[ExecutableRow]
 
 
-def read_executables(
-    rows: ExecutableFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def read_executables(rows: ExecutableFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         own_docs = {
@@ -168,9 +166,7 @@ _REST = {
 }
 
 
-def read_rest_questions(
-    rows: RestFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def read_rest_questions(rows: RestFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
     for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True):
@@ -200,9 +196,7 @@ def read_rest_questions(
         yield place, Entry(suite, row.id, category, turns, (doc,), ExpectedResponse(row.expect))
 
 
-def entries(
-    rows: ExecutableFile | RestFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def entries(rows: ExecutableFile | RestFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     if isinstance(rows, ExecutableFile):
         return read_executables(rows, file, suite, category)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Generator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TypeAlias, TypeVar
 
 from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text, shorten_text
-from pytest_fcbench.domain.transcript import AskModel, AuxiliaryCall, Call, Completion, ToolCall
+from pytest_fcbench.domain.transcript import AuxiliaryCall, Call, Inquiry, ToolCall
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
 from pytest_fcbench.kinds.server_check import exchange as server_check
 from pytest_fcbench.kinds.server_check.exchange import RawRequest, ServerCall, ServerExchange, ServerReply
 from pytest_fcbench.kinds.server_check.kind import UnansweredRequestError
 from pytest_fcbench.kinds.server_check.properties import MARKUP
-
-T = TypeVar("T")
-Asking: TypeAlias = Generator[AskModel, Completion, T]
-"""Asks the endpoint, is sent its replies, and returns a value."""
 
 _SHOWN = 300
 """Characters of a text that a reason shows."""
@@ -188,7 +183,7 @@ class ForcedServer:
 
     def send(
         self, path: str, body: Mapping[str, object] | None, *, once: bool = False
-    ) -> Asking[ServerReply]:
+    ) -> Inquiry[ServerReply]:
         """Send a request, or ask for a page where it has no body; ``once`` shares the answer among entries.
 
         Raises ``UnansweredRequestError``.
@@ -204,7 +199,7 @@ class ForcedServer:
             self.shared[question.digest] = self.asides[question.digest]
         return ServerReply(request, ServerExchange.read_completion(completion))
 
-    def count_tokens(self, body: Mapping[str, object], *, once: bool = False) -> Asking[tuple[int, ...]]:
+    def count_tokens(self, body: Mapping[str, object], *, once: bool = False) -> Inquiry[tuple[int, ...]]:
         """Ask for the tokens of a prompt or of messages. Raises ``NotTestableError``."""
         reply = yield from self.send(TOKENIZE, body, once=once)
         tokens = require_reply(reply, "its prompt").body.get("tokens")
@@ -212,13 +207,13 @@ class ForcedServer:
             raise NotTestableError(f"{TOKENIZE} gives no tokens: {reply.exchange.reply}"[:_SHOWN])
         return tuple(tokens)
 
-    def tokenize_text(self, text: str, *, once: bool = False) -> Asking[tuple[int, ...]]:
+    def tokenize_text(self, text: str, *, once: bool = False) -> Inquiry[tuple[int, ...]]:
         """Ask for the tokens of a text. Raises ``NotTestableError``."""
         return (yield from self.count_tokens({"prompt": text, "add_special_tokens": False}, once=once))
 
     def tokenize_messages(
         self, step: ForcedStep, *answers: Mapping[str, object], opened: bool = False, once: bool = False
-    ) -> Asking[tuple[int, ...]]:
+    ) -> Inquiry[tuple[int, ...]]:
         """Ask for the prompt of messages, with ``opened`` up to where an answer begins."""
         messages = [*step.messages, *answers]
         body = {"messages": messages, "tools": list(step.tools), "add_generation_prompt": opened}

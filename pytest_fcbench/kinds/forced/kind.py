@@ -13,7 +13,6 @@ One step that breaks decides.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
 from pytest_fcbench.codecs.rendering import render_completion
@@ -25,6 +24,7 @@ from pytest_fcbench.domain.transcript import (
     AuxiliaryCall,
     Completion,
     Conversation,
+    Inquiry,
     Party,
     PathSettings,
     Step,
@@ -40,7 +40,6 @@ from pytest_fcbench.kinds.forced.exchange import (
     BROKEN,
     KEPT,
     UNDECIDED,
-    Asking,
     ForcedServer,
     ForcedStep,
     NotTestableError,
@@ -114,7 +113,7 @@ FORCED_TRUTH = ForcedKind()
 
 def hold_right_conversation(
     entry: Entry, context: ConversationContext, server: ForcedServer, opened: OpenWay, words: list[str]
-) -> Asking[Transcript]:
+) -> Inquiry[Transcript]:
     """Hold the conversation about an entry with its right answers, and put their calls through the server.
 
     What became of them is added to ``words``. Raises ``NotTestableError`` where nothing could be put through.
@@ -122,7 +121,7 @@ def hold_right_conversation(
     kind, prompting = table.find_kind(entry), Prompting.make_default(Mode.FC)
     count = 0
 
-    def respond(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+    def respond(request: AskModel) -> Inquiry[Completion]:
         nonlocal count
         if request.party is not Party.MODEL:
             return (yield request)

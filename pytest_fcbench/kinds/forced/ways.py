@@ -24,9 +24,9 @@ from operator import eq
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES, Unwritable
 from pytest_fcbench.domain.text import as_mapping, list_objects
-from pytest_fcbench.domain.transcript import ToolCall
+from pytest_fcbench.domain.transcript import Inquiry, ToolCall
 from pytest_fcbench.kinds.forced import exchange
-from pytest_fcbench.kinds.forced.exchange import Asking, ForcedServer, ForcedStep, ForcedText, ReturnedCalls
+from pytest_fcbench.kinds.forced.exchange import ForcedServer, ForcedStep, ForcedText, ReturnedCalls
 from pytest_fcbench.kinds.server_check.exchange import CHAT, RawRequest, ServerCall
 
 
@@ -121,7 +121,7 @@ class OpenWay:
         return f"{self.way} in the syntax {self.syntax}{guess}"
 
 
-def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Asking[OpenWay]:
+def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Inquiry[OpenWay]:
     """Find the way to use and what the server offers for it. Raises ``NotTestableError``."""
     try:
         yield from server.tokenize_text(_WORD, once=True)
@@ -141,7 +141,7 @@ def open_way(server: ForcedServer, wanted: str, syntax: str | None) -> Asking[Op
     raise exchange.NotTestableError("; ".join(lacks))
 
 
-def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> Asking[OpenWay]:
+def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> Inquiry[OpenWay]:
     """Find what a server offers for one way. Raises ``NotTestableError``."""
     opened = OpenWay(way, syntax)
     match way:
@@ -170,7 +170,7 @@ def open_named_way(server: ForcedServer, way: ForcedWay, syntax: str | None) -> 
     return opened
 
 
-def find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
+def find_member(server: ForcedServer, way: ForcedWay) -> Inquiry[_Member]:
     """Find the member of a request by which a server leaves a model one text."""
     lacks = []
     for member in _MEMBERS[way]:
@@ -182,7 +182,7 @@ def find_member(server: ForcedServer, way: ForcedWay) -> Asking[_Member]:
     raise exchange.NotTestableError(f"the server leaves the model other texts ({'; '.join(lacks)[:300]})")
 
 
-def guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
+def guess_syntax(server: ForcedServer, opened: OpenWay) -> Inquiry[OpenWay]:
     """Find the first native syntax that the server reads back. Raises ``NotTestableError``."""
     for name in NATIVE_SYNTAXES:
         guess = replace(opened, syntax=name, is_guessed=True)
@@ -203,7 +203,7 @@ def guess_syntax(server: ForcedServer, opened: OpenWay) -> Asking[OpenWay]:
 # Writing the right calls
 
 
-def write_by_template(server: ForcedServer, step: ForcedStep, *, once: bool = False) -> Asking[ForcedText]:
+def write_by_template(server: ForcedServer, step: ForcedStep, *, once: bool = False) -> Inquiry[ForcedText]:
     """Let the server's chat template write the right calls. Raises ``NotTestableError``."""
     prompt = yield from server.tokenize_messages(step, opened=True, once=once)
     whole = yield from server.tokenize_messages(step, step.write_answer(), once=once)
@@ -230,7 +230,7 @@ def _count_equal(one: Sequence[int], other: Sequence[int]) -> int:
 
 def _write_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, *, once: bool = False
-) -> Asking[ForcedText]:
+) -> Inquiry[ForcedText]:
     """Write the right calls as the server's model would. Raises ``NotTestableError``."""
     if opened.syntax is None:
         return (yield from write_by_template(server, step, once=once))
@@ -251,7 +251,7 @@ def _write_text(
 
 def put_through(
     server: ForcedServer, opened: OpenWay, step: ForcedStep
-) -> Asking[tuple[ForcedText, Sequence[ReturnedCalls]]]:
+) -> Inquiry[tuple[ForcedText, Sequence[ReturnedCalls]]]:
     """Put the right calls of a step through a server. Raises ``NotTestableError``."""
     text = yield from _write_text(server, opened, step)
     returned = yield from _PUT[opened.way](server, opened, step, text, False)
@@ -267,7 +267,7 @@ def put_through(
 
 def find_spelt_mark(
     server: ForcedServer, opened: OpenWay, text: ForcedText, ids: Sequence[int]
-) -> Asking[str]:
+) -> Inquiry[str]:
     """Describe a mark in a text that is not the one token that a model would write; empty without one."""
     known = NATIVE_SYNTAXES.values() if opened.syntax is None else (NATIVE_SYNTAXES[opened.syntax],)
     marks = {mark for syntax in known for mark in syntax.marks if mark in text.text}
@@ -285,13 +285,13 @@ def find_spelt_mark(
     return ""
 
 
-_Put = Callable[[ForcedServer, OpenWay, ForcedStep, ForcedText, bool], Asking[Sequence[ReturnedCalls]]]
+_Put = Callable[[ForcedServer, OpenWay, ForcedStep, ForcedText, bool], Inquiry[Sequence[ReturnedCalls]]]
 """Puts a text through a server, only whole and once for all entries where the last argument says so."""
 
 
 def derender_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
-) -> Asking[Sequence[ReturnedCalls]]:
+) -> Inquiry[Sequence[ReturnedCalls]]:
     """Give the tokens of a text to the parser of a server, whole and in the pieces of streams."""
     ids, prompt = text.ids, text.prompt
     if not ids:
@@ -334,7 +334,7 @@ def cut_pieces(ids: Sequence[int]) -> Iterator[tuple[str, Sequence[Mapping[str, 
 
 def stream_pieces(
     server: ForcedServer, manner: str, pieces: Sequence[Mapping[str, object]], shared: Mapping[str, object]
-) -> Asking[ReturnedCalls]:
+) -> Inquiry[ReturnedCalls]:
     """Give the pieces of a stream to the parser of a server and join what comes back."""
 
     def make_body(piece: object, state: object) -> Mapping[str, object]:
@@ -360,7 +360,7 @@ def stream_pieces(
 
 def parse_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
-) -> Asking[Sequence[ReturnedCalls]]:
+) -> Inquiry[Sequence[ReturnedCalls]]:
     """Give a text to the parser of a server as text."""
     body = {"text": text.text, "tools": list(step.tools), "tool_call_parser": opened.parser}
     reply = exchange.require_reply((yield from server.send(PARSE, body, once=is_probe)), "whole")
@@ -374,7 +374,7 @@ def parse_text(
 
 def leave_one_text(
     server: ForcedServer, opened: OpenWay, step: ForcedStep, text: ForcedText, is_probe: bool
-) -> Asking[Sequence[ReturnedCalls]]:
+) -> Inquiry[Sequence[ReturnedCalls]]:
     """Leave the model one text to say, and read the calls of its answer, whole and streamed."""
     assert opened.member
     # A token has a byte at least.

@@ -10,13 +10,13 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
+from pytest_fcbench.domain.transcript import AskModel, Call, Inquiry, Party
 
 Matrix: TypeAlias = Sequence[Sequence[float]]
 """Similarities, a row for each call that was made, a column for each that is expected."""
@@ -83,7 +83,7 @@ def write_call(call: Call) -> str:
 
 def pair_calls(
     made_calls: Sequence[Call], expected_calls: Sequence[Call], measure: str
-) -> Generator[AskModel, Completion, list[tuple[int, int]]]:
+) -> Inquiry[list[tuple[int, int]]]:
     """Pair calls with expected ones, by index, as many as there are on either side.
 
     One call and one expected call need no measure. Raises ``NotScoredError`` where the party that embeds

@@ -12,7 +12,7 @@ Official: ``CompareFC.compare_single_call``. The first stage that can say someth
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry
@@ -23,7 +23,7 @@ from pytest_fcbench.domain.transcript import (
     BUILTIN,
     AskModel,
     Call,
-    Completion,
+    Inquiry,
     Party,
     PathSettings,
     RecordedCall,
@@ -51,7 +51,7 @@ class Comparer:
 
     def compare(
         self, step: int, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
-    ) -> Generator[AskModel, Completion, CallVerdict]:
+    ) -> Inquiry[CallVerdict]:
         """Return the verdict on a call; ``history`` is the dialogue before it. Raises ``NotScoredError``."""
 
         def make_verdict(stage: str, code: str | None = None, reason: str = "") -> CallVerdict:
@@ -93,9 +93,7 @@ class Comparer:
                 return "value_error", f"{name} has another value"
         return None
 
-    def _have_same_reply(
-        self, made_call: Call, expected_call: RecordedCall
-    ) -> Generator[AskModel, Completion, bool]:
+    def _have_same_reply(self, made_call: Call, expected_call: RecordedCall) -> Inquiry[bool]:
         recorded_calls = (*self.path.recorded, *self.path.calls)
         recorded_call = next((call for call in recorded_calls if is_same_call(made_call, call)), None)
         if recorded_call is not None:
@@ -125,7 +123,7 @@ class Comparer:
 
     def _ask_judge(
         self, made_call: Call, expected_call: RecordedCall, history: Sequence[Mapping[str, object]]
-    ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
+    ) -> Inquiry[tuple[str, bool, str]]:
         """Ask the judge; return the stage, whether both calls mean the same, and why.
 
         Raises ``NotScoredError``, and ``Crash`` where the official runner does not survive the answer.
@@ -182,9 +180,7 @@ class Comparer:
             for name, kind in _find_differing_arguments(made_call, expected_call)
         )
 
-    def rate_response(
-        self, response: str, dialogue: Dialogue, score: PathScore
-    ) -> Generator[AskModel, Completion, PathScore]:
+    def rate_response(self, response: str, dialogue: Dialogue, score: PathScore) -> Inquiry[PathScore]:
         """Add a judge's ratings of the final answer to the score, where a judge can be asked.
 
         With the official texts both ratings are those of the official code, whatever profile counts them.

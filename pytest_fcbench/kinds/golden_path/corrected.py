@@ -16,13 +16,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, PathSettings, RecordedCall
+from pytest_fcbench.domain.transcript import Call, Fault, Inquiry, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.judging.text_normalization import unify_texts
 from pytest_fcbench.kinds.golden_path import walk
@@ -146,7 +146,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
 
 def _answer_turn(
     state: _CorrectedState, calls: Sequence[Call | Unreadable], comparer: Comparer, dialogue: Dialogue
-) -> Generator[AskModel, Completion, list[str]]:
+) -> Inquiry[list[str]]:
     """Reply to the calls of an answer. Raises ``NotScoredError``."""
     replies: dict[int, str] = {}
     rest: list[tuple[int, Call]] = []

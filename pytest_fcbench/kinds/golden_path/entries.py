@@ -33,7 +33,7 @@ from 0. ``$listing`` stands for a list that ``listings`` makes; ``prices: [20, 9
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, TypeAlias
 
@@ -54,6 +54,7 @@ from pytest_fcbench.formats.rows import (
     Given,
     One,
     OneOf,
+    PlacedEntries,
     Row,
     Some,
     TextOr,
@@ -153,7 +154,7 @@ class ListingRow(Row):
 _Files: TypeAlias = list[tuple[PathFile | SharedFile, Field]]
 
 
-def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+def entries(row: PathFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     files: _Files = []
     neighbours = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}

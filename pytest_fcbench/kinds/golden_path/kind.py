@@ -13,7 +13,7 @@ the entry is not scored (``other_rules``).
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
@@ -30,6 +30,7 @@ from pytest_fcbench.domain.transcript import (
     Call,
     Completion,
     Conversation,
+    Inquiry,
     PathSettings,
     Step,
     ToolCall,
@@ -169,7 +170,7 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
     asides: dict[str, AuxiliaryCall] = {}
     profile = path_settings.profile
 
-    def respond(demand: ShownTexts | AskModel) -> Generator[AskModel, Completion, Completion]:
+    def respond(demand: ShownTexts | AskModel) -> Inquiry[Completion]:
         if isinstance(demand, AskModel):
             return (yield from ask_once(demand, asides))
         if steps:

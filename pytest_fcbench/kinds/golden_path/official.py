@@ -21,13 +21,13 @@ code ``crash``.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSettings, RecordedCall
+from pytest_fcbench.domain.transcript import Call, Inquiry, PathSettings, RecordedCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.kinds.golden_path import walk
 from pytest_fcbench.kinds.golden_path.assignment import pair_calls
@@ -197,7 +197,7 @@ class _TurnOutcomes:
 
 def _answer_turn(
     state: _OfficialState, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
-) -> Generator[AskModel, Completion, _TurnOutcomes]:
+) -> Inquiry[_TurnOutcomes]:
     """Pair the calls of an answer with expected ones and compare them.
 
     Raises ``NotScoredError``, ``Crash``.
@@ -234,7 +234,7 @@ def _answer_turn(
 
 def _pair_calls(
     state: _OfficialState, calls: Sequence[Call], similarity: str
-) -> Generator[AskModel, Completion, list[tuple[int, RecordedCall, str | None]]]:
+) -> Inquiry[list[tuple[int, RecordedCall, str | None]]]:
     """Return each call's index, the expected call it is compared with, and the stage that decided.
 
     Official: ``mapping_call``. A lookup is only thought of where an expected call before it is not equal.

@@ -11,11 +11,11 @@ whole, long ones are cut to the same length.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting, escape_surrogates, read_json_text
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party, RecordedCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Inquiry, Party, RecordedCall
 from pytest_fcbench.domain.verdict import JudgeRating
 from pytest_fcbench.judging import questions as judging
 from pytest_fcbench.judging.questions import Equivalence, JudgeQuestion
@@ -137,7 +137,7 @@ def compare_calls(
     made_call: Call,
     expected_call: RecordedCall,
     history: Sequence[Mapping[str, object]],
-) -> Generator[AskModel, Completion, tuple[Completion, bool | None, str]]:
+) -> Inquiry[tuple[Completion, bool | None, str]]:
     """Ask whether two calls are equal.
 
     Return the judge's completion, its opinion (None where it cannot be read), and its reason. Raises
@@ -165,7 +165,7 @@ def compare_calls(
 
 def rate_response(
     entry: Entry, wording: PathWording, response: str, golden: Sequence[Mapping[str, object]]
-) -> Generator[AskModel, Completion, tuple[int | None, int | None]]:
+) -> Inquiry[tuple[int | None, int | None]]:
     """Ask for both ratings of a final response: completeness and correctness; None where there is none.
 
     ``golden`` is the recorded dialogue up to the last reply, against which facts are checked (official).
@@ -179,7 +179,7 @@ def rate_response(
     return completeness, correctness
 
 
-def _rate(prompt: JudgePrompt, values: Mapping[str, str]) -> Generator[AskModel, Completion, int | None]:
+def _rate(prompt: JudgePrompt, values: Mapping[str, str]) -> Inquiry[int | None]:
     for attempt in range(TRIES):
         completion = yield _build_request(prompt, values, attempt)
         if completion.fault:

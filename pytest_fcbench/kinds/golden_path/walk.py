@@ -14,13 +14,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.text import read_json_text
-from pytest_fcbench.domain.transcript import (
-    AskModel,
-    Call,
-    Completion,
-    RecordedCall,
-    ToolCall,
-)
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, RecordedCall, ToolCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, PathScore, Profile, Verdict
 from pytest_fcbench.kinds.golden_path.script import OWN, PathRunner, find_form_fault, show_name
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -51,6 +51,7 @@ from pytest_fcbench.formats.rows import (
     ErrorSentence,
     Given,
     OneOf,
+    PlacedEntries,
     Row,
     Some,
     make_rule_error,
@@ -151,7 +152,7 @@ class ServerCheck(Expectation):
     """Members of bodies that come from ``base``; a server that refuses one is asked without it."""
 
 
-def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+def entries(row: CheckFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file in one category, which is one severity. Raises ``SuiteError``."""
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         if not category.name.endswith(each.severity):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
@@ -23,10 +23,10 @@ from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import (
     NOT_ASKED,
-    AskModel,
     AuxiliaryCall,
     Completion,
     Conversation,
+    Inquiry,
     Step,
     Transcript,
     drive_conversation,
@@ -44,7 +44,7 @@ class UnansweredRequestError(Exception):
     """A request got no reply at all; the text says why."""
 
 
-Exchanges: TypeAlias = Generator[AskModel, Completion, list[Replies]]
+Exchanges: TypeAlias = Inquiry[list[Replies]]
 
 
 class ServerCheckKind(Kind):
@@ -116,7 +116,7 @@ def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
 
 def _send_request(
     request: RawRequest, name: str, check: ServerCheck, removed: list[str], sent: Counter[str]
-) -> Generator[AskModel, Completion, ServerReply]:
+) -> Inquiry[ServerReply]:
     """Send a request, again without each parameter of ``base`` that the server turns out to refuse."""
     for parameter in removed:
         request = exchange.drop_parameter(request, parameter)

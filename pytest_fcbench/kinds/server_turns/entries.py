@@ -25,7 +25,7 @@ entries:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
@@ -40,7 +40,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, OfferedByRow, choose_docs, read_function_docs
-from pytest_fcbench.formats.rows import EntryRow, ErrorSentence, Given, Row, Some, TextOr
+from pytest_fcbench.formats.rows import EntryRow, ErrorSentence, Given, PlacedEntries, Row, Some, TextOr
 from pytest_fcbench.kinds.state.entries import TurnRow, check_known_call
 from pytest_fcbench.kinds.state.verdict import Trajectory
 from pytest_fcbench.mcp_servers.open_server import split_command
@@ -106,7 +106,7 @@ class ServerFile(Row):
     """Regular expressions of what differs in other results of every entry."""
 
 
-def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+def entries(row: ServerFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
     _check_observation(row, file, docs)

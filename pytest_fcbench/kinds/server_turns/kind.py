@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.codecs.decoders.python import parse_tool_call
@@ -39,6 +39,7 @@ from pytest_fcbench.domain.transcript import (
     CallResults,
     Completion,
     Conversation,
+    Inquiry,
     Transcript,
     relay_conversation,
 )
@@ -264,16 +265,14 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
     model = ServerCalls(state, OfferedFunctions(entry.functions, context.manner.prompting.names))
     turn = 0
 
-    def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+    def ask_server(request: AskModel) -> Inquiry[Completion]:
         completion = yield from ask_once(request, asides)
         if completion.fault:
             cause, _, reason = (completion.text or "").partition(": ")
             raise NotScoredError(cause, reason)
         return completion
 
-    def respond(
-        demand: AskModel | CallFunctions,
-    ) -> Generator[AskModel, Completion, Completion | CallResults]:
+    def respond(demand: AskModel | CallFunctions) -> Inquiry[Completion | CallResults]:
         nonlocal turn
         if isinstance(demand, CallFunctions):
             return CallResults((yield from perform_calls(demand.calls)))
@@ -282,7 +281,7 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
             yield from ask_server(model.request_probes())
         return (yield demand)
 
-    def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
+    def perform_calls(texts: Sequence[str]) -> Inquiry[tuple[str, ...]]:
         readings = model.read_calls(texts)
         calls = [call for call in readings if isinstance(call, Call)]
         result_texts = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()

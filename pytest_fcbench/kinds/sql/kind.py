@@ -31,7 +31,7 @@ from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, PathScore, Profile
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.questions import read_questions
-from pytest_fcbench.formats.rows import AtLeastOne, OneOf, Row
+from pytest_fcbench.formats.rows import AtLeastOne, OneOf, PlacedEntries, Row
 from pytest_fcbench.kinds.answered_entry import classify_answer
 from pytest_fcbench.kinds.calls import verdict as calls_verdict
 from pytest_fcbench.kinds.calls.entries import ExpectingFile, ExpectingRow, read_expected_calls
@@ -57,7 +57,7 @@ class SqlFile(ExpectingFile):
     """The tables that the statement acts on."""
 
 
-def entries(row: SqlFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
+def entries(row: SqlFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
 
     def read_statement(

@@ -21,7 +21,7 @@ entries:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import Annotated
 
@@ -40,7 +40,7 @@ from pytest_fcbench.environments.environment import adapt_class, document_domain
 from pytest_fcbench.environments.execution import DOMAINS
 from pytest_fcbench.formats.fields import Field, ListPart, read_each
 from pytest_fcbench.formats.function_docs import AnyFunctionRow, read_function_docs
-from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, Row, Some
+from pytest_fcbench.formats.rows import AtLeastOne, EntryRow, ErrorSentence, Given, PlacedEntries, Row, Some
 from pytest_fcbench.kinds.state.derived_entries import withhold_functions
 from pytest_fcbench.kinds.state.verdict import Trajectory, Withheld
 
@@ -86,9 +86,7 @@ class TrajectoryFile(Row):
     """Docs that models are sent in place of those that are made of the code."""
 
 
-def entries(
-    rows: TrajectoryFile, file: Field, suite: str, category: Category
-) -> Iterator[tuple[Field, Entry]]:
+def entries(rows: TrajectoryFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     own_docs = read_function_docs(rows.functions, file.at("functions"), TYPES[category.language])
     names_in_use: set[str] = set()
