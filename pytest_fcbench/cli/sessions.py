@@ -38,8 +38,6 @@ from pytest_fcbench.tools.authoring.question_writing import AskWriter
 
 T = TypeVar("T")
 
-JUDGE_ENDPOINT = ("judge_api_base", "judge_api_key_env")
-
 
 def load_judge_settings(arguments: argparse.Namespace, **instead: object) -> Settings | None:
     """Load the settings of the judge that was named, if any; ``instead`` overrides options.

@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -58,16 +58,6 @@ from pytest_fcbench.tools.export.official_tables import (
     write_table,
 )
 
-_NAMES = {
-    "model-index": "name of the model in the card (default: the model of the run)",
-    "mlflow": "name of the experiment (default: fcbench)",
-    "wandb": "name of the project (default: fcbench)",
-    "lm-eval": "name of the model (default: the model of the run)",
-    "eee": "id of the model, such as ORG/NAME (default: the model of the run)",
-    "badge": "label of the badge (default: the suite and the score)",
-}
-"""The help of ``--name`` by format."""
-
 
 def declare_export(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -99,13 +89,12 @@ def _declare_format(parser: argparse.ArgumentParser, form: ExportFormat) -> None
     }
     for flag, row in read_option_tables()["run export FORMAT"].items():
         if flag.removeprefix("--") in form.options:
-            rows[flag] = {"metavar": "NAME", "help": _NAMES[form.name]} if flag == "--name" else row
+            rows[flag] = {"metavar": "NAME", "help": form.meaning_of_name} if flag == "--name" else row
     declare_rows(parser, rows)
 
 
 def run_export(arguments: argparse.Namespace) -> int:
-    code: int = arguments.export(arguments)
-    return code
+    return int(arguments.export(arguments))
 
 
 def _export_cards(form: ExportFormat, arguments: argparse.Namespace) -> int:
@@ -168,28 +157,22 @@ def _choose_ending(form: ExportFormat, to: Path | None) -> str:
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """The longest name of a folder, in characters; file systems allow little more."""
-_Pricing: TypeAlias = Callable[[Usage], float | None]
-"""Returns the price of a step, None if it is unknown."""
-
-
-def _make_pricing(price: Price | None, concurrency: int) -> _Pricing:
-    if price is None:
-        return lambda step: None
-    return lambda step: price.compute_cost(step, concurrency)
+_Pricing: TypeAlias = tuple[Price, int]
+"""A price, and the number of calls at once among which a server's is divided."""
 
 
 def parse_price(text: str) -> _Pricing:
     """Read a value of ``--price``. Raises ``ArgumentTypeError``."""
     if text == "hosted":
         # Officially a model without a price runs on eight H100 for $23.92 an hour, with 100 calls at once.
-        return _make_pricing(Price(hour=23.92), 100)
+        return Price(hour=23.92), 100
     try:
         input_price, output_price = map(float, text.split(","))
     except ValueError:
         input_price = output_price = -1
     if min(input_price, output_price) < 0 or not isfinite(input_price + output_price):
         raise argparse.ArgumentTypeError(f"{text!r}: must be two prices, e.g. 0.15,0.6, or 'hosted'")
-    return _make_pricing(Price(input_price, output_price), 1)
+    return Price(input_price, output_price), 1
 
 
 def parse_dataset(text: str) -> str:
@@ -249,7 +232,7 @@ class _Export:
 
     name: str
     session: Session
-    price: _Pricing
+    pricing: _Pricing | None
     left_out: Counter[str]
     """Numbers of answers that are not exported, by reason."""
     texts: dict[Path, str] = field(default_factory=dict)
@@ -289,8 +272,10 @@ class _Export:
             rows.append(json.dumps(row))
             answers = [answer for turn in read_turns(row) for answer in turn]
             steps = [Usage(each.latency_s, each.input_tokens, each.output_tokens) for each in answers]
-            priced_steps = tuple(replace(step, usd=self.price(step)) for step in steps)
-            self.records.append(replace(record, steps=priced_steps))
+            if self.pricing:
+                price, calls = self.pricing
+                steps = [replace(step, usd=price.compute_cost(step, calls)) for step in steps]
+            self.records.append(replace(record, steps=tuple(steps)))
             if not is_judged:
                 continue
             answer = AnsweredEntry(entry, transcript, row["result"], *official_questions[entry.key])
@@ -358,7 +343,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
             f"{suite.version} is installed; use the suite version of the run"
         )
     records, left_out = _select_records(card)
-    pricing = pricing or _make_pricing(facts.price, facts.concurrency or 1)
+    pricing = pricing or ((facts.price, facts.concurrency or 1) if facts.price else None)
     with closing(Session(context)) as session:
         export = _Export(name, session, pricing, left_out)
         for category, part in group_by_category(records).items():

@@ -44,7 +44,7 @@ from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run_with
 from pytest_fcbench.run.session import Session, list_exchanges
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.pressure import PressureMaterial, restore_pressure
 
 _MOST_ENTRIES = 20
@@ -173,7 +173,8 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
     earlier = card.facts.earlier if card else ()
     transcripts = _replay_earlier(context, entry, earlier, memories)
     converse = partial(context.converse, memories=memories) if transcripts else None
-    record = find_record(card, entry)
+    records = card.records if card else ()
+    record = next((each for each in records if each.item_id == entry.item_id), None)
     with closing(Session(context, converse=converse)) as session:
         if record and record.category == FORCED.name:
             show_forced_truth(entry, record, session, longest)
@@ -217,11 +218,6 @@ def find_run_of_entry(arguments: argparse.Namespace, name: str, folder: Path) ->
     entries = load_entries(RunContext(settings).suites.values())
     later = (each for each in entries.values() if name in (before.key for before in each.earlier))
     return next((run for each in later if (run := find_run_with(each.key, folder))), None)
-
-
-def find_record(card: Scorecard | None, entry: Entry) -> Record | None:
-    """Find the Record of an entry in a scorecard; None where either is missing."""
-    return next((each for each in card.records if each.item_id == entry.item_id), None) if card else None
 
 
 def show_forced_truth(entry: Entry, record: Record, session: Session, longest: int | None) -> None:

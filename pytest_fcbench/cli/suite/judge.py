@@ -17,7 +17,6 @@ from dataclasses import replace
 from pytest_fcbench.cli.options import find_openers, load_settings
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import (
-    JUDGE_ENDPOINT,
     ask_judge,
     find_suites,
     load_judge_settings,
@@ -115,8 +114,8 @@ def _load_judges(arguments: argparse.Namespace) -> Mapping[str, Settings | None]
             settings_by_label[name] = None
             continue
         # The endpoint options are those of the first judge that has one; the second has its profile's.
-        others = dict.fromkeys(JUDGE_ENDPOINT) if any(settings_by_label.values()) else {}
-        judge = load_judge_settings(arguments, judge=name, **others)
+        endpoint = ("judge_api_base", "judge_api_key_env") if any(settings_by_label.values()) else ()
+        judge = load_judge_settings(arguments, judge=name, **dict.fromkeys(endpoint))
         if judge is None:
             raise UsageError(f"--judge={name}: give builtin, a model profile or a litellm id")
         settings_by_label[judge.label] = judge

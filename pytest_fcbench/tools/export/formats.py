@@ -150,6 +150,8 @@ class ExportFormat:
     """The function that writes its other files, where it also has texts."""
     has_answers: bool = False
     """True where it holds the answers of the model."""
+    meaning_of_name: str = ""
+    """The help of the option ``name``, where it takes that."""
 
     def render_text(self, order: ExportRequest) -> Iterator[str]:
         """Yield the text of the format in pieces."""
