@@ -3,7 +3,7 @@
 From that line follow its flag on the command line, its key in fcbench.yaml, how its value is read and checked
 (by the type of its field: see ``config/values.py``), its help text and its row in docs/options.md::
 
-    concurrency: int = option("N", "conversations at once", default="8", positive=True, of_model=True)
+    concurrency: int = model_option("N", "conversations at once", default="8", positive=True)
 
 pytest loads this module in every run of whoever has the plugin installed, so it imports nothing.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -109,6 +110,8 @@ def _declare_with(make: Callable[P, Option]) -> Callable[P, Any]:
 
 option = _declare_with(Option)
 """Declares a field of ``Settings`` as an option; takes what ``Option`` takes."""
+model_option = _declare_with(partial(Option, of_model=True))
+"""Declares an option that a model profile may give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,93 +130,74 @@ class Settings:
     ``mode``, ``names`` and ``syntax`` are None where the model decides.
     """
 
-    model: str = option(
+    model: str = model_option(
         "MODEL",
         "oracle, careless, lexical, scripted:FILE, replay:PATH, python:MOD:NAME, profile, litellm:ID",
         default="lexical",
-        of_model=True,
         group="model under test",
     )
-    api_base: str | None = option("URL", "base URL of the model's endpoint", of_model=True)
-    api_key_env: str | None = option(
-        "NAME", "environment variable that holds the API key of the model", of_model=True
+    api_base: str | None = model_option("URL", "base URL of the model's endpoint")
+    api_key_env: str | None = model_option("NAME", "environment variable that holds the API key of the model")
+    temperature: float = model_option(
+        "T", "sampling temperature", default="0.001", note=", the official value", in_request=True
     )
-    temperature: float = option(
-        "T",
-        "sampling temperature",
-        default="0.001",
-        note=", the official value",
-        of_model=True,
-        in_request=True,
+    max_tokens: int | None = model_option(
+        "N", "maximum number of tokens in an answer", otherwise="none", in_request=True
     )
-    max_tokens: int | None = option(
-        "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
-    )
-    seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
-    stream: bool | None = option(
+    seed: int | None = model_option("N", "seed sent to the model", otherwise="none", in_request=True)
+    stream: bool | None = model_option(
         "HOW",
         "how answers come: on as streams, off whole, both compares the two",
         otherwise="off, or as the official family",
         choices=("off", "on", "both"),
-        of_model=True,
         in_request=True,
     )
-    param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
+    param: Mapping[str, object] = model_option("NAME=JSON", "further parameter of each request")
     tag: bool = option("", "send the entry's id in a header of each request, for logs")
 
-    mode: Mode | None = option(
+    mode: Mode | None = model_option(
         "MODE",
         "how functions are offered: fc, prompt, or completion for base models",
         otherwise="chosen to fit the model",
-        of_model=True,
         group="how the model is asked",
     )
-    names: Names | None = option(
-        "STYLE",
-        "how dotted function names are shown: dotted or underscored",
-        otherwise="depends on the mode",
-        of_model=True,
+    names: Names | None = model_option(
+        "STYLE", "how dotted function names are shown: dotted or underscored", otherwise="depends on the mode"
     )
-    syntax: str | None = option(
+    syntax: str | None = model_option(
         "SYNTAX",
         "how calls are written; 'fcbench models --syntaxes' lists the names",
         otherwise="by mode or replayed answers",
-        of_model=True,
     )
-    read_as: str | None = option(
+    read_as: str | None = model_option(
         "ID",
         "ask in the format of this official model id, or in plain chat format (chat)",
         key="as",
         otherwise="its own id, if official",
-        of_model=True,
     )
     repair: bool = option("", "ask an official family without the known faults of its handler")
-    shots: int | None = option(
+    shots: int | None = model_option(
         "N",
         "in completion mode, how many answered entries of its category each prompt shows",
         otherwise="3, or as replayed",
         positive=True,
-        of_model=True,
     )
-    context_length: int | None = option(
+    context_length: int | None = model_option(
         "N",
         "tokens of a prompt and its answer together, where the prompt is written",
         otherwise="as the server says",
         positive=True,
-        of_model=True,
     )
-    reasoning: Reasoning | None = option(
+    reasoning: Reasoning | None = model_option(
         "WHAT",
         "what later requests repeat of an answer's reasoning: keep or strip",
         otherwise="keep, as officially",
-        of_model=True,
     )
-    runner: str | None = option(
+    runner: str | None = model_option(
         "NAME",
         "official runner of complexfuncbench that is followed",
         otherwise="by the model's name",
         choices=("gpt", "claude", "mistral", "qwen", "glm", "llama"),
-        of_model=True,
     )
 
     suites: tuple[str, ...] = option(
@@ -350,63 +334,45 @@ class Settings:
         default="auto",
     )
 
-    concurrency: int = option(
+    concurrency: int = model_option(
         "N",
         "maximum number of conversations at once, over all processes",
         default="8",
         positive=True,
-        of_model=True,
         group="speed, limits and cost",
     )
-    rpm: float | None = option(
-        "N", "maximum number of calls per minute", otherwise="no limit", positive=True, of_model=True
+    rpm: float | None = model_option(
+        "N", "maximum number of calls per minute", otherwise="no limit", positive=True
     )
-    tpm: float | None = option(
-        "N", "maximum number of tokens per minute", otherwise="no limit", positive=True, of_model=True
+    tpm: float | None = model_option(
+        "N", "maximum number of tokens per minute", otherwise="no limit", positive=True
     )
-    retries: int = option(
-        "N",
-        "how many times to retry a call after a transient failure",
-        default="8",
-        of_model=True,
-        of_judge=True,
+    retries: int = model_option(
+        "N", "how many times to retry a call after a transient failure", default="8", of_judge=True
     )
-    max_body: int = option(
+    max_body: int = model_option(
         "N",
         "longest reply of an endpoint that is read, in MiB, after decompression",
         default="8",
         positive=True,
-        of_model=True,
         of_judge=True,
     )
-    max_answer: int = option(
-        "N", "longest answer that is read, in characters", default="1000000", positive=True, of_model=True
+    max_answer: int = model_option(
+        "N", "longest answer that is read, in characters", default="1000000", positive=True
     )
-    max_pause_s: float = option(
+    max_pause_s: float = model_option(
         "SECONDS",
         "longest pause that an endpoint may ask for (Retry-After)",
         key="max_pause",
         default="60",
         positive=True,
-        of_model=True,
         of_judge=True,
     )
-    timeout_s: float = option(
-        "SECONDS",
-        "time limit for one answer",
-        key="timeout",
-        default="600",
-        positive=True,
-        of_model=True,
-        of_judge=True,
+    timeout_s: float = model_option(
+        "SECONDS", "time limit for one answer", key="timeout", default="600", positive=True, of_judge=True
     )
-    entry_timeout_s: float = option(
-        "SECONDS",
-        "time limit for one entry",
-        key="entry_timeout",
-        default="3600",
-        positive=True,
-        of_model=True,
+    entry_timeout_s: float = model_option(
+        "SECONDS", "time limit for one entry", key="entry_timeout", default="3600", positive=True
     )
     max_usd: float | None = option(
         "DOLLARS",
