@@ -44,7 +44,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.record import group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, RuleOutcome, RunFacts, make_facts_adapter
 
 Value = TypeVar("Value")
@@ -191,10 +191,9 @@ def json_schema() -> dict[str, Any]:
 def write_section(facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> dict[str, object]:
     """Write the section as JSON values."""
     records, parts = evidence.records, group_by_category(evidence.records)
-    trials = secondary_scores.count_trials(records)
     results = ReportResults(
         ratings=secondary_scores.summarise_ratings_by_category(records),
-        trials=trials,
+        trials=secondary_scores.count_trials(records),
         sizes={name: evidence.size_of(name) for name in list_sized_categories(parts)},
         usage=RunUsage(
             run=measure_usage(records),
@@ -203,7 +202,7 @@ def write_section(facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOu
             bill=measure_bill(records, facts.earlier),
         ),
         headline=describe_share(records, facts.profile, evidence.scores[facts.profile]),
-        profiles={profile: _summarise_profile(evidence, profile, trials) for profile in Profile},
+        profiles={profile: _summarise_profile(evidence, profile) for profile in Profile},
         gate=tuple(outcomes),
         server_checks=count_checks(records) or None,
         stream_differences=count_stream_differences(records) or None,
@@ -217,10 +216,11 @@ def write_section(facts: RunFacts, evidence: Evidence, outcomes: Sequence[RuleOu
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), results_json)}
 
 
-def _summarise_profile(evidence: Evidence, profile: Profile, trials: int) -> ProfileResults:
-    """Summarise the verdicts of one profile; ``trials`` is how often each entry was put to the model."""
+def _summarise_profile(evidence: Evidence, profile: Profile) -> ProfileResults:
+    """Summarise the verdicts of one profile."""
     records, scores = evidence.records, evidence.scores[profile]
     without = score_untrained(records, profile, evidence.size_of)
+    trial_scores = secondary_scores.score_trials_by_category(records, profile)
     return ProfileResults(
         categories=scores.categories,
         groups=scores.groups,
@@ -232,16 +232,6 @@ def _summarise_profile(evidence: Evidence, profile: Profile, trials: int) -> Pro
         pressure=measure_pressure(records, profile) or None,
         untrained=without.find_score(scores.main) if without else None,
         right_turns=secondary_scores.count_right_turns_by_category(records, profile) or None,
-        trials=_score_trials(records, profile, trials) if trials > 1 else None,
+        trials=RunTrials(trial_scores, trial_scores.pop("all")) if trial_scores else None,
         strata=score_strata(records, profile) or None,
-    )
-
-
-def _score_trials(records: Sequence[Record], profile: Profile, trials: int) -> RunTrials:
-    return RunTrials(
-        categories={
-            name: secondary_scores.score_trials(part, profile, trials)
-            for name, part in group_by_category(records).items()
-        },
-        all=secondary_scores.score_trials(records, profile, trials),
     )

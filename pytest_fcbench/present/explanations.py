@@ -34,12 +34,7 @@ class OutputLine(NamedTuple):
 
 
 def render_explanation(
-    record: Record,
-    profile: Profile,
-    explanation: Explanation | None,
-    *,
-    rerun: str,
-    width: int,
+    record: Record, profile: Profile, explanation: Explanation | None, *, rerun: str, width: int
 ) -> Iterator[OutputLine]:
     """Render a failure; ``rerun`` is the argument with which pytest runs the entry again.
 

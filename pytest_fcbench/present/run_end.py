@@ -15,13 +15,7 @@ from pytest_fcbench.present.board_tables import describe_ranks
 from pytest_fcbench.present.comparison_tables import tabulate_flips
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.failure_codes import group_by_cause
-from pytest_fcbench.present.tables import (
-    Table,
-    escape_paragraph,
-    render_markdown,
-    unlink,
-    wrap_text,
-)
+from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdown, unlink, wrap_text
 from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.present.two_models import describe_result, tabulate_two_models
 from pytest_fcbench.present.wording import describe_missing_parts

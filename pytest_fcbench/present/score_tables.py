@@ -122,10 +122,8 @@ def tabulate_usage(
 
 def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
     """Tabulate cost and latency by category, of the run and of its other parties; None without a call."""
-    bill, others = (
-        answer_statistics.measure_bill(records, earlier),
-        answer_statistics.measure_beside_records(records, earlier),
-    )
+    bill = answer_statistics.measure_bill(records, earlier)
+    others = answer_statistics.measure_beside_records(records, earlier)
     if not bill.steps:
         return None
     parts = group_by_category(record for record in records if not is_check(record))
@@ -153,12 +151,10 @@ _FEW = 10
 
 def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None:
     """Tabulate the trials of each entry by category and of all; None for one trial."""
-    k = secondary_scores.count_trials(records)
-    if k == 1:
+    trials = secondary_scores.score_trials_by_category(records, profile)
+    if not trials:
         return None
-    parts = {**group_by_category(records), "all": records}
-    trials = {name: secondary_scores.score_trials(part, profile, k) for name, part in parts.items()}
-    whole = trials["all"]
+    k, whole = trials["all"].k, trials["all"]
     left_out = f"left out, because a trial was not scored: {name_few(whole.left_out, _FEW)}"
     return Table(
         f"trials ({k} of each entry, each counted above; {profile} profile)",
@@ -319,10 +315,8 @@ def tabulate_untrained(
     without = score_untrained(records, profile, size_of)
     if without is None:
         return None
-    whole, trained_records = (
-        aggregate_scores(records, profile, size_of),
-        select_marked(records, f"mark:{TRAINED}"),
-    )
+    whole = aggregate_scores(records, profile, size_of)
+    trained_records = select_marked(records, f"mark:{TRAINED}")
     names = dict.fromkeys((*(record.category for record in trained_records), whole.main))
     return Table(
         f"without entries of the training data ({profile} profile)",
@@ -330,10 +324,8 @@ def tabulate_untrained(
         tuple(
             (
                 name,
-                f"{len(select_marked(records, name)):,}",
-                f"{len(select_marked(trained_records, name)):,}",
-                format_number(score.accuracy if score else None, ".2%"),
-                format_number(rest.accuracy if rest else None, ".2%"),
+                *(f"{len(select_marked(part, name)):,}" for part in (records, trained_records)),
+                *(format_number(one.accuracy if one else None, ".2%") for one in (score, rest)),
                 format_limits(rest.interval if rest else None),
             )
             for name in names

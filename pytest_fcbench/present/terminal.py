@@ -17,11 +17,7 @@ from pytest_fcbench.present.failure_codes import group_by_cause
 from pytest_fcbench.present.tables import Table, leave_out_columns, render_text, wrap_text
 from pytest_fcbench.present.two_models import tabulate_two_models
 from pytest_fcbench.present.wording import describe_missing_parts, describe_path_settings, format_number
-from pytest_fcbench.scorecard.aggregate.scores import (
-    OVERALL,
-    SUITES,
-    ProfileScores,
-)
+from pytest_fcbench.scorecard.aggregate.scores import OVERALL, SUITES, ProfileScores
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import name_suite
 from pytest_fcbench.scorecard.gate.gate import Evidence

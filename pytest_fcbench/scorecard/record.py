@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, TypedDict
 
-from pydantic import (
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    Strict,
-    TypeAdapter,
-    WithJsonSchema,
-)
+from pydantic import Field, PlainSerializer, PlainValidator, Strict, TypeAdapter, WithJsonSchema
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Stratum, name_cluster
 from pytest_fcbench.domain.json_values import (
@@ -281,6 +275,11 @@ class Record:
         return f"{self.suite}:{name_cluster(self.suite, entry_id, self.cluster)}"
 
     @property
+    def answers(self) -> Iterator[Mapping[str, object]]:
+        """The completions of all turns as JSON values, in order."""
+        return chain.from_iterable(self.turns)
+
+    @property
     def item_id(self) -> str:
         """The parameter id of its test."""
         return self.entry if self.trial is None else f"{self.entry}-t{self.trial}"
@@ -328,7 +327,7 @@ def build_record(
     calls: CallCounts | None = None,
 ) -> Record:
     """Build the Record of an entry; ``transcript`` is None where no answer came, ``marks`` are the user's."""
-    completions = transcript.completions if transcript else ()
+    transcript = transcript or Transcript(entry.key, manner.model, manner.prompting, ())
     cluster = name_cluster(entry.suite, entry.id, entry.cluster)
     return Record(
         entry=entry.key,
@@ -340,17 +339,15 @@ def build_record(
         names=manner.prompting.names,
         syntax=manner.prompting.syntax,
         trial=entry.trial,
-        steps=_measure_steps(transcript, usd) if transcript else (),
-        turns=_write_turns(transcript) if transcript else (),
+        steps=_measure_steps(transcript, usd),
+        turns=_write_turns(transcript),
         marks=marks,
         cluster=None if cluster == entry.id else cluster,
-        asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
-        if transcript
-        else (),
+        asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides),
         stratum=entry.stratum and entry.stratum.value,
         calls=calls,
-        streams=compare_streams(transcript) if transcript and transcript.asides else (),
-        served=tuple(dict.fromkeys(each for completion in completions for each in completion.served)),
+        streams=compare_streams(transcript),
+        served=tuple(dict.fromkeys(each for one in transcript.completions for each in one.served)),
         **_list_judged_members(judgement),
     )
 
@@ -422,6 +419,12 @@ def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     return {
         name: groups[name] for name in (*CATEGORIES, *sorted(groups.keys() - CATEGORIES)) if name in groups
     }
+
+
+def group_with_all(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Group Records by category, and all of them under ``all``; empty without Records."""
+    every = list(records)
+    return {**group_by_category(every), "all": every} if every else {}
 
 
 def sort_records(records: Iterable[Record]) -> list[Record]:

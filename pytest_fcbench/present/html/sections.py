@@ -20,11 +20,7 @@ from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.two_models import tabulate_two_models
 from pytest_fcbench.present.wording import describe_path_settings, format_limits, format_number, format_time
 from pytest_fcbench.scorecard.aggregate import golden_paths
-from pytest_fcbench.scorecard.aggregate.answer_statistics import (
-    CostLatency,
-    measure_bill,
-    measure_usage,
-)
+from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
 from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
@@ -42,7 +38,6 @@ class ReportedModel:
     scorecard: Scorecard
     scores: Mapping[Profile, ProfileScores]
     categories: Mapping[str, Sequence[Record]]
-    usage: CostLatency
     bill: CostLatency
     trials: int
 
@@ -67,7 +62,6 @@ def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[ReportedModel, ...]
             scorecard,
             {profile: scorecard.scores(profile) for profile in Profile},
             group_by_category(scorecard.records),
-            measure_usage(scorecard.records),
             measure_bill(scorecard.records, scorecard.facts.earlier),
             count_trials(scorecard.records),
         )

@@ -98,7 +98,6 @@ def make_environment(folder: Path) -> Environment:
         "limits": lambda score: _format_range(score.interval),
         "range": _format_range,
         "number": lambda value, digits=0: "–" if value is None else f"{value:,.{digits}f}",
-        "dollars": lambda usd: "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}",
         "plain": make_printable,
         "line": put_on_one_line,
         # Ids come from files and can hold lone surrogates, which UTF-8 does not have.
@@ -113,9 +112,5 @@ def make_environment(folder: Path) -> Environment:
         "spaced": lambda name: make_printable(name).replace("_", " "),
         "drawn": Markup,
     }
-    environment.globals |= {
-        "ranges": marks.draw_ranges,
-        "scale": marks.draw_scale,
-        "bar": marks.draw_bar,
-    }
+    environment.globals |= {"ranges": marks.draw_ranges, "scale": marks.draw_scale, "bar": marks.draw_bar}
     return environment

@@ -156,8 +156,7 @@ def describe_endings(records: Iterable[Record]) -> list[str]:
     counts = Counter(
         Ending(str(ending))
         for record in records
-        for turn in record.turns
-        for answer in turn
+        for answer in record.answers
         if (ending := answer.get("ending"))
     )
     return [
@@ -172,8 +171,7 @@ def describe_protocol_notes(records: Iterable[Record]) -> list[str]:
     counts = Counter(
         str(code)
         for record in records
-        for turn in record.turns
-        for answer in turn
+        for answer in record.answers
         if isinstance(codes := answer.get("protocol"), (list, tuple))
         for code in codes
     )
@@ -207,10 +205,7 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
     same in their answers; of at least twenty entries.
     """
     records = list(records)
-    overflows = sum(
-        any(answer["fault"] == Fault.OVERFLOW for turn in record.turns for answer in turn)
-        for record in records
-    )
+    overflows = sum(any(answer["fault"] == Fault.OVERFLOW for answer in record.answers) for record in records)
     if len(records) >= _ENOUGH and overflows >= _OFTEN * len(records):
         return (
             f"{overflows:,} of {len(records):,} entries outgrew the context and count as wrong; if the "
@@ -221,7 +216,7 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
     ]
     if len(call_records) < _ENOUGH:
         return None
-    answers = [answer for record in call_records for turn in record.turns for answer in turn]
+    answers = [answer for record in call_records for answer in record.answers]
     all_of_them = f"of {len(call_records):,} entries that expect calls"
     if not any(answer["tool_calls"] or str(answer["text"] or "").strip() for answer in answers):
         return (

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.stream_comparison import PARTS
 from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.transcript import CallCounts
-from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.record import Record, group_with_all
 
 
 def sum_calls(records: Iterable[Record]) -> CallCounts:
@@ -28,7 +28,7 @@ def sum_calls(records: Iterable[Record]) -> CallCounts:
 
 def sum_calls_by_category(records: Sequence[Record]) -> Mapping[str, CallCounts]:
     """Sum up the calls of each category that has some, and of ``all``; nothing where nothing was called."""
-    parts = {**group_by_category(records), "all": records}
+    parts = group_with_all(records)
     return {name: counts for name, part in parts.items() if (counts := sum_calls(part)).calls}
 
 

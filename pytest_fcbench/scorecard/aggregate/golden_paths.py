@@ -33,7 +33,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     find_ratio_interval,
     within,
 )
-from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.record import Record, group_with_all
 
 CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
 """The classes of errors that the paper has."""
@@ -136,9 +136,8 @@ def select_golden_paths(records: Iterable[Record]) -> list[Record]:
 
 def score_paths_by_category(records: Iterable[Record], profile: Profile) -> dict[str, PathScores]:
     """Score each category and ``all``; nothing where no entry has a golden path."""
-    path_records = select_golden_paths(records)
-    categories = {name: score_paths(part, profile) for name, part in group_by_category(path_records).items()}
-    return {**categories, "all": score_paths(path_records, profile)} if path_records else {}
+    parts = group_with_all(select_golden_paths(records))
+    return {name: score_paths(part, profile) for name, part in parts.items()}
 
 
 def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:

@@ -188,9 +188,7 @@ def find_mean_interval(
     return enclose_value(mean, mean - lower, mean + upper, "mover of its parts")
 
 
-def correlate_parts(
-    parts: Sequence[Mapping[str, Sequence[bool]]],
-) -> Mapping[tuple[int, int], float]:
+def correlate_parts(parts: Sequence[Mapping[str, Sequence[bool]]]) -> Mapping[tuple[int, int], float]:
     """Estimate the correlations of the shares of parts, each given as verdicts by cluster.
 
     Only those above 0, so that chance makes no interval narrower.

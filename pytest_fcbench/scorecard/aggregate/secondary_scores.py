@@ -34,7 +34,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     within,
 )
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, assume_verdict
-from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.record import Record, group_by_category, group_with_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,13 @@ def score_trials(
     )
 
 
+def score_trials_by_category(records: Sequence[Record], profile: Profile) -> dict[str, TrialScores]:
+    """Score the trials of each category and of ``all``; empty where each entry was put once."""
+    k = count_trials(records)
+    parts = group_with_all(records) if k > 1 else {}
+    return {name: score_trials(part, profile, k) for name, part in parts.items()}
+
+
 def _sum_choices(
     by_cluster: Mapping[str, Sequence[int]], choices: Sequence[int]
 ) -> Sequence[tuple[int, int]]:
@@ -161,11 +168,8 @@ def count_right_turns(records: Iterable[Record], profile: Profile) -> RightTurns
 
 def count_right_turns_by_category(records: Iterable[Record], profile: Profile) -> dict[str, RightTurns]:
     """Count the turns of each category of conversations, and of ``all``."""
-    conversations = [record for record in records if find_right_turns(record, profile)]
-    parts = {
-        name: count_right_turns(part, profile) for name, part in group_by_category(conversations).items()
-    }
-    return {**parts, "all": count_right_turns(conversations, profile)} if parts else {}
+    parts = group_with_all(record for record in records if find_right_turns(record, profile))
+    return {name: count_right_turns(part, profile) for name, part in parts.items()}
 
 
 MOST = 2
@@ -269,10 +273,9 @@ def count_sides(records: Iterable[Record], profile: Profile) -> Sides:
 
 def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
     """Count by category and for ``all``; empty where no entry has both verdicts."""
-    executable_records = [record for record in records if record.group == Group.EXECUTABLE]
-    sides = {name: count_sides(part, profile) for name, part in group_by_category(executable_records).items()}
-    known_sides = {name: of for name, of in sides.items() if of.n}
-    return {**known_sides, "all": count_sides(executable_records, profile)} if known_sides else {}
+    parts = group_with_all(record for record in records if record.group == Group.EXECUTABLE)
+    sides = {name: count_sides(part, profile) for name, part in parts.items()}
+    return {name: of for name, of in sides.items() if of.n}
 
 
 def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:

@@ -23,7 +23,7 @@ They are written so::
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -61,14 +61,7 @@ from pytest_fcbench.scorecard.compare.paired import (
     pair_runs,
     plan_comparison,
 )
-from pytest_fcbench.scorecard.gate.gate import (
-    FAILING,
-    PASSING,
-    Bound,
-    Evidence,
-    GateRule,
-    RuleFinding,
-)
+from pytest_fcbench.scorecard.gate.gate import FAILING, PASSING, Bound, Evidence, GateRule, RuleFinding
 from pytest_fcbench.scorecard.gate.trial_rules import TrialRule, TrialScoreRule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
@@ -403,6 +396,12 @@ _TRIALS = re.compile(r"\s*each\s*>=\s*(\d+)\s*(?:of|/)\s*(\d+)\s*")
 _PASS = re.compile(r"\s*(?:([\w.:-]+)\.)?pass([\^@])([1-9]\d*)\s*(>=|<=|>|<)\s*(.*?)\s*")
 _BROKEN = tuple(f"{name}.broken" for name in CATEGORIES if name in SERVER_CHECKS)
 
+_SHARES: Mapping[str, Callable[[str, str, Bound], GateRule]] = {
+    **dict.fromkeys(_CALLS, CallsRule),
+    "schema": SchemaRule,
+    "not_scored": NotScoredRule,
+}
+"""Rules about shares that are no scores, by metric."""
 _NOT_WORSE = re.compile(
     r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*(,\s*alone\s*)?\)\s*"
 )
@@ -470,16 +469,12 @@ def _parse_own_unit(text: str, metric: str, sign: str, value: str) -> GateRule |
         if not (dollars := _DOLLARS.fullmatch(value)):
             raise _make_error(text, f"{value!r} is not a price; use usd, e.g. '{metric}{sign}1.50usd'")
         return CostRule(text, metric, Bound(sign, float(dollars[1])))
-    if metric in _CALLS:
-        return CallsRule(text, metric, Bound(sign, _parse_share(text, value)))
     if metric in _BROKEN:
         if not value.isdecimal():
             raise _make_error(text, f"{value!r} is not a number of checks; use e.g. '{metric}<=0'")
         return BrokenChecksRule(text, metric, Bound(sign, int(value)))
-    if metric == "schema":
-        return SchemaRule(text, metric, Bound(sign, _parse_share(text, value)))
-    if metric == "not_scored":
-        return NotScoredRule(text, metric, Bound(sign, _parse_share(text, value)))
+    if rule := _SHARES.get(metric):
+        return rule(text, metric, Bound(sign, _parse_share(text, value)))
     return None
 
 

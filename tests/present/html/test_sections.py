@@ -151,7 +151,7 @@ def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
 
     def draw(*runs: list[Record]) -> list[str]:
         shown = [
-            (model.series, model.scores[Profile.OFFICIAL].all, model.usage)
+            (model.series, model.scores[Profile.OFFICIAL].all, model.bill)
             for model in prepare_runs(tmp_path, *runs)
         ]
         return list(sections.draw_costs(shown, "all", Profile.OFFICIAL))
