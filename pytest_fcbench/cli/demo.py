@@ -64,7 +64,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
                 _read_output(second_run)
     _print_scores(folder)
     _print_paragraph(
-        f"Every answer: cd {folder} && fcbench run report. Your own model: pytest benchmarks "
+        f"Every lost answer: cd {folder} && fcbench run report {_BEFORE}. Your own model: pytest benchmarks "
         "--fcbench-model=NAME --fcbench-api-base=URL, and where it loses points: fcbench blame."
     )
     return 0

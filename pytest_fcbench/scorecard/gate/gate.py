@@ -97,15 +97,16 @@ class Evidence:
             # Entries may have changed under the same name. A suite that only one of them has adds no pairs.
             if before is not None and dict(before) != dict(suite):
                 return (
-                    f"the baseline is of another {name}: {_describe_version(before)}, "
-                    f"this run {_describe_version(suite)}; make a new one with 'fcbench run baseline save'"
+                    f"the suite {name} changed since the baseline, from {_describe_version(before)} "
+                    f"to {_describe_version(suite)}; make a new baseline with 'fcbench run baseline save'"
                 )
         return None
 
 
 def _describe_version(suite: Mapping[str, str | None]) -> str:
-    pack = suite.get("pack_hash")
-    return f"version {suite.get('version')}" + (f" ({pack[:12]})" if pack else "")
+    version, pack = suite.get("version"), (suite.get("pack_hash") or "")[:12]
+    # The version of a suite of one's own is that hash.
+    return f"version {version}" + (f" ({pack})" if pack not in ("", version) else "")
 
 
 @dataclass(frozen=True, slots=True)

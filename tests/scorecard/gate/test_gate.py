@@ -91,14 +91,20 @@ OLD = {"version": "1", "pack_hash": "0123456789abcdef"}
         (
             OLD,
             {**OLD, "version": "2"},
-            "the baseline is of another core: version 1 (0123456789ab), this run version 2 (0123456789ab); "
-            "make a new one with 'fcbench run baseline save'",
+            "the suite core changed since the baseline, from version 1 (0123456789ab) "
+            "to version 2 (0123456789ab); make a new baseline with 'fcbench run baseline save'",
         ),
         (
             {**OLD, "pack_hash": None},
             OLD,
-            "the baseline is of another core: version 1, this run version 1 (0123456789ab); "
-            "make a new one with 'fcbench run baseline save'",
+            "the suite core changed since the baseline, from version 1 to version 1 (0123456789ab); "
+            "make a new baseline with 'fcbench run baseline save'",
+        ),
+        (
+            {"version": "0c8ab9e7283f", "pack_hash": "0c8ab9e7283f012"},
+            {"version": "b6e4917b29d0", "pack_hash": "b6e4917b29d0345"},
+            "the suite core changed since the baseline, from version 0c8ab9e7283f to version b6e4917b29d0; "
+            "make a new baseline with 'fcbench run baseline save'",
         ),
     ],
 )

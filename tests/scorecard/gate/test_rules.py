@@ -489,7 +489,7 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
     )
     assert found == RuleFinding(
         UNDECIDED,
-        "the baseline is of another core: version 0, this run version 1; make a new one with "
+        "the suite core changed since the baseline, from version 0 to version 1; make a new baseline with "
         "'fcbench run baseline save'",
     )
 
