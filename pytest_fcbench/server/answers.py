@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pytest_fcbench.domain.prompting import Api
-from pytest_fcbench.server.body import Body
 from pytest_fcbench.server.conforming import ConformingReply, WireFault, break_reply
 from pytest_fcbench.server.faults import STREAM_FAULTS, Fault, FaultKind, break_stream
 from pytest_fcbench.server.replies import (
+    ChunkChoice,
     ServedReply,
     build_response,
     list_choices,
@@ -70,20 +69,23 @@ class KeyedReply:
     """True where the fault of the request has changed it."""
 
 
-def write_chat_answer(body: Body, made: KeyedReply, received: ReceivedRequest) -> ServedAnswer:
-    """Write a reply as a chat completion, or as the events of one."""
-    reply_id = f"chatcmpl-{received.number}"
-    if not body.stream:
-        content = {"id": reply_id, "created": received.created, **write_reply(Api.CHAT, made.reply)}
+def write_answer(
+    api: Api, made: KeyedReply, received: ReceivedRequest, *, stream: bool, include_usage: bool
+) -> ServedAnswer:
+    """Write a reply in the form of an interface, whole or as the events of a stream."""
+    if api is Api.RESPONSES:
+        response = build_response(made.reply, received.number, received.created)
+        parts = tuple(stream_response(response)) if stream else (json.dumps(response).encode(),)
+        return ServedAnswer(made.key, parts, broken=made.broken, is_stream=stream)
+    reply_id = f"{'cmpl' if api is Api.COMPLETIONS else 'chatcmpl'}-{received.number}"
+    if not stream:
+        content = {"id": reply_id, "created": received.created, **write_reply(api, made.reply)}
         return ServedAnswer(made.key, (json.dumps(content).encode(),), broken=made.broken)
+
+    def write(choices: Iterable[ChunkChoice]) -> list[bytes]:
+        return write_stream(choices, made.reply, reply_id, received.created, include_usage=include_usage)
+
     choices = list_choices(made.reply)
-    write = partial(
-        write_stream,
-        reply=made.reply,
-        reply_id=reply_id,
-        created=received.created,
-        include_usage=body.include_usage,
-    )
     good = write(choices)
     fault = received.fault if isinstance(received.fault, FaultKind) else None
     events = break_stream(fault, choices, write) if fault in STREAM_FAULTS else good
@@ -94,24 +96,17 @@ def write_conforming_answer(
     api: Api, made: ConformingReply, received: ReceivedRequest, fault: WireFault | None
 ) -> ServedAnswer:
     """Write a reply of the conforming model in the form of an interface."""
-    if api is Api.CHAT and made.stream:
-        body = Body(
-            b"", (), (), stream=True, include_usage=made.include_usage and fault is not WireFault.NO_USAGE
-        )
-        answer = write_chat_answer(body, KeyedReply("conforming", made.reply, broken=False), received)
-        content_type = "application/json" if fault is WireFault.STREAM_AS_JSON else ""
-        return replace(answer, content_type=content_type)
+    if made.stream or (api is Api.RESPONSES and fault is WireFault.STREAM_UNASKED):
+        has_usage = made.include_usage and fault is not WireFault.NO_USAGE
+        keyed_reply = KeyedReply("conforming", made.reply, broken=False)
+        answer = write_answer(api, keyed_reply, received, stream=True, include_usage=has_usage)
+        return replace(answer, content_type="application/json" if fault is WireFault.STREAM_AS_JSON else "")
     if api is Api.RESPONSES:
-        response = build_response(made.reply, received.number, received.created)
-        if made.stream or fault is WireFault.STREAM_UNASKED:
-            return ServedAnswer("conforming", tuple(stream_response(response)), is_stream=True)
-        value = break_reply(response, fault)
+        value = build_response(made.reply, received.number, received.created)
     else:
         value = write_reply(api, made.reply)
         if isinstance(choices := value.get("choices"), list):
             tokens = {"token_ids": list(made.token_ids)} if made.token_ids else {}
             value["choices"] = [{**choices[0], "index": index, **tokens} for index in range(made.choices)]
-        value = break_reply(
-            {"id": f"chatcmpl-{received.number}", "created": received.created, **value}, fault
-        )
-    return ServedAnswer("conforming", (json.dumps(value).encode(),))
+        value = {"id": f"chatcmpl-{received.number}", "created": received.created, **value}
+    return ServedAnswer("conforming", (json.dumps(break_reply(value, fault)).encode(),))

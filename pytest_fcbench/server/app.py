@@ -25,7 +25,7 @@ from pytest_fcbench.server.answers import (
     KeyedReply,
     ReceivedRequest,
     ServedAnswer,
-    write_chat_answer,
+    write_answer,
     write_conforming_answer,
 )
 from pytest_fcbench.server.body import (
@@ -59,8 +59,6 @@ from pytest_fcbench.server.replies import (
     ServedReply,
     build_embeddings,
     build_reply,
-    build_response,
-    stream_response,
     write_reply,
 )
 from pytest_fcbench.server.wrong_answers import (
@@ -81,6 +79,13 @@ FAMILY_PATHS: Mapping[Api, str] = {
     Api.CONVERSE: "/v1/model/{name:.+}/converse",
 }
 """The paths of APIs behind the server's address, which ends in ``/v1``."""
+
+_READ: Mapping[Api, Callable[[bytes], Body]] = {
+    Api.CHAT: read_body,
+    Api.COMPLETIONS: read_completion_request,
+    Api.RESPONSES: read_response_request,
+}
+"""The readers of requests in forms that are not those of a family."""
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -161,12 +166,8 @@ class ChatServer:
     def build_application(self) -> web.Application:
         """Build the application with all paths."""
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
-        paths: dict[str, Prepare] = {
-            "/v1/chat/completions": self._prepare_chat_answer,
-            "/v1/completions": self._prepare_completion,
-            "/v1/responses": self._prepare_response,
-            "/v1/embeddings": self._prepare_embedding,
-        }
+        paths: dict[str, Prepare] = {FAMILY_PATHS[api]: partial(self._prepare_answer, api) for api in _READ}
+        paths["/v1/embeddings"] = self._prepare_embedding
         if self.conforming:
             paths = {
                 FAMILY_PATHS[api]: partial(self._prepare_conforming_answer, self.conforming, api)
@@ -227,9 +228,10 @@ class ChatServer:
         finally:
             stats.in_flight -= 1
 
-    async def _prepare_chat_answer(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
-        body = read_body(content)
-        return write_chat_answer(body, self._make_reply(body, received), received)
+    async def _prepare_answer(self, api: Api, content: bytes, received: ReceivedRequest) -> ServedAnswer:
+        body = _READ[api](content)
+        made = self._make_reply(body, received)
+        return write_answer(api, made, received, stream=body.stream, include_usage=body.include_usage)
 
     async def _prepare_chat_or_any(
         self, model: ConformingModel, content: bytes, received: ReceivedRequest
@@ -241,7 +243,7 @@ class ChatServer:
         request = as_mapping(parse_json(content))
         if find_forced_text(request) is None:
             try:
-                answer = await self._prepare_chat_answer(content, received)
+                answer = await self._prepare_answer(Api.CHAT, content, received)
             except RefusedRequestError as error:
                 if error.code != "unknown_request":
                     raise
@@ -257,34 +259,23 @@ class ChatServer:
                 return replace(forced_answer, key=answer.key)
         return await self._prepare_conforming_answer(model, Api.CHAT, content, received)
 
-    async def _prepare_completion(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
-        made = self._make_reply(read_completion_request(content), received)
-        about = {"id": f"cmpl-{received.number}", "created": received.created, "model": self.name}
-        text = json.dumps({**about, **write_reply(Api.COMPLETIONS, made.reply)})
-        return ServedAnswer(made.key, (text.encode(),), broken=made.broken)
-
-    async def _prepare_response(self, content: bytes, received: ReceivedRequest) -> ServedAnswer:
-        body = read_response_request(content)
-        made = self._make_reply(body, received)
-        response = build_response(made.reply, received.number, received.created)
-        parts = tuple(stream_response(response)) if body.stream else (json.dumps(response).encode(),)
-        return ServedAnswer(made.key, parts, broken=made.broken, is_stream=body.stream)
-
     async def _prepare_family_answer(
         self, families: FamilyLookup, content: bytes, received: ReceivedRequest
     ) -> ServedAnswer:
+        api = families.api
         try:
             key, reply = families.find_reply(content, received.name)
         except RefusedRequestError:
-            if families.api is not Api.CHAT:
+            if api is not Api.CHAT:
                 raise
             # Judges and golden paths are asked at the same path, in the form for every server.
-            return await self._prepare_chat_answer(content, received)
+            return await self._prepare_answer(Api.CHAT, content, received)
         key, is_broken = received.name or key, received.fault is FaultKind.JSON
-        if families.api is Api.CHAT:
+        if api is Api.CHAT:
             reply = reply.cut_in_half() if is_broken else reply
-            return write_chat_answer(read_body(content), KeyedReply(key, reply, is_broken), received)
-        whole = json.dumps(write_reply(families.api, reply)).encode()
+            body, made = read_body(content), KeyedReply(key, reply, is_broken)
+            return write_answer(api, made, received, stream=body.stream, include_usage=body.include_usage)
+        whole = json.dumps(write_reply(api, reply)).encode()
         return ServedAnswer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 
     async def _prepare_conforming_answer(

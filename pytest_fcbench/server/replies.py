@@ -177,6 +177,7 @@ _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
     },
     Api.COMPLETIONS: lambda reply: {
         "object": "text_completion",
+        "model": reply.model,
         "choices": [{"index": 0, "text": reply.text or "", "finish_reason": "stop"}],
         "usage": reply.usage,
     },
