@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -27,11 +27,17 @@ class Environment:
     """The name of the domain, under which the world has its default state and its sentences."""
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        """Set up the state. ``config`` has the differences from the world's defaults; it is not changed.
+        """Set up the state. ``config`` has the differences from the world's defaults; it is not changed."""
+        self._world = world
+        self._sentences = world.sentences.get(self._domain, {})
+        state = copy.deepcopy({**(world.defaults.get(self._domain) or {}), **config})
+        self._set_up_domain(state, long_context=long_context)
+
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
+        """Set up the attributes; ``state`` is a copy, with a value for each key of the world's defaults.
 
         Where ``long_context`` makes a difference, it is an attribute, and so officially compared.
         """
-        self._sentences = world.sentences.get(self._domain, {})
 
     def _write_text(self, ours: str, function: str, number: int, **values: object) -> str:
         """Write a sentence of a result (``write_sentence``)."""
@@ -91,7 +97,9 @@ def adapt_class(owner: type) -> type[Environment]:
         own_init: Callable[..., None] = owner.__init__  # type: ignore[misc]  # of this very class
         own_init(self, **copy.deepcopy(dict(config)))
 
-    members = {"__doc__": owner.__doc__, "__init__": set_up, **functions}
+    # A private method of the class may have the name of one that environments have.
+    private = {name: vars(owner)[name] for name in vars(owner) if name.startswith("_") and name[:2] != "__"}
+    members = {"__doc__": owner.__doc__, "__init__": set_up, **private, **functions}
     return type(owner.__name__, (Environment, owner), members)
 
 

@@ -11,12 +11,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Sequence
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 CORE_SIZE, CORE_LENGTH = 7, 300
 """Most texts of the core, and characters of each."""
@@ -32,11 +30,9 @@ class MemoryKv(Environment):
 
     _domain = "memory_kv"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        state: dict[str, Any] = deepcopy({"core_memory": {}, "archival_memory": {}, **config})
-        self.core_memory: dict[str, str] = state["core_memory"]
-        self.archival_memory: dict[str, str] = state["archival_memory"]
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
+        self.core_memory: dict[str, str] = state.get("core_memory", {})
+        self.archival_memory: dict[str, str] = state.get("archival_memory", {})
 
     def recall_memory(self) -> str:
         """Return the core as JSON."""
@@ -284,9 +280,8 @@ class MemoryRecSum(Environment):
 
     _domain = "memory_rec_sum"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        self.memory = str(config.get("memory", ""))
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
+        self.memory = str(state.get("memory", ""))
 
     def recall_memory(self) -> str:
         """Return all of it."""

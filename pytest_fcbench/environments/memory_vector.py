@@ -16,7 +16,6 @@ from pytest_fcbench.environments.world import (
     Embed,
     Sentences,
     Vector,
-    World,
     measure_likeness,
     write_sentence,
 )
@@ -27,10 +26,8 @@ class MemoryVector(Environment):
 
     _domain = "memory_vector"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        state: Mapping[str, Any] = config
-        shared_arguments = world.embed, self._sentences
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
+        shared_arguments = self._world.embed, self._sentences
         self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, *shared_arguments, state.get("core_memory", {}))
         self.archival_memory = Texts(
             ARCHIVE_SIZE, ARCHIVE_LENGTH, *shared_arguments, state.get("archival_memory", {})

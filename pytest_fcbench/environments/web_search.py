@@ -11,10 +11,10 @@ sentences of the official class. Elsewhere:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import WebError, World
+from pytest_fcbench.environments.world import WebError
 
 MODES = ("raw", "markdown", "truncate")
 _MOST_RESULTS = 50
@@ -28,11 +28,9 @@ class WebSearch(Environment):
 
     _domain = "web_search"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.long_context = long_context
-        self.show_snippet = bool(config.get("show_snippet", True))
-        self._web = world.web
+        self.show_snippet = bool(state.get("show_snippet", True))
 
     def search_engine_query(
         self, keywords: str, max_results: int = 10, region: str = "wt-wt"
@@ -49,7 +47,7 @@ class WebSearch(Environment):
         if wrong := _describe_search_error(keywords, max_results, region):
             return {"error": wrong}
         try:
-            results = self._web.search(keywords, min(max_results, _MOST_RESULTS), region)
+            results = self._world.web.search(keywords, min(max_results, _MOST_RESULTS), region)
         except WebError as error:
             return {"error": f"The search failed: {error}"}
         field_names = ("title", "href", "body") if self.show_snippet else ("title", "href")
@@ -70,7 +68,7 @@ class WebSearch(Environment):
         if mode not in MODES:
             return {"error": f"There is no mode {str(mode)[:40]!r}; give {', '.join(MODES)}."}
         try:
-            return {"content": self._web.fetch(url, mode)}
+            return {"content": self._world.web.fetch(url, mode)}
         except WebError as error:
             return {"error": f"{url[:2000]} could not be fetched: {error}"}
 
@@ -83,7 +81,7 @@ class WebSearch(Environment):
             return error
         most = max_results if max_results in range(1, _MOST_RESULTS) else _MOST_RESULTS
         try:
-            results = self._web.search(str(keywords), most, str(region))
+            results = self._world.web.search(str(keywords), most, str(region))
         except WebError:
             return error
         if not results:
@@ -102,7 +100,7 @@ class WebSearch(Environment):
         if not url.startswith(("http://", "https://")):
             raise ValueError(self._write_text("", "fetch_url_content", 0, url=url))
         try:
-            content = self._web.fetch(url, mode, official=True)
+            content = self._world.web.fetch(url, mode, official=True)
             if mode not in MODES:
                 raise WebError(self._write_text("", "fetch_url_content", 3, mode=mode))
         except WebError as error:

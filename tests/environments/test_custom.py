@@ -32,6 +32,17 @@ class Bare:
         return "ding"
 
 
+class Apart:
+    """A private method of it has the name of one that environments have."""
+
+    def lock(self) -> str:
+        """Lock."""
+        return self._make_error("shut")
+
+    def _make_error(self, text: str) -> str:
+        return f"it is {text}"
+
+
 class Taken:
     """Its function has the name of one of ours."""
 
@@ -62,6 +73,12 @@ def test_a_class_without_a_beginning_of_its_own() -> None:
     assert Environments({"bell": adapt_class(Bare)({}, World())}).perform_calls(["ring()"]) == ("ding",)
     with pytest.raises(TypeError, match="takes exactly one argument"):
         adapt_class(Bare)({"tone": 3}, World())
+
+
+def test_private_methods_are_those_of_the_class() -> None:
+    assert Environments({"door": adapt_class(Apart)({}, World())}).perform_calls(["lock()"]) == (
+        "it is shut",
+    )
 
 
 def test_a_name_that_is_taken_is_told() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import Filler, World
+from pytest_fcbench.environments.world import Filler
 
 # Ours: folders that share children can make a tree that doubles with every call.
 MAX_ITEMS = 10_000
@@ -87,16 +86,15 @@ class FileSystem(Environment):
 
     _domain = "file_system"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.long_context = long_context
-        state: dict[str, Any] = deepcopy({**(world.defaults.get("file_system") or {}), **config})
         if "root" not in state:
             self.root = Directory("/")
         elif state["root"]:
             # Official: only the first root counts.
             name, root = next(iter(state["root"].items()))
-            self.root = _load_folder(name, root["contents"], None, world.filler if long_context else None)
+            filler = self._world.filler if long_context else None
+            self.root = _load_folder(name, root["contents"], None, filler)
         else:
             raise ValueError("the file system's root has no folder")
         self._here = self.root

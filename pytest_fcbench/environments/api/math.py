@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 # These limits are ours. The official functions compute without end, or until memory is gone.
 MAX_DIGITS = 10_000
@@ -54,8 +53,7 @@ class Math(Environment):
 
     _domain = "math"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         # Here, because the import takes as long as all other domains together, and not in the call, because
         # calls may not open files.
         from mpmath import MPContext

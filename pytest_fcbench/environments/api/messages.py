@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 _IDS = (10_000, 99_999)
 """Lowest and highest id of a message."""
@@ -19,12 +17,10 @@ class Messages(Environment):
 
     _domain = "messages"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        default = world.defaults[self._domain]
-        state: dict[str, Any] = deepcopy({**default, **config})
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         # No seed would draw from the operating system, hence the default one.
-        seed = default["random_seed"] if state["random_seed"] is None else state["random_seed"]
+        if (seed := state["random_seed"]) is None:
+            seed = self._world.defaults[self._domain]["random_seed"]
         self._random = random.Random(seed)  # noqa: S311 - reproducible, nothing to keep secret
         self.generated_ids: set[int] = set(state["generated_ids"])
         self.user_count: int = state["user_count"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import copy, deepcopy
+from copy import copy
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 _NO_MENTIONS: list[str] = []
 """The default that models are told of; nothing is ever put into it."""
@@ -22,9 +20,7 @@ class Posting(Environment):
 
     _domain = "posting"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        state: dict[str, Any] = deepcopy({**world.defaults[self._domain], **config})
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.username: str = state["username"]
         self.password: str = state["password"]
         self.authenticated: bool = state["authenticated"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 _EDITABLE = ("title", "description", "status", "priority")
 
@@ -17,9 +14,7 @@ class Tickets(Environment):
 
     _domain = "tickets"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
-        state: dict[str, Any] = deepcopy({**world.defaults[self._domain], **config})
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.ticket_queue: list[dict[str, Any]] = state["ticket_queue"]
         self.ticket_counter: int = state["ticket_counter"]
         self.current_user: str | None = state["current_user"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Literal
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 Result = dict[str, object]
 
@@ -23,10 +21,8 @@ class Trading(Environment):
 
     _domain = "trading"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.long_context = long_context
-        state: dict[str, Any] = deepcopy({**world.defaults.get("trading", {}), **config})
         # Keys were numbers before they went through JSON. Some configurations have a word among them.
         self.orders: dict[int | str, Any] = {
             int(key) if key.isdigit() else key: order for key, order in state["orders"].items()
@@ -38,9 +34,8 @@ class Trading(Environment):
         self.stocks: dict[str, dict[str, Any]] = state["stocks"]
         self.watch_list: list[str] = state["watch_list"]
         self.transaction_history: list[dict[str, Any]] = state["transaction_history"]
-        self._world = world
         self._random = Random(state["random_seed"])  # noqa: S311 - to be repeated, not to be secret
-        self._now = datetime.fromisoformat(f"{world.today} {_TIME}")
+        self._now = datetime.fromisoformat(f"{self._world.today} {_TIME}")
 
     def get_current_time(self) -> Result:
         """Tell the time of day.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
 from datetime import date, datetime
 from functools import partial
@@ -10,7 +9,6 @@ from random import Random
 from typing import Any, Literal
 
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 Result = dict[str, object]
 TravelClass = Literal["economy", "business", "first"]
@@ -24,10 +22,8 @@ class Travel(Environment):
 
     _domain = "travel"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.long_context = long_context
-        state: dict[str, Any] = deepcopy({**world.defaults.get("travel", {}), **config})
         self.credit_card_list: dict[str, dict[str, Any]] = state["credit_card_list"]
         self.booking_record: dict[str, dict[str, Any]] = state["booking_record"]
         self.access_token: str | None = state["access_token"]
@@ -37,13 +33,12 @@ class Travel(Environment):
         self.user_first_name: str | None = state["user_first_name"]
         self.user_last_name: str | None = state["user_last_name"]
         self.budget_limit: float | None = state["budget_limit"]
-        self._world = world
         self._random = Random(state["random_seed"])  # noqa: S311 - to be repeated, not to be secret
         # The cards and bookings of strangers, except where the configuration has its own.
         if long_context:
-            for card_id, card in world.filler.credit_cards.items():
+            for card_id, card in self._world.filler.credit_cards.items():
                 self.credit_card_list.setdefault(card_id, deepcopy(dict(card)))
-            for booking_id, booking in world.filler.bookings.items():
+            for booking_id, booking in self._world.filler.bookings.items():
                 self.booking_record.setdefault(booking_id, deepcopy(dict(booking)))
 
     def authenticate_travel(

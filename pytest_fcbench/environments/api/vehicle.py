@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
-from pytest_fcbench.environments.world import World
 
 _TANK = 50
 """Gallons."""
@@ -33,13 +32,12 @@ class Vehicle(Environment):
 
     _domain = "vehicle"
 
-    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        super().__init__(config, world, long_context=long_context)
+    def _set_up_domain(self, state: dict[str, Any], *, long_context: bool) -> None:
         self.long_context = long_context
-        defaults = world.defaults[self._domain]
+        defaults = self._world.defaults[self._domain]
 
         def get_start(attribute: str, key: str = "") -> Any:
-            return deepcopy(config.get(key or attribute, defaults[attribute]))
+            return state.get(key or attribute, defaults[attribute])
 
         self.fuelLevel: float = get_start("fuelLevel")
         self.batteryVoltage: float = get_start("batteryVoltage")
@@ -69,7 +67,6 @@ class Vehicle(Environment):
         seed = get_start("random_seed")
         # Officially a seed of null draws from the entropy of the system; here it is a seed like any other.
         self._random = Random(0 if seed is None else seed)  # noqa: S311 - the draws of the benchmark
-        self._world = world
 
     def get_hidden_state(self) -> Mapping[str, object]:
         return {
