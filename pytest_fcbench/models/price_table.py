@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _PROVIDERS = "provider_endpoints_support_backup.json"
@@ -30,12 +30,11 @@ def known_price(model: str) -> Price | None:
         return None
     match row.get("input_cost_per_token"), row.get("output_cost_per_token"):
         case (int() | float()) as per_input, (int() | float()) as per_output:
-            own_rates = {name: row.get(key) for name, key in _OWN_RATES.items()}
             # A write to a cache is not free: 0 says that it costs no more than other input.
             rates = {
                 name: rate * 1e6
-                for name, rate in own_rates.items()
-                if isinstance(rate, (int, float)) and (rate or name != "cache_write")
+                for name, key in _OWN_RATES.items()
+                if isinstance(rate := row.get(key), (int, float)) and (rate or name != "cache_write")
             }
             return Price(per_input * 1e6, per_output * 1e6, **rates)
     return None
@@ -58,11 +57,10 @@ def litellm_models() -> Mapping[str, Mapping[str, object]]:
 @cache
 def litellm_providers() -> frozenset[str]:
     """Return the names of providers that litellm's ids begin with, read without importing litellm."""
-    providers = _read_table(_PROVIDERS).get("providers")
+    # Neither of the two tables has all of them.
     return frozenset(
         [
-            *(providers if isinstance(providers, Mapping) else ()),
-            # Neither of the two tables has all of them.
+            *as_mapping(_read_table(_PROVIDERS).get("providers")),
             *(str(row.get("litellm_provider")) for row in litellm_models().values()),
             *(name.partition("/")[0] for name in litellm_models() if "/" in name),
         ]
@@ -75,7 +73,6 @@ def _read_table(name: str) -> Mapping[str, object]:
     if spec is None or spec.origin is None:
         return {}
     try:
-        table = read_json_text(Path(spec.origin).with_name(name).read_text(encoding="utf-8"))
+        return as_mapping(read_json_text(Path(spec.origin).with_name(name).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
-    return table if isinstance(table, Mapping) else {}

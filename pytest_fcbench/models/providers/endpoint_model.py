@@ -7,7 +7,6 @@ time: vLLM with status 400, llama.cpp with 500. That is the model's own failure.
 
 from __future__ import annotations
 
-import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.providers.failures import AnswerRoomError, write_in_one_line
 from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY
@@ -198,10 +197,8 @@ class EndpointModel(ABC):
         """Return the parts of a request without secrets; what the user puts into headers is taken for one."""
         masked_parts = {name: mask_secrets_within(value, self.secrets) for name, value in parts.items()}
         for name in parts.keys() & {"headers", "extra_headers"}:
-            extra_headers = self.parameters.get("extra_headers")
-            secret = {*_KEY_HEADERS, *(extra_headers if isinstance(extra_headers, Mapping) else ())}
-            headers = masked_parts[name]
-            assert isinstance(headers, Mapping)
+            secret = {*_KEY_HEADERS, *as_mapping(self.parameters.get("extra_headers"))}
+            headers = as_mapping(masked_parts[name])
             masked_parts[name] = {each: "***" if each in secret else value for each, value in headers.items()}
         if "api_key" in masked_parts:
             masked_parts["api_key"] = "***"
@@ -212,8 +209,8 @@ class EndpointModel(ABC):
 
     def build_headers(self, entry: Entry) -> Mapping[str, str]:
         """Return the headers that the user wants beside those of the interface."""
-        extra = self.parameters.get("extra_headers")
-        headers = {str(k): str(v) for k, v in extra.items()} if isinstance(extra, Mapping) else {}
+        extra = as_mapping(self.parameters.get("extra_headers"))
+        headers = {str(name): str(value) for name, value in extra.items()}
         return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
 
     def build_reason(self, message: str) -> str:
@@ -247,26 +244,23 @@ def mend_broken_calls(request: AskModel) -> AskModel | None:
     """Return the request with empty arguments where they are no JSON object; None where all are one."""
     if request.wire is None:
         messages = cast("Messages", tuple(_mend_part(message, _DEEPEST) for message in request.messages))
-        is_whole = all(map(operator.is_, messages, request.messages))
-        return None if is_whole else replace(request, messages=messages)
+        return None if messages == request.messages else replace(request, messages=messages)
     body = request.wire.body
     mended_parts = {name: _mend_part(body[name], _DEEPEST) for name in ("messages", "input") if name in body}
-    if all(part is body[name] for name, part in mended_parts.items()):
-        return None
-    return replace(request, wire=replace(request.wire, body={**body, **mended_parts}))
+    mended_body = {**body, **mended_parts}
+    return None if mended_body == body else replace(request, wire=replace(request.wire, body=mended_body))
 
 
 def _mend_part(part: object, depth: int) -> object:
-    """Return a part of a message with a JSON object for the arguments of each call; itself if they are."""
+    """Return an equal part of a message, but for the arguments of calls that are no JSON object."""
     if not depth or not isinstance(part, (list, tuple, Mapping)):
         return part
     if not isinstance(part, Mapping):
-        parts = [_mend_part(each, depth - 1) for each in part]
-        return part if all(map(operator.is_, parts, part)) else parts
+        return type(part)(_mend_part(each, depth - 1) for each in part)
     mended_members = {name: _mend_part(value, depth - 1) for name, value in part.items()}
     if {"name", "arguments"} <= part.keys() and not _is_object(part["arguments"]):
         mended_members["arguments"] = "{}"
-    return part if all(mended_members[name] is value for name, value in part.items()) else mended_members
+    return mended_members
 
 
 def _is_object(arguments: object) -> bool:

@@ -15,7 +15,7 @@ from itertools import islice
 from pytest_fcbench.codecs.chat_reply import SERVED
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
-from pytest_fcbench.domain.text import join_surrogate_pairs
+from pytest_fcbench.domain.text import as_list, join_surrogate_pairs
 from pytest_fcbench.models.providers.reply_bodies import (
     BYTES_OF_A_SIGN,
     LONGEST_BODY,
@@ -106,17 +106,16 @@ def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: Strea
         if not isinstance(chunk, dict):
             is_done |= chunk is _DONE
             continue
-        choice_list = chunk.get("choices")
-        chunk_choices = choice_list if isinstance(choice_list, list) else []
         if usage := find_usage(chunk):
             reply["usage"] = usage
         reply |= {name: chunk[name] for name in SERVED if chunk.get(name)}
-        for choice in chunk_choices:
+        for choice in as_list(chunk.get("choices")):
             if isinstance(choice, dict):
                 number = index if isinstance(index := choice.get("index"), int) else 0
                 # Of several answers (``n``) the first counts.
                 if number not in choices and (number == 0 or not choices):
-                    choices = {number: _GrowingChoice(replace(room), replace(room))}
+                    choice_room = replace(room)
+                    choices = {number: _GrowingChoice(choice_room, replace(room), StreamedCalls(choice_room))}
                 if number in choices:
                     choices[number].add_chunk(choice)
     first_choice = choices.get(0) or next(iter(choices.values()), None)
@@ -144,10 +143,8 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[object]:
         if has_many_signs or len(text) > _MOST_SIGNS:
             all_signs += (signs := count_signs(text))
             if signs > _MOST_SIGNS or all_signs > _MOST_SIGNS_OF_ALL:
-                excess = (
-                    f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
-                )
-                raise CallError("too_large", f"{excess} lists, objects and members")
+                what = f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
+                raise CallError("too_large", f"{what} lists, objects and members")
         # A letter may be cut in two.
         event_text = text.decode("utf-8", "replace").removeprefix("\ufeff")
         if text == _DONE:
@@ -222,19 +219,16 @@ class _GrowingChoice:
     room: StreamRoom
     other_room: StreamRoom
     """What else may be an answer takes no room from the message."""
+    calls: StreamedCalls
     members: dict[str, object] = field(default_factory=dict)
     """The members of the message; texts that come in pieces as ``StringIO``."""
     legacy_call: dict[str, object] = field(default_factory=dict)
-    calls: StreamedCalls = field(init=False)
     whole: Mapping[str, object] | None = None
     """A message that came whole."""
     texts: StringIO | None = None
     """The text of a completion that has no messages."""
     reason: object = None
     notes: set[ProtocolNote] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.calls = StreamedCalls(self.room)
 
     def add_chunk(self, choice: Mapping[str, object]) -> None:
         """Add what a chunk brings: texts and lists go on, other members take the last value.
@@ -297,14 +291,10 @@ class _GrowingChoice:
             self.notes.add(ProtocolNote.LEGACY_FUNCTION_CALL)
             function = {name: _join_pieces(value) for name, value in self.legacy_call.items()}
             message["tool_calls"] = [{"type": "function", "function": function}]
-        whole = self.whole or {}
-        if (
-            whole
-            and not message.get("tool_calls")
-            and (whole.get("tool_calls") or not message.get("content"))
-        ):
+        is_lacking = not message.get("tool_calls")
+        if self.whole and is_lacking and (self.whole.get("tool_calls") or not message.get("content")):
             self.notes.add(ProtocolNote.MESSAGE_IN_STREAM)
-            message = dict(whole)
+            message = dict(self.whole)
         text = {} if self.texts is None else {"text": _join_pieces(self.texts)}
         return {"message": message, "finish_reason": self.reason, **text}
 

@@ -27,7 +27,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_request_secrets
-from pytest_fcbench.domain.text import escape_surrogates, read_reply_text
+from pytest_fcbench.domain.text import as_mapping, escape_surrogates, list_objects, read_reply_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
@@ -67,17 +67,10 @@ def import_litellm() -> ModuleType:
 
 def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str | None) -> dict[str, object]:
     """Build the arguments that all calls of litellm have."""
-    arguments: dict[str, object] = {
-        "model": model,
-        "timeout": timeout_s,
-        # Only the dispatcher repeats calls: it knows the limits of the whole run.
-        "max_retries": 0,
-    }
-    if api_base:
-        arguments["api_base"] = api_base
-    if api_key:
-        arguments["api_key"] = api_key
-    return arguments
+    given = {"api_base": api_base, "api_key": api_key}
+    # Only the dispatcher repeats calls: it knows the limits of the whole run.
+    always: dict[str, object] = {"model": model, "timeout": timeout_s, "max_retries": 0}
+    return always | {name: value for name, value in given.items() if value}
 
 
 class LitellmModel(EndpointModel):
@@ -123,13 +116,14 @@ class LitellmModel(EndpointModel):
                 if request.wire:
                     reply = await litellm.atext_completion(**arguments)
                     completion = read_family_reply(request.wire.api, reply.model_dump())
-                    return replace(completion, latency_s=time.perf_counter() - start_time)
-                reply = await litellm.acompletion(**arguments)
-                if parameters.get("stream"):
+                elif parameters.get("stream"):
+                    reply = await litellm.acompletion(**arguments)
                     chunks = [chunk.model_dump(exclude_unset=True) async for chunk in reply]
                     # Joined by the rules for all streams, not by litellm's.
                     completion = read_answer(join_chunks(iter(chunks)), self.secrets)
-                    return replace(completion, latency_s=time.perf_counter() - start_time)
+                else:
+                    reply = await litellm.acompletion(**arguments)
+                    completion = _read_completion(reply, originals, self.secrets)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
@@ -139,10 +133,8 @@ class LitellmModel(EndpointModel):
                 if call_error.cause == "bad_request":
                     call_error = RequestRefusedError(call_error.reason, str(error))
                 raise call_error from None
-            choice, usage = original
-            completion = read_choice(choice, usage, self.secrets)
-            return replace(completion, latency_s=time.perf_counter() - start_time)
-        return _read_completion(reply, originals, time.perf_counter() - start_time, self.secrets)
+            completion = read_choice(*original, self.secrets)
+        return replace(completion, latency_s=time.perf_counter() - start_time)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return what litellm is asked to send; the body that it makes of that is its own."""
@@ -193,11 +185,9 @@ def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> Ca
     else:
         codes = (code for each in chain if isinstance(code := getattr(each, "code", None), str))
         failure = diagnose_failure(status if isinstance(status, int) else 500, " ".join([str(error), *codes]))
-    headers = getattr(error, "litellm_response_headers", None)
-    wait_s = None
-    if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
-        date_header = headers.get("date")
-        wait_s = parse_retry_after(value, date_header if isinstance(date_header, str) else None)
+    headers = as_mapping(getattr(error, "litellm_response_headers", None))
+    wait, date = (value if isinstance(value := headers.get(name), str) else None for name in _WAIT_HEADERS)
+    wait_s = None if wait is None else parse_retry_after(wait, date)
     return failure.make_error(f"{model}: {_shorten(error, secrets)}", wait_s)
 
 
@@ -215,11 +205,10 @@ _NO_KEY = re.compile(
 _NO_PROVIDER = "LLM Provider NOT provided"
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
+_WAIT_HEADERS = ("retry-after", "date")
 
 
-def _read_completion(
-    reply: object, originals: Sequence[str], latency_s: float, secrets: Sequence[str]
-) -> Completion:
+def _read_completion(reply: object, originals: Sequence[str], secrets: Sequence[str]) -> Completion:
     """Read a reply in OpenAI's shape, from what the server sent where that has this shape."""
     choices = getattr(reply, "choices", None)
     if not choices:
@@ -236,7 +225,7 @@ def _read_completion(
     usage = getattr(reply, "usage", None)
     counts = read_tokens(usage.model_dump() if usage else None, CHAT)
     served = read_served({name: getattr(reply, name, None) for name in SERVED}, secrets)
-    return replace(completion, latency_s=latency_s, served=served, **counts)
+    return replace(completion, served=served, **counts)
 
 
 def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:
@@ -246,34 +235,25 @@ def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object]
     """
     for original in reversed(originals):
         try:
-            reply = read_reply_text(original)
+            reply = as_mapping(read_reply_text(original))
         except ValueError:
             continue
-        choices = reply.get("choices") if isinstance(reply, Mapping) else None
-        if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        if choices := list_objects(reply.get("choices")):
             if not isinstance(message := choices[0].get("message"), Mapping):
                 return None
-            usage = reply.get("usage") if isinstance(reply, Mapping) else None
-            return {**choices[0], "message": _drop_nulls(message)}, usage
+            return {**choices[0], "message": _drop_nulls(message)}, reply.get("usage")
     return None
 
 
-def _drop_nulls(message: object) -> object:
+def _drop_nulls(message: Mapping[str, object]) -> Mapping[str, object]:
     """Leave out members that are null, except a content that is null.
 
     The client of OpenAI, which litellm uses for some servers, adds those that the server did not send, and
     litellm sends none of them back.
     """
-    if not isinstance(message, Mapping):
-        return message
     members = {name: value for name, value in message.items() if value is not None or name == "content"}
     if isinstance(calls := members.get("tool_calls"), list):
-        members["tool_calls"] = [
-            {name: value for name, value in call.items() if value is not None}
-            if isinstance(call, Mapping)
-            else call
-            for call in calls
-        ]
+        members["tool_calls"] = [_drop_nulls(call) if isinstance(call, Mapping) else call for call in calls]
     return members
 
 
