@@ -113,9 +113,10 @@ def write_ranking(
     if len(board.rows) == 1:
         yield OutputLine(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
         return
-    (_, first, _, score, *_), *_ = ranks = [*describe_ranks(board)]
+    ranks = [*describe_ranks(board)]
     rank = next(cells[0] for row, cells in zip(board.rows, ranks, strict=True) if row.card is this)
-    line = f"rank {rank} of {len(ranks)} by {board.metric}; first: {first} with {score}"
+    best = ", ".join(f"{model} {score}" for _, model, _, score, *_ in ranks[:3])
+    line = f"rank {rank} of {len(ranks)} by {board.metric}: {best}{', ...' * (len(ranks) > 3)}"
     yield from map(OutputLine, wrap_text(make_printable(line), width, "  "))
 
 

@@ -149,7 +149,7 @@ def describe_share(
         return share
     if scores.overall.accuracy is not None:
         sample = f" on a sample, {describe_sample(scores)}" if scores.sample else ""
-        return f"{share}; BFCL's overall{sample}: {scores.overall.accuracy:.2%}"
+        return f"{share}; by BFCL's weights{sample}: {scores.overall.accuracy:.2%}"
     return f"{share}; {describe_weight(scores)}" if scores.weight and not is_short else share
 
 

@@ -119,7 +119,7 @@ def test_a_run_is_ranked_among_others(project: Project, workers: Sequence[str]) 
     # A path in the file is relative to the file.
     project.write("fcbench.yaml", "model: lexical\ncategory: parallel\nrank_with: [others]\n")
     result = project.run(*workers)
-    result.stdout.fnmatch_lines(["rank 2 of 2 by parallel; first: oracle with 100.00%"])
+    result.stdout.fnmatch_lines(["rank 2 of 2 by parallel: oracle 100.00%, lexical 17.39%"])
     part = project.run(*workers, "--fcbench-limit=5")
     part.stdout.no_fnmatch_line("rank * of *")
 

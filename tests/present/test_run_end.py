@@ -151,7 +151,11 @@ def rank(records: Sequence[Record], *rivals: Scorecard) -> list[str]:
 
 def test_a_run_has_its_rank_in_a_line() -> None:
     rivals = make_card("weak", make_records(1)), make_card("strong", make_records(40))
-    assert rank(make_records(20), *rivals) == ["rank 2 of 3 by simple_python; first: strong with 100.00%"]
+    told = "rank 2 of 3 by simple_python: strong 100.00%, test 50.00%, weak 2.50%"
+    assert rank(make_records(20), *rivals) == [told]
+    assert rank(make_records(20), *rivals, make_card("none", make_records(0))) == [
+        "rank 2 of 4 by simple_python: strong 100.00%, test 50.00%, weak 2.50%, ..."
+    ]
 
 
 def test_runs_share_a_rank_where_none_is_shown_to_be_better() -> None:

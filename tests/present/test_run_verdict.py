@@ -60,7 +60,7 @@ def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
             HALF,
             "categories with 0.833% of the weight of BFCL's overall score were run, 2 of 4 entries of them",
         ),
-        (whole, "BFCL's overall on a sample, 21 of 84 entries: 100.00%"),
+        (whole, "by BFCL's weights on a sample, 21 of 84 entries: 100.00%"),
     ):
         scores = aggregate_scores(records, FACTS.profile, lambda name: 4)
         assert describe_share(records, FACTS.profile, scores).endswith(f"; {end}")
@@ -83,7 +83,7 @@ def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
         (["hotels", "cross"], "100.0% passed: 2 of 2 (95% CI 34.2-100.0%), official profile"),
         (
             list(weigh_categories("overall", lambda name: 1.0)),
-            "95.2% passed: 20 of 21 (95% CI 74.0-99.3%), official profile; BFCL's overall: 97.50%",
+            "95.2% passed: 20 of 21 (95% CI 74.0-99.3%), official profile; by BFCL's weights: 97.50%",
         ),
     ],
     ids=len,
@@ -94,7 +94,7 @@ def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
     records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
     scores = aggregate_scores(records, FACTS.profile, lambda name: 0)
     assert describe_share(records, FACTS.profile, scores) == says
-    is_whole = "BFCL's overall: " in says
+    is_whole = "by BFCL's weights: " in says
     short = describe_share(records, FACTS.profile, scores, is_short=True)
     assert short == (says.replace(", official profile", "") if is_whole else says.partition(", official")[0])
 
