@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from pytest_fcbench.domain.entry import Stratum
-from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
+from pytest_fcbench.domain.json_values import Count, StrictSchema
 from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.domain.verdict import Profile
@@ -82,8 +82,6 @@ class RunUsage:
 class RunTrials:
     """Scores over the trials of each entry."""
 
-    __pydantic_config__ = DESCRIBED
-
     categories: Mapping[str, secondary_scores.TrialScores]
     all: secondary_scores.TrialScores
 
@@ -127,8 +125,6 @@ class ProfileResults:
 class ReportResults:
     """The results of a run, which stand beside its facts in the section."""
 
-    __pydantic_config__ = DESCRIBED
-
     ratings: Mapping[str, secondary_scores.Ratings]
     """Ratings of replies in words, by category."""
     trials: Annotated[int, Field(ge=1)]
@@ -159,7 +155,7 @@ def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str,
     return {key: {**facts, **results}[key] for key in (*order, *results)}
 
 
-_LATER = ("ratings", "headline", "server_checks", "stream_differences", "calls")
+_LATER = ("ratings", "headline")
 """Keys that older sections lack."""
 
 

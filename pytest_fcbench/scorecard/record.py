@@ -84,8 +84,6 @@ _SUMS = ("latency_s", "input_tokens", "output_tokens", "usd")
 class Rating:
     """A judge's rating of a reply in words."""
 
-    __pydantic_config__ = DESCRIBED
-
     score: Annotated[int, Strict(), Field(ge=0, le=2)] | None
     """Null where the judge gave no score."""
     code: str | None
@@ -298,8 +296,6 @@ _REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SU
 @dataclass(frozen=True, slots=True)
 class EarlierConversation:
     """A conversation that was held once and continued by several entries, in no Record of its own."""
-
-    __pydantic_config__ = DESCRIBED
 
     entry: str
     """suite:id"""

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field, Strict, TypeAdapter, WithJsonSchema
 
-from pytest_fcbench.domain.json_values import DESCRIBED, one_of
+from pytest_fcbench.domain.json_values import one_of
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import PathSettings
@@ -120,8 +120,6 @@ WORDS = {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}
 @dataclass(frozen=True, slots=True)
 class RuleOutcome:
     """The outcome of a rule of the gate."""
-
-    __pydantic_config__ = DESCRIBED
 
     rule: str
     """The rule as it was written."""

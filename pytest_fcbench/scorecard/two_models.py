@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number, one_of
+from pytest_fcbench.domain.json_values import Count, Number, one_of
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share
 
@@ -35,8 +35,6 @@ class LookDecision(StrEnum):
 class ChanceFlips:
     """Entries that one model was asked twice or more."""
 
-    __pydantic_config__ = DESCRIBED
-
     entries: Count
     """Entries with two scored trials."""
     share: Share
@@ -53,8 +51,6 @@ class ChanceFlips:
 class VerdictTable:
     """McNemar's table: entries by the runs in which they passed; an entry with trials counts in parts."""
 
-    __pydantic_config__ = DESCRIBED
-
     both: Number
     only_before: Number
     only_after: Number
@@ -64,8 +60,6 @@ class VerdictTable:
 @dataclass(frozen=True, slots=True)
 class CategoryFlips:
     """The entries of a category whose verdict the two models do not share."""
-
-    __pydantic_config__ = DESCRIBED
 
     entries: Count
     """Entries that were scored for both."""
@@ -77,8 +71,6 @@ class CategoryFlips:
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     """The model under test beside a second model that was asked the same entries at the same time."""
-
-    __pydantic_config__ = DESCRIBED
 
     model: str
     """The name of the second model, with the settings in which it differs."""
@@ -119,8 +111,6 @@ class SideBySide:
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
     """What differs where the same model is asked the same a second time."""
-
-    __pydantic_config__ = DESCRIBED
 
     flips: Mapping[str, ChanceFlips]
     """By category and for ``all``."""

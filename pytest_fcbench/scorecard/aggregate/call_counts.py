@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.domain.json_values import Count
 from pytest_fcbench.domain.stream_comparison import PARTS
 from pytest_fcbench.domain.text import name_few
 from pytest_fcbench.domain.transcript import CallCounts
@@ -97,8 +97,6 @@ def describe_serving(records: Iterable[Record]) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class StreamDifferences:
     """Counts of replies, each asked for whole and as a stream."""
-
-    __pydantic_config__ = DESCRIBED
 
     replies: Count
     different: Count

@@ -108,8 +108,6 @@ class Cost:
 class Sensitivity:
     """Format sensitivity under one profile, rounded; in points, the variance in squared points."""
 
-    __pydantic_config__ = DESCRIBED
-
     formats: Mapping[Annotated[PromptFormat, PlainSerializer(attrgetter("name"), return_type=str)], Score]
     """Scores by official name of the format, in the official order; only formats with a scored entry."""
     max_delta: _Points

@@ -70,8 +70,6 @@ _Positive: TypeAlias = Annotated[int, Field(ge=1)]
 class MeanRating:
     """The mean rating of final answers by a judge."""
 
-    __pydantic_config__ = DESCRIBED
-
     mean: Annotated[float, Field(ge=0, le=2)] | None
     """Null without rated answers."""
     judged: Count
@@ -95,8 +93,6 @@ class Wrong:
 @dataclass(frozen=True, slots=True)
 class PathScores:
     """Scores of one or several categories under one profile; each trial of an entry counts."""
-
-    __pydantic_config__ = DESCRIBED
 
     scored: Count
     """Entries with a verdict."""

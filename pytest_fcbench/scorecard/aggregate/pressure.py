@@ -82,8 +82,6 @@ class BreakingPoint:
 class PressureCurve:
     """The scores of the same entries at levels of one kind of pressure."""
 
-    __pydantic_config__ = DESCRIBED
-
     levels: Mapping[str, Score]
     """By level as text, the lowest first."""
     breaking_point: BreakingPoint

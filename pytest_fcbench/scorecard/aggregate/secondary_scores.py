@@ -41,8 +41,6 @@ from pytest_fcbench.scorecard.record import Record, group_by_category, group_wit
 class TrialScores:
     """Fractions over the entries whose ``k`` trials were all scored; null or empty without such entries."""
 
-    __pydantic_config__ = DESCRIBED
-
     k: Annotated[int, Field(ge=2)]
     entries: Count
     """Entries that count."""
@@ -179,8 +177,6 @@ MOST = 2
 @dataclass(frozen=True, slots=True)
 class Ratings:
     """The replies of a category that a judge was asked to rate."""
-
-    __pydantic_config__ = DESCRIBED
 
     rated: Count
     """Replies with a score."""

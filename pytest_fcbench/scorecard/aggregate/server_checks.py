@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import CATEGORIES, Group
-from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.domain.json_values import Count
 from pytest_fcbench.domain.verdict import NOTED, Failed, NotScored, Passed
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
@@ -15,8 +15,6 @@ from pytest_fcbench.scorecard.record import Record, group_by_category
 @dataclass(frozen=True, slots=True)
 class CheckCounts:
     """Counts of checks of one severity."""
-
-    __pydantic_config__ = DESCRIBED
 
     checks: Count
     kept: Count
