@@ -272,8 +272,7 @@ class RunContext:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
         conversation = converse(
-            entry,
-            ConversationContext(manner, suite, self.driven, memories, self._shared_answers),
+            entry, ConversationContext(manner, suite, self.driven, memories, self._shared_answers)
         )
         return ask_streamed_too(conversation) if self.settings.compares_streams else conversation
 

@@ -12,21 +12,8 @@ from pytest_fcbench.domain.explanation import ShownTruth
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.text import cut_counting, write_value
-from pytest_fcbench.domain.transcript import (
-    Step,
-    ToolCall,
-    Transcript,
-    separate_reasoning,
-)
-from pytest_fcbench.domain.verdict import (
-    Failed,
-    Judgement,
-    JudgeRating,
-    NotScored,
-    Passed,
-    Profile,
-    Verdict,
-)
+from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript, separate_reasoning
+from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.questions import MOST
 from pytest_fcbench.judging.text_normalization import find_differences

@@ -11,10 +11,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.domain.entry import Entry, Shard
-from pytest_fcbench.domain.errors import (
-    PackError,
-    SuiteError,
-)
+from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.pressure import split_level
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
@@ -48,11 +45,7 @@ class Written:
 
 
 def write_report(
-    to: Path,
-    paths: Sequence[Path],
-    open_context: ContextOpener,
-    against: Path | None,
-    profile: str | None,
+    to: Path, paths: Sequence[Path], open_context: ContextOpener, against: Path | None, profile: str | None
 ) -> Written:
     """Write the report about scorecards; a single one is compared with ``against``.
 

@@ -337,11 +337,7 @@ class Session:
         return add_own_checks(entry, transcript, Judgement.same_in_both(Passed()))
 
     def record(
-        self,
-        entry: Entry,
-        judgement: Judgement,
-        transcript: Transcript | None,
-        marks: tuple[str, ...] = (),
+        self, entry: Entry, judgement: Judgement, transcript: Transcript | None, marks: tuple[str, ...] = ()
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         context = self.context
