@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from filecmp import cmp
 from pathlib import Path
@@ -21,7 +20,7 @@ from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
-from pytest_fcbench.scorecard.scorecard_files import read_report, read_report_head
+from pytest_fcbench.scorecard.scorecard_files import KeptRun, read_report, read_report_head
 
 LATEST, PREVIOUS = "latest", "previous"
 SECOND = ".against"
@@ -31,41 +30,6 @@ _MOST_CANDIDATES = 5
 """The most runs that are named where a name fits several."""
 _SEARCHED = 20
 """The most runs in which an entry is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run that was kept, as far as its list shows it."""
-
-    path: Path
-    model: str
-    profile: str
-    suites: tuple[str, ...]
-    labels: Mapping[str, str]
-    commit: str | None
-    narrowed_by: str | None
-    """The options that selected a part of the entries; None for a whole run."""
-    passed: int
-    failed: int
-    not_scored: int
-    overall: float | None
-    """The score by the official formula, or of all entries of a team's own suites; None without all parts."""
-    low: float | None
-    high: float | None
-    """The limits of 95 % confidence of ``overall``."""
-    gate: str | None
-    """The worst outcome of the gate's rules; None for a run without a gate."""
-
-    @property
-    def name(self) -> str:
-        """The name of its file without the ending."""
-        return self.path.stem
-
-    @property
-    def ended(self) -> str:
-        """Date and time (UTC) of its end, as people write them."""
-        day, time = self.name[:8], self.name[9:15]
-        return f"{day[:4]}-{day[4:6]}-{day[6:]} {time[:2]}:{time[2:4]}:{time[4:]}"
 
 
 def write_scorecard(
@@ -170,7 +134,7 @@ def _name_run(folder: Path, model: str, ended_s: float) -> Path:
     return path
 
 
-def list_runs(folder: Path) -> list[Run]:
+def list_runs(folder: Path) -> list[KeptRun]:
     """List the runs of a folder, the newest first; files that are no scorecards are left out.
 
     So are those of second models, which belong to their runs.
@@ -190,7 +154,7 @@ def _rank_by_age(path: Path) -> tuple[str, float, int, str]:
     return path.name[:15], written_s, len(path.name), path.name
 
 
-def _read_run(path: Path) -> Run | None:
+def _read_run(path: Path) -> KeptRun | None:
     try:
         # The tests of a run can take megabytes, which nothing here needs.
         section = read_report_head(path)["fcbench"]
@@ -198,7 +162,7 @@ def _read_run(path: Path) -> Run | None:
         # Earlier versions counted missing parts as 0.
         limits, is_partial = overall["interval"] or {}, bool(overall["missing"])
         outcomes = {rule["outcome"] for rule in section.get("gate", ())}
-        return Run(
+        return KeptRun(
             path,
             str(section["model"]),
             str(section["profile"]),
@@ -286,7 +250,7 @@ def find_run_with(item_id: str, folder: Path) -> Path | None:
     return None
 
 
-def _list_labels(run: Run) -> list[str]:
+def _list_labels(run: KeptRun) -> list[str]:
     return [text for key, value in run.labels.items() for text in (value, f"{key}={value}")]
 
 

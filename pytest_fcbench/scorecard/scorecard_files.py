@@ -27,6 +27,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.json_values import read_json as read_json
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.outlines import Outliner
@@ -93,6 +94,57 @@ def read_report(path: Path, take_test: Callable[[object, Place], object]) -> dic
         rest = beginning + line + file.read()
         members: dict[str, object] = read_json_text(rest, object_pairs_hook=_make_members)
         return members
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A run that was kept, as far as its list shows it."""
+
+    path: Path
+    model: str
+    profile: str
+    suites: tuple[str, ...]
+    labels: Mapping[str, str]
+    commit: str | None
+    narrowed_by: str | None
+    """The options that selected a part of the entries; None for a whole run."""
+    passed: int
+    failed: int
+    not_scored: int
+    overall: float | None
+    """The score by the official formula, or of all entries of a team's own suites; None without all parts."""
+    low: float | None
+    high: float | None
+    """The limits of 95 % confidence of ``overall``."""
+    gate: str | None
+    """The worst outcome of the gate's rules; None for a run without a gate."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file without the ending."""
+        return self.path.stem
+
+    @property
+    def ended(self) -> str:
+        """Date and time (UTC) of its end, as people write them."""
+        day, time = self.name[:8], self.name[9:15]
+        return f"{day[:4]}-{day[4:6]}-{day[6:]} {time[:2]}:{time[2:4]}:{time[4:]}"
+
+    @property
+    def share(self) -> float | None:
+        """The share of the scored entries that passed."""
+        scored_count = self.passed + self.failed
+        return self.passed / scored_count if scored_count else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """The limits of ``overall``."""
+        return None if self.low is None or self.high is None else Interval(self.low, self.high, "")
+
+    @property
+    def label_text(self) -> str:
+        """Its labels in a line."""
+        return ", ".join(f"{key}={value}" for key, value in self.labels.items())
 
 
 @contextmanager

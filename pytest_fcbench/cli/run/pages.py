@@ -22,12 +22,11 @@ from pytest_fcbench.cli.options import (
 from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, describe_unknown_name
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
-from pytest_fcbench.present.html.board_page import KeptRun, render_runs
+from pytest_fcbench.present.html.board_page import render_runs
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.history import Run, find_run_before, find_second_file, list_runs
+from pytest_fcbench.run.history import find_run_before, find_second_file, list_runs
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.run.report_page import write_report
-from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.server.pages import JSON, PageServer, ServedPage
 
 
@@ -100,9 +99,7 @@ class RunPages:
     def find_page(self, path: str, query: Mapping[str, Sequence[str]]) -> ServedPage | None:
         """Return the page of an address, None where there is none. Raises ``FcbenchError``."""
         if path == "/":
-            return ServedPage(
-                render_runs([_describe_run(run) for run in list_runs(self._folder)], str(self._folder))
-            )
+            return ServedPage(render_runs(list_runs(self._folder), str(self._folder)))
         # Asked for by the list again and again; the page itself is not loaded anew.
         if path == "/running.json":
             return ServedPage(json.dumps([asdict(running) for running in list_running(self._folder)]), JSON)
@@ -133,21 +130,3 @@ class RunPages:
                 write_report(to, paths, partial(open_context, self._chosen), before, None)
                 self._reports[key] = to
             return self._reports[key]
-
-
-def _describe_run(run: Run) -> KeptRun:
-    limits = None if run.low is None or run.high is None else Interval(run.low, run.high, "")
-    return KeptRun(
-        name=run.name,
-        ended=run.ended,
-        model=run.model,
-        suites=", ".join(run.suites),
-        passed=run.passed,
-        failed=run.failed,
-        not_scored=run.not_scored,
-        overall=run.overall,
-        interval=limits,
-        gate=run.gate,
-        part=run.narrowed_by,
-        labels=", ".join(f"{key}={value}" for key, value in run.labels.items()),
-    )

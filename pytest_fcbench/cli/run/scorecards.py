@@ -143,9 +143,8 @@ def run_list(arguments: argparse.Namespace) -> int:
     rows = []
     for run in runs[: arguments.limit]:
         counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
-        labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
         part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
-        rows.append((run.name, run.ended, *counts, part, labels, (run.commit or "")[:8]))
+        rows.append((run.name, run.ended, *counts, part, run.label_text, (run.commit or "")[:8]))
     print_lines(render_text(Table("", columns, tuple(rows)), find_width()))
     if len(runs) > arguments.limit:
         print(f"and {len(runs) - arguments.limit} more: --limit={len(runs)}")

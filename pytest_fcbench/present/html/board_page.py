@@ -13,8 +13,8 @@ from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_bill
-from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow
+from pytest_fcbench.scorecard.scorecard_files import KeptRun
 
 _BESIDE = ("not scored", "$/1,000", "p50 s")
 """Columns of cost and latency that stand beside the scores, where anything is known."""
@@ -122,32 +122,6 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
 
 def _is_known(table: Table, column: int, zero: str = "-") -> bool:
     return any(row[column] not in ("-", zero) for row in table.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class KeptRun:
-    """A run as the list shows it."""
-
-    name: str
-    ended: str
-    model: str
-    suites: str
-    passed: int
-    failed: int
-    not_scored: int
-    overall: float | None
-    interval: Interval | None
-    """The limits of ``overall``."""
-    gate: str | None
-    part: str | None
-    """The options that selected a part of the entries; None if all were run."""
-    labels: str
-
-    @property
-    def share(self) -> float | None:
-        """The share of the scored entries that passed."""
-        scored_count = self.passed + self.failed
-        return self.passed / scored_count if scored_count else None
 
 
 def render_runs(runs: Sequence[KeptRun], folder: str) -> str:

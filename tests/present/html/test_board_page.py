@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.charts.drawing import MOST_SERIES
-from pytest_fcbench.present.html.board_page import KeptRun, render_boards, render_runs
-from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.present.html.board_page import render_boards, render_runs
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.record import Usage
-from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.scorecard.scorecard_files import KeptRun, Scorecard
 from tests.factories import make_card
 from tests.present.html.parsed import Parsed
 from tests.present.html.test_island import HOSTILE
@@ -103,18 +103,20 @@ def test_the_policy_fits_the_blocks() -> None:
 
 
 RUN = KeptRun(
-    name="20270115-080000-test",
-    ended="2027-01-15 08:00:00",
+    path=Path("runs/20270115-080000-test.json"),
     model="test",
-    suites="core",
+    profile="official",
+    suites=("core",),
+    labels={"branch": "main"},
+    commit=None,
+    narrowed_by="-k",
     passed=3,
     failed=1,
     not_scored=2,
     overall=0.5,
-    interval=Interval(0.4, 0.6, "wilson"),
+    low=0.4,
+    high=0.6,
     gate="broken",
-    part="-k",
-    labels="branch=main",
 )
 
 
@@ -146,7 +148,10 @@ def test_the_policy_lets_in_its_blocks_and_the_progress_only() -> None:
 
 
 def test_hostile_names_are_text() -> None:
-    run = replace(RUN, model=HOSTILE, labels=HOSTILE, suites=HOSTILE, part=HOSTILE, name=HOSTILE)
+    # The name of a file has no slash.
+    path = Path(HOSTILE.replace("/", ""))
+    labels = {HOSTILE: HOSTILE}
+    run = replace(RUN, path=path, model=HOSTILE, labels=labels, suites=(HOSTILE,), narrowed_by=HOSTILE)
     parsed = Parsed(render_runs([run], HOSTILE))
     assert len(parsed.find_all("script")) == 1
     assert parsed.find_all("img") == []
