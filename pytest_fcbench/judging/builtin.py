@@ -32,11 +32,12 @@ from fractions import Fraction
 from itertools import product
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
-from pytest_fcbench.domain.text import cut_text, make_printable
+from pytest_fcbench.domain.text import as_mapping, cut_text, make_printable
 from pytest_fcbench.judging.gazetteer import read_currency, read_language
 from pytest_fcbench.judging.places import is_known_place, is_same_place, write_out_code
 from pytest_fcbench.judging.quantities import Quantity, read_calendar_name, read_quantities, read_unit
 from pytest_fcbench.judging.questions import Equivalence
+from pytest_fcbench.judging.text_normalization import are_equal
 from pytest_fcbench.judging.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
 
 _DEEPEST = 50
@@ -49,30 +50,27 @@ def compare_arguments(
 ) -> Equivalence:
     """Compare the arguments of a call with those of the expected call of the same function."""
     reasons = []
-    for name, kind in _find_differences(doc.parameters, made_arguments, expected_arguments, 0):
-        match kind:
-            case "param_missing":
-                reasons.append(f"{name} is missing")
-            case "param_hallucination":
-                reasons.append(f"{name} is {_show(made_arguments, name)}, which is not asked for")
-            case _:
-                reasons.append(
-                    f"{name} is {_show(made_arguments, name)}, not {_show(expected_arguments, name)}"
-                )
+    for name in _find_differences(doc.parameters, made_arguments, expected_arguments, 0):
+        made = _show(made_arguments, name)
+        if name not in made_arguments:
+            reasons.append(f"{name} is missing")
+        elif name not in expected_arguments:
+            reasons.append(f"{name} is {made}, which is not asked for")
+        else:
+            reasons.append(f"{name} is {made}, not {_show(expected_arguments, name)}")
     if reasons:
         return Equivalence(False, make_printable("; ".join(reasons)))
     explanations = (
         f"{name}: {_show(made_arguments, name)} means {_show(expected_arguments, name)}"
         for name in {**expected_arguments, **made_arguments}
-        if not _are_equal(made_arguments.get(name), expected_arguments.get(name))
+        if not are_equal(made_arguments.get(name), expected_arguments.get(name))
     )
     return Equivalence(True, make_printable("; ".join(explanations) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:
     """Return the type that a function doc declares for a parameter, or None."""
-    schema = doc.properties.get(name)
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    kind = as_mapping(doc.properties.get(name)).get("type")
     return kind if isinstance(kind, str) else None
 
 
@@ -96,25 +94,22 @@ def _find_differences(
     made_arguments: Mapping[str, object],
     expected_arguments: Mapping[str, object],
     depth: int,
-) -> Iterator[tuple[str, str]]:
-    """Find the members that do not mean the same, with the kind of each difference."""
-    properties, required_names = parameters.get("properties"), parameters.get("required")
+) -> Iterator[str]:
+    """Find the members that do not mean the same."""
+    properties, required_names = as_mapping(parameters.get("properties")), parameters.get("required")
     for name in {**expected_arguments, **made_arguments}:
-        schema = properties.get(name) if isinstance(properties, Mapping) else None
-        schema = schema if isinstance(schema, Mapping) else {}
+        schema = as_mapping(properties.get(name))
         is_required = isinstance(required_names, (list, tuple)) and name in required_names
         made_value, expected_value = (
             _get_or_default(values.get(name), schema, is_required)
             for values in (made_arguments, expected_arguments)
         )
-        if (made_value is None) is (expected_value is None) and (
-            made_value is None or _mean_same(name, schema, made_value, expected_value, depth)
-        ):
-            continue
-        if name in made_arguments and name in expected_arguments:
-            yield name, "value_error"
+        if made_value is None or expected_value is None:
+            is_same = made_value is expected_value
         else:
-            yield name, "param_missing" if name in expected_arguments else "param_hallucination"
+            is_same = _mean_same(name, schema, made_value, expected_value, depth)
+        if not is_same:
+            yield name
 
 
 def _get_or_default(value: object, schema: Schema, is_required: bool) -> object:
@@ -150,15 +145,14 @@ to a condition."""
 def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
     """Tell whether two values of a parameter mean the same."""
     if depth == _DEEPEST:
-        return _are_equal(one, other)
+        return are_equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return not any(_find_differences(schema, one, other, depth + 1))
     words = _split_name(name)
     if not _NO_ORDER.isdisjoint(words) and (items := _split_items(words, one)) is not None:
         return items == _split_items(words, other)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        items_schema = schema.get("items")
-        inner = items_schema if isinstance(items_schema, Mapping) else {}
+        inner = as_mapping(schema.get("items"))
         return len(one) == len(other) and all(
             _mean_same(name, inner, a, b, depth + 1) for a, b in zip(one, other, strict=True)
         )
@@ -167,7 +161,7 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
         return _read_truth(one) is _read_truth(other) is not None
     # Order matters from here on: an id is compared as it is before a number in it is read.
     if not _EXACT.isdisjoint(words[-1:]):
-        return _are_equal(_spell(one), _spell(other)) or _is_same_location(one, other)
+        return are_equal(_spell(one), _spell(other)) or _is_same_location(one, other)
     # Imported where it is needed: phonenumbers takes 30 ms to import, and few runs compare telephone numbers.
     from pytest_fcbench.judging.phones import is_same_phone
 
@@ -178,7 +172,7 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     if quantities or others:
         return not quantities.isdisjoint(others) or one == other
     if not isinstance(one, str) or not isinstance(other, str):
-        return _are_equal(one, other)
+        return are_equal(one, other)
     spellings = (map(write_out_code, spell_umlauts(text)) for text in (one, other))
     return any(_mean_same_text(name, schema, *pair) for pair in product(*spellings))
 
@@ -210,25 +204,6 @@ def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
         return is_same_place(one, other, about)
     # Where nothing says what a value is, what is well known is a place still.
     return not text and (is_known_place(one) or is_known_place(other)) and is_same_place(one, other)
-
-
-def _are_equal(one: object, other: object) -> bool:
-    """Tell whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
-    # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
-    pairs = [(one, other)]
-    while pairs:
-        a, b = pairs.pop()
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            if a.keys() != b.keys():
-                return False
-            pairs += [(value, b[key]) for key, value in a.items()]
-        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-            if len(a) != len(b):
-                return False
-            pairs += zip(a, b, strict=True)
-        elif isinstance(a, bool) is not isinstance(b, bool) or not (a == b or (a != a and b != b)):
-            return False
-    return True
 
 
 _NO_ORDER = frozenset(split_words("age ages children filter filters tags categories amenities"))

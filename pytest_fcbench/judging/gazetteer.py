@@ -43,9 +43,8 @@ _NAME_AND_CODE = re.compile(r"\s*([^()]+)\(([^()]+)\)\s*")
 
 
 def _fold_name(text: str) -> str:
-    return " ".join(fold_text(text).replace(".", "").replace("-", " ").casefold().split()).removeprefix(
-        "the "
-    )
+    words = fold_text(text).replace(".", "").replace("-", " ").casefold().split()
+    return " ".join(words).removeprefix("the ")
 
 
 @cache
@@ -151,9 +150,8 @@ def read_landmarks() -> Mapping[Words, KnownPlace]:
 
 def is_shared_name(name: Words) -> bool:
     """Tell whether several places have a name, none of which is the one that everybody means."""
-    return name not in read_cities() and (
-        name in read_shared_names() or len(_read_airport_cities().get(name, ())) > 1
-    )
+    is_shared = name in read_shared_names() or len(_read_airport_cities().get(name, ())) > 1
+    return is_shared and name not in read_cities()
 
 
 @cache
@@ -173,9 +171,8 @@ def _read_airport_cities() -> Mapping[Words, frozenset[Region]]:
     """Return the regions in which a city of a name has an airport."""
     regions_by_city: dict[Words, set[Region]] = {}
     for airport in _load_airports().values():
-        regions_by_city.setdefault(split_words(airport["city"]), set()).add(
-            _find_region(airport["subd"], airport["country"])
-        )
+        region = _find_region(airport["subd"], airport["country"])
+        regions_by_city.setdefault(split_words(airport["city"]), set()).add(region)
     return {name: frozenset(regions) for name, regions in regions_by_city.items()}
 
 

@@ -48,9 +48,8 @@ def is_same_phone(one: object, other: object, *, is_asked_for: bool = True) -> b
     number = _parse_number(f"+{abroad.digits}")
     if number is None or number.country_code is None:
         return False
-    region = phonenumbers.region_code_for_number(number) or phonenumbers.region_code_for_country_code(
-        number.country_code
-    )
+    main_region = phonenumbers.region_code_for_country_code(number.country_code)
+    region = phonenumbers.region_code_for_number(number) or main_region
     # Of North America many numbers are invented; elsewhere an area that is none shows another country.
     is_number = phonenumbers.is_possible_number if abroad.digits[0] == "1" else phonenumbers.is_valid_number
     return is_number(number) and _parse_number(home.digits, region) == number

@@ -158,9 +158,8 @@ def _read_place(text: str, about: Set[str]) -> _Place:
     cities = read_cities()
     names = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
     words = tuple(chain.from_iterable(names))
-    known_place = (
-        _find_known(parts, about) or _find_airport_of_city(parts, about) or read_landmarks().get(words)
-    )
+    known_place = _find_known(parts, about) or _find_airport_of_city(parts, about)
+    known_place = known_place or read_landmarks().get(words)
     if known_place is None:
         # A city in the name is the well-known one: London, not the one in Ontario.
         city_names = [city for city, _ in _find_cities(words)]
@@ -168,9 +167,8 @@ def _read_place(text: str, about: Set[str]) -> _Place:
         is_address = bool(words) and words[0].isdigit() and _has_street(words)
         return _Place(words, stated_region or implied_region, is_known=is_address)
     region = known_place.region
-    return _Place(
-        known_place.name, stated_region if stated_region and not stated_region.holds(region) else region
-    )
+    is_elsewhere = stated_region and not stated_region.holds(region)
+    return _Place(known_place.name, stated_region if is_elsewhere else region)
 
 
 def _repeats_name(parts: Sequence[str]) -> bool:

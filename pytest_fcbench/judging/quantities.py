@@ -292,11 +292,7 @@ _TIME = re.compile(
     r"(?P<zone>z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-_WORDS = {
-    before + word: time(hour)
-    for word, hour in (("noon", 12), ("midnight", 0))
-    for before in ("", "12 ", "12:00 ")
-}
+_CLOCK_WORDS = {"noon": time(12), "midnight": time(0)}
 
 
 def _read_moment(text: str) -> Quantity | None:
@@ -310,7 +306,7 @@ def _read_moment(text: str) -> Quantity | None:
         month_name = parts.get("name")
         number = _MONTH.get(month_name, 0) if month_name else int(parts["month"] or parts["before"])
         return Quantity("month", (year, number)) if 1 <= number <= 12 else None
-    if (at := _WORDS.get(text) or _read_time(text)) is not None:
+    if (at := _CLOCK_WORDS.get(re.sub("^12(:00)? ", "", text)) or _read_time(text)) is not None:
         return Quantity("time", at)
     # A date and a time, with a T, a comma or a space between them.
     for cut in re.finditer(r"(?<=\d)t(?=\d)|,? at |,? ", text):

@@ -52,9 +52,8 @@ class StatedValue:
 
     def has_kind_of(self, other: StatedValue) -> bool:
         """Tell whether both are of one kind, such as two dates."""
-        return not {meaning.kind for meaning in self.meanings}.isdisjoint(
-            meaning.kind for meaning in other.meanings
-        )
+        kinds = {meaning.kind for meaning in self.meanings}
+        return any(meaning.kind in kinds for meaning in other.meanings)
 
     def means(self, other: StatedValue) -> bool:
         """Tell whether both are one value, where a unit may be left out and a conversion be rounded."""
@@ -239,10 +238,10 @@ def _find_rival_value(text: str, right_values: Sequence[StatedValue]) -> str | N
     fractions = [value for value in stated_values if value.is_fraction]
     if any(each.is_fraction for each in right_values):
         values = [
-            value for value in stated_values if value in fractions or not any(map(value.lies_in, fractions))
+            each for each in stated_values if each in fractions or not any(map(each.lies_in, fractions))
         ]
     else:
-        values = [value for value in stated_values if value not in fractions]
+        values = [each for each in stated_values if each not in fractions]
     offers = [value for value in values if not _is_denied(text, value)]
     right_offers = [value for value in offers if any(value.means(each) for each in right_values)]
     others = [other for other in offers if other not in right_offers]
@@ -296,12 +295,9 @@ def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
             # Beside a name only a name is a rival: "Anna or text her" names one person.
             is_name = mention.start() > 0 and mention[0][0].isupper()
             words = split_words(other[1]) if other else ()
-            if (
-                not other
-                or not words
-                or words[0] in _read_words().no_alias
-                or (is_name and not other[1][0].isupper())
-            ):
+            if not other or not words or words[0] in _read_words().no_alias:
+                continue
+            if is_name and not other[1][0].isupper():
                 continue
             # No rival is another accepted answer, a shorter or a longer name, or an abbreviation.
             if not any(

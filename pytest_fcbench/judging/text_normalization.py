@@ -1,4 +1,4 @@
-"""The comparison of texts that the verdicts of all kinds share."""
+"""The comparison of texts, and of JSON values, that the verdicts of all kinds share."""
 
 from __future__ import annotations
 
@@ -84,6 +84,25 @@ def _find_look(word: str) -> str:
 def _escape_others(text: str, other: str) -> str:
     """Escape the characters beyond ASCII that another text does not have."""
     return "".join(c if c.isascii() or c in other else f"\\u{ord(c):04x}" for c in text)
+
+
+def are_equal(one: object, other: object) -> bool:
+    """Tell whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
+    # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            if a.keys() != b.keys():
+                return False
+            pairs += [(value, b[key]) for key, value in a.items()]
+        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            if len(a) != len(b):
+                return False
+            pairs += zip(a, b, strict=True)
+        elif isinstance(a, bool) is not isinstance(b, bool) or not (a == b or (a != a and b != b)):
+            return False
+    return True
 
 
 _LONGEST = 60

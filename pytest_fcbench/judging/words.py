@@ -157,11 +157,9 @@ _UMLAUTS = str.maketrans(
 
 def turn_name(text: str) -> Words:
     """Return the words of a person's name with the first name in front (Smith, Jane)."""
-    last, comma, first = text.partition(",")
-    has_first_name = (
-        first.strip() and not _read_words().behind_names.issuperset(split_words(first)) and "," not in first
-    )
-    return split_words(f"{first} {last}" if comma and has_first_name else text)
+    last, _, first = text.partition(",")
+    is_title = _read_words().behind_names.issuperset(split_words(first))
+    return split_words(f"{first} {last}" if first.strip() and "," not in first and not is_title else text)
 
 
 _MARKS = frozenset("@\\=:?#%+{}<>|$*~^")

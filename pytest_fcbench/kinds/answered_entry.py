@@ -99,13 +99,13 @@ def classify_answer(
         return Divergence(_FAULTS[answer.fault])
     if answer.ending in (Ending.CUT, Ending.FILTERED):
         return Divergence(AnswerClass.UNFINISHED_ANSWER)
-    reading, forbidden = _read_answer(failure), entry.expectation.forbids_calls
+    reading = _read_answer(failure)
     if isinstance(reading, Unreadable):
         return Divergence(AnswerClass.UNREADABLE_CALL)
     if isinstance(reading, Prose) or not reading.calls:
         expects_call = entry.judged_category.expects_calls or entry.expectation.takes_any_call
         return Divergence(AnswerClass.NO_CALL if expects_call else AnswerClass.UNEXPLAINED)
-    if forbidden:
+    if entry.expectation.forbids_calls:
         return Divergence(AnswerClass.UNWANTED_CALL)
     # Corrected calls have the names of the docs.
     names = transcript.prompting.names if failure.profile is Profile.OFFICIAL else Names.DOTTED
@@ -129,9 +129,8 @@ def _read_answer(failure: FailedEntry) -> Calls | Prose | Unreadable:
     """Read an answer by a profile; officially unreadable text is prose unless it tries to call."""
     entry, transcript = failure.entry, failure.transcript
     syntax, language = transcript.prompting.syntax, entry.category.language
-    lenient = read_corrected(
-        transcript.last, syntax, language, OfferedFunctions(entry.functions, transcript.prompting.names)
-    )
+    offer = OfferedFunctions(entry.functions, transcript.prompting.names)
+    lenient = read_corrected(transcript.last, syntax, language, offer)
     if failure.profile is Profile.CORRECTED:
         return lenient
     strict = read_official(transcript.last, syntax, language)

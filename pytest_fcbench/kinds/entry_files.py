@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -63,9 +63,8 @@ def holds_one_entry(category: Category) -> bool:
 def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """Read all entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(read_yaml(path), path)
-    return tuple(
-        entry for category in read_categories(file) for entry in make_entries(file, suite, category, world)
-    )
+    lists = (make_entries(file, suite, category, world) for category in read_categories(file))
+    return tuple(chain.from_iterable(lists))
 
 
 def read_categories(file: Field) -> tuple[Category, ...]:
@@ -85,8 +84,14 @@ def make_entries(
     file: Field, suite: str, category: Category, world: World | None = None
 ) -> tuple[Entry, ...]:
     """Make the entries of a file in one of its categories. Raises ``SuiteError`` with all of its errors."""
-    with _raise_all_errors(file, suite, category, world):
+    try:
         return _make_entries(file, suite, category, world)
+    except FieldError as error:
+        # A line of a file lists errors only where it knows its file.
+        if file.line is not None and file.list_file_errors is None:
+            raise
+        list_all = file.list_file_errors or partial(list_errors, file, suite, category, world)
+        raise join_errors(list_all() or (error,)) from None
 
 
 def _make_entries(file: Field, suite: str, category: Category, world: World | None) -> tuple[Entry, ...]:
@@ -109,19 +114,6 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
         for name, value in state.items():
             if value != other[domain][name]:
                 raise field.error(f"{domain}.{name} differs between conversations; use plain values")
-
-
-@contextmanager
-def _raise_all_errors(file: Field, suite: str, category: Category, world: World | None) -> Iterator[None]:
-    """Replace the first error of a file by one that lists all of them."""
-    try:
-        yield
-    except FieldError as error:
-        # A line of a file lists errors only where it knows its file.
-        if file.line is not None and file.list_file_errors is None:
-            raise
-        list_all = file.list_file_errors or partial(list_errors, file, suite, category, world)
-        raise join_errors(list_all() or (error,)) from None
 
 
 def list_errors(file: Field, suite: str, category: Category, world: World | None) -> Sequence[SuiteError]:
@@ -216,14 +208,11 @@ def _check_ids(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     by_id: dict[str, Entry] = {}
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):
-            raise field.error(
-                f"the id {entry.id!r} must not be empty or contain brackets, line breaks or surrogates"
-            )
+            rule = "must not be empty or contain brackets, line breaks or surrogates"
+            raise field.error(f"the id {entry.id!r} {rule}")
         if level := split_level(entry.id)[1]:
-            raise field.error(
-                f"the id {entry.id!r} ends as one under pressure; leave {level.suffix!r} out, which "
-                "--fcbench-pressure adds"
-            )
+            way_out = f"leave {level.suffix!r} out, which --fcbench-pressure adds"
+            raise field.error(f"the id {entry.id!r} ends as one under pressure; {way_out}")
         if entry.id in by_id:
             raise field.error(f"the id {entry.id!r} is already used by an entry above")
         by_id[entry.id] = entry
@@ -231,6 +220,10 @@ def _check_ids(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
 
 
 Schema: TypeAlias = Mapping[str, Any]
+
+
+def _name_categories(names: Sequence[str]) -> Schema:
+    return {"properties": {"category": {"enum": names}}, "required": ["category"]}
 
 
 def generate_entry_schema(*, lines: bool = False) -> Schema:
@@ -254,14 +247,7 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An entry of pytest-fcbench" if lines else "Entries of pytest-fcbench",
         "type": "object",
-        "properties": {"category": {"enum": list(models)}},
-        "required": ["category"],
-        "allOf": [
-            {
-                "if": {"properties": {"category": {"enum": names}}, "required": ["category"]},
-                "then": shapes[file],
-            }
-            for file, names in files.items()
-        ],
+        **_name_categories(list(models)),
+        "allOf": [{"if": _name_categories(names), "then": shapes[file]} for file, names in files.items()],
         "$defs": {name: schema for name, schema in schemas.items() if not (lines and name in files)},
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from pytest_fcbench.codecs.decoders.registry import list_calls_to_make
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import CallPair, Explanation, FailedEntry, StateDifference
-from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.text import list_objects, shorten_text
 from pytest_fcbench.domain.transcript import Completion, ToolCall, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, PathScore
 from pytest_fcbench.judging.text_normalization import mark_lookalikes
@@ -27,10 +27,9 @@ def explain_failure(failure: FailedEntry, path: PathScore | None = None) -> Expl
     right = verdict.details.get("right_turns")
     count = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     answers = transcript.answers[number - 1] if number <= len(transcript.answers) else ()
-    answer = [_describe_answer(completion, transcript.prompting.syntax) for completion in answers]
+    kind, syntax = find_kind(entry), transcript.prompting.syntax
+    answer = [kind.shorten_answer(_describe_answer(completion, syntax)) for completion in answers]
     expected_texts = list(_list_expected(entry, number, verdict))
-    kind = find_kind(entry)
-    answer = [kind.shorten_answer(text) for text in answer]
     pairs = kind.pair_calls(failure, path)
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
@@ -51,10 +50,8 @@ def _describe_answer(completion: Completion, syntax: str) -> str:
     """Describe an answer by its calls as they are carried out, or by its text."""
     if calls := list_calls_to_make(completion, syntax):
         return shorten_text("; ".join(calls), _LONGEST)
-    raw = [
-        f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
-        for part in completion.tool_calls or ()
-    ]
+    parts = completion.tool_calls or ()
+    raw = [f"{each.name} {each.arguments}" if isinstance(each, ToolCall) else each for each in parts]
     text = drop_reasoning(completion.text or "").strip() or "; ".join(raw)
     return shorten_text(text, _LONGEST) or f"({completion.fault or 'an empty answer'})"
 
@@ -72,11 +69,8 @@ def _list_expected(entry: Entry, turn: int, verdict: Failed) -> Iterable[str]:
     if truth.turns:
         yield from truth.turns[turn - 1] or ("no call yet",)
     for result in truth.results:
-        yield (
-            f"a call that returns what {result.call} returns"
-            if result.rule
-            else f"a call that is answered as {result.call} is"
-        )
+        effect = "returns what {} returns" if result.rule else "is answered as {} is"
+        yield f"a call that {effect.format(result.call)}"
     for call in truth.calls:
         arguments = (f"{each.name}={describe_accepted(each)}" for each in call.parameters)
         yield f"{call.name}({', '.join(arguments)})"
@@ -89,8 +83,7 @@ def _list_expected(entry: Entry, turn: int, verdict: Failed) -> Iterable[str]:
 
 
 def _list_state_differences(verdict: Failed) -> Iterable[StateDifference]:
-    differences = verdict.details.get("differences")
-    for each in differences if isinstance(differences, Sequence) else ():
-        if isinstance(each, Mapping) and "at" in each:
+    for each in list_objects(verdict.details.get("differences")):
+        if "at" in each:
             values = (each.get(key) for key in ("expected", "found"))
             yield StateDifference(str(each["at"]), *(None if v is None else str(v) for v in values))

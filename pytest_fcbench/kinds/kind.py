@@ -269,9 +269,8 @@ class ConversationContext:
 
     def use_format(self, prompt_format: PromptFormat) -> ConversationContext:
         """Return the context of an entry that brings a prompt format of its own."""
-        return replace(
-            self, manner=replace(self.manner, prompting=self.manner.prompting.use_format(prompt_format))
-        )
+        prompting = self.manner.prompting.use_format(prompt_format)
+        return replace(self, manner=replace(self.manner, prompting=prompting))
 
 
 class VariationKind(Kind):

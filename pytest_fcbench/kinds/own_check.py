@@ -54,11 +54,9 @@ def _write_call(call: Call) -> str:
 def read_answer(entry: Entry, transcript: Transcript) -> Answer:
     """Read the words and the calls of a conversation."""
     late = entry.scene.withheld.values() if entry.scene else ()
-    docs = entry.functions + tuple(doc for each in late for doc in each)
+    docs, language = entry.functions + tuple(doc for each in late for doc in each), entry.category.language
     offer, syntax = OfferedFunctions(docs, transcript.prompting.names), transcript.prompting.syntax
-    readings = (
-        read_corrected(each, syntax, entry.category.language, offer) for each in transcript.completions
-    )
+    readings = (read_corrected(each, syntax, language, offer) for each in transcript.completions)
     calls = (call for reading in readings if isinstance(reading, Calls) for call in reading.calls)
     return Answer(drop_reasoning(transcript.last.text or "").strip(), tuple(calls))
 

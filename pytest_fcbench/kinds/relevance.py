@@ -140,10 +140,8 @@ def _judge_leniently(entry: Entry, reading: Reading, *, forbidden: bool) -> Verd
             return _fail_call("irrelevance:call", first)
         case Calls() | Prose() if forbidden:
             return Passed()
-        case Unreadable(reason=reason):
-            return Failed(
-                "relevance:unreadable_call", f"the answer tries to call but cannot be read: {reason}"
-            )
+        case Unreadable(reason=why):
+            return Failed("relevance:unreadable_call", f"the answer tries to call but cannot be read: {why}")
         case Prose(text=text):
             return Failed("relevance:no_call", f"the answer calls nothing: {show_value(text)}")
         case Calls(calls=()):

@@ -75,9 +75,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
     # A prompt format is a form of the system prompt, which function calling does not have.
     if entry.variation:
         if context.manner.prompting.mode is not Mode.PROMPT:
-            raise NotScoredError(
-                "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
-            )
+            reason = "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
+            raise NotScoredError("prompting_only", reason)
         context = context.use_format(entry.variation.format)
     has_begun = any(message.calls for messages in entry.turns[:1] for message in messages)
     if has_begun or not entry.judged_category.on_leaderboard:
@@ -98,7 +97,8 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
     The official code ignores why an answer ended, so that a withheld one passes irrelevance. In the corrected
     profile it does not, and a failure names the ending, which is a matter of settings.
     """
-    failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
+    verdict = judgement.corrected
+    failed_in = verdict.details.get("turn") if isinstance(verdict, Failed) else None
     # An answer after the turn that failed is not the cause.
     last = failed_in if isinstance(failed_in, int) else len(transcript.answers)
     ended_answers = [
@@ -113,7 +113,6 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
     number, completion = ended_answers[0]
     turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
     code, description = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
-    verdict = judgement.corrected
     match verdict:
         case Failed():
             failure = replace(verdict, code=code, reason=f"{description}; {verdict.reason}")

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import SELECTIONS, Entry
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.text import as_list, read_json_text
 from pytest_fcbench.domain.transcript import (
     AskModel,
     AuxiliaryCall,
@@ -103,10 +103,8 @@ class AnsweredWeb:
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         """Return the results of a search."""
         arguments = {"keywords": keywords, "max_results": max_results, "region": region}
-        results = self._find_answer("search_engine_query", arguments).get("results")
-        return (
-            [result for result in results if isinstance(result, Mapping)] if isinstance(results, list) else []
-        )
+        results = as_list(self._find_answer("search_engine_query", arguments).get("results"))
+        return [result for result in results if isinstance(result, Mapping)]
 
     def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         """Return the content of a page."""

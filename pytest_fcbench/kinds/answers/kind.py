@@ -38,10 +38,8 @@ class AnswersKind(Kind):
         elif official.code == verdict.NOT_FOUND:
             last, right = verdict.last_message(answer.transcript), official.details["expected"]
             assert isinstance(right, list)
-            error |= {
-                "error_message": official.reason,
-                "details": verdict.describe_missing_answer(last, right),
-            }
+            error["error_message"] = official.reason
+            error["details"] = verdict.describe_missing_answer(last, right)
             # Only in this case the official record has just the question of the entry.
             prompt = answer.prompt["question"]
             results = {"model_result_raw": answer.result, "last_non_fc_message": last}

@@ -97,10 +97,8 @@ def match_answer(message: object, right: Sequence[str]) -> Passed | Failed:
 
 
 def _fail_unsaid(answer_text: str, right: Sequence[str]) -> Failed:
-    shown_answer, right_answers = mark_lookalikes(f"{answer_text!r:.300}", " or ".join(map(repr, right)))
-    return Failed(
-        NOT_FOUND, f"the answer {shown_answer} does not say {right_answers}", {"expected": [*right]}
-    )
+    shown, right_answers = mark_lookalikes(f"{answer_text!r:.300}", " or ".join(map(repr, right)))
+    return Failed(NOT_FOUND, f"the answer {shown} does not say {right_answers}", {"expected": [*right]})
 
 
 def describe_missing_answer(message: object, right: Sequence[str]) -> Mapping[str, object]:
@@ -235,12 +233,9 @@ class _Word(NamedTuple):
 
 def states_answer(text: str, answer: str) -> bool:
     """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
-    answer_words, answer_currencies = _split_words(answer)
-    text_words, text_currencies = _split_words(text)
+    (answer_words, currencies), (text_words, others) = _split_words(answer), _split_words(text)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
-    if not answer_words or (
-        answer_currencies and text_currencies and not answer_currencies & text_currencies
-    ):
+    if not answer_words or (currencies and others and currencies.isdisjoint(others)):
         return False
     if significant := [word for word in answer_words if not word.is_article]:
         answer_words, text_words = significant, [word for word in text_words if not word.is_article]
@@ -249,8 +244,8 @@ def states_answer(text: str, answer: str) -> bool:
     whole = "".join([*before, last])
     if _has_words(text_words, whole):
         return True
-    others = ("".join([*before, other]) for other in _list_other_numbers(last))
-    return any(_has_words(text_words, other, common=not answer_words[-1].is_common) for other in others)
+    other_forms = ("".join([*before, other]) for other in _list_other_numbers(last))
+    return any(_has_words(text_words, form, common=not answer_words[-1].is_common) for form in other_forms)
 
 
 def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> bool:
@@ -294,8 +289,7 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
     currencies: set[str] = set()
     end = -1
     for token in _TOKEN.finditer(plain):
-        number, *_ = token.groups()
-        token_text = token[0]
+        number, token_text = token[1], token[0]
         text = token_text.casefold()
         if currency := _CURRENCIES.get(text):
             currencies.add(currency)

@@ -126,11 +126,9 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     return Page(url, row.title, _LINK.sub(r"\1", "\n".join(texts)), row.type, html.encode())
 
 
-def _write_body(
-    paragraphs: list[str], table: list[list[str]], log: LogRow | None, at: Field
-) -> Iterator[str]:
+def _write_body(texts: list[str], table: list[list[str]], log: LogRow | None, at: Field) -> Iterator[str]:
     """Yield the lines of a page's HTML; the words of a log are random, the same for the same seed."""
-    yield from (f"<p>{_link_text(paragraph)}</p>" for paragraph in paragraphs)
+    yield from (f"<p>{_link_text(paragraph)}</p>" for paragraph in texts)
     if table:
         yield "<table>"
         for number, row in enumerate(table):

@@ -31,6 +31,7 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow, clas
 from pytest_fcbench.kinds.calls import official, truth, verdict
 from pytest_fcbench.kinds.calls.official import show_value
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls
+from pytest_fcbench.kinds.calls.verdict import JudgeText
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, RightCalls, read_last_answer
 
 
@@ -65,10 +66,8 @@ class CallsKind(Kind):
         if isinstance(reading, Calls):
             raw["model_result_decoded"] = answer.format_calls(reading)
         elif reading.code == WRONG_FORMAT:
-            raw = {
-                "model_result_raw": str(answer.result),
-                "model_result_decoded": str(answer.show_misdecoded()),
-            }
+            misdecoded = str(answer.show_misdecoded())
+            raw = {"model_result_raw": str(answer.result), "model_result_decoded": misdecoded}
         errors: list[object] = [verdict.reason]
         misses, calls = verdict.details.get("misses"), raw.get("model_result_decoded")
         right = answer.possible_answer
@@ -128,13 +127,9 @@ class CallsKind(Kind):
         entry, transcript, profile = failure.entry, failure.transcript, failure.profile
         if not transcript.completions:
             return ()
-        answer, prompting, language = (
-            transcript.completions[-1],
-            transcript.prompting,
-            entry.category.language,
-        )
+        answer, prompting = transcript.completions[-1], transcript.prompting
         if profile is Profile.OFFICIAL:
-            reading: object = read_official(answer, prompting.syntax, language)
+            reading: object = read_official(answer, prompting.syntax, entry.category.language)
         else:
             reading = read_last_answer(entry, transcript)
         # A model that repeats itself can write thousands of calls, which nobody compares one by one.
@@ -185,11 +180,7 @@ class CallComparison:
     """The comparison of single calls by the rules of a profile."""
 
     def __init__(
-        self,
-        entry: Entry,
-        names: Names,
-        profile: Profile,
-        judge_text: verdict.JudgeText = verdict.leave_wrong,
+        self, entry: Entry, names: Names, profile: Profile, judge_text: JudgeText = verdict.leave_wrong
     ) -> None:
         self._entry = entry
         self._official = profile is Profile.OFFICIAL
@@ -220,18 +211,16 @@ class CallComparison:
             if at not in partners.values():
                 yield CallPair(call.name, None, True, pair_arguments(call.arguments, {}, ()))
 
-    def find_partners(
-        self, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call]
-    ) -> Mapping[int, int]:
+    def find_partners(self, right_calls: Sequence[ExpectedCall], calls: Sequence[Call]) -> dict[int, int]:
         """Pair calls as the verdict does, then the most alike of the same function, then what is left."""
         if self._official:
-            pairing = official.pair_calls(self._entry, expected_calls, calls, self._names)
+            pairing = official.pair_calls(self._entry, right_calls, calls, self._names)
         else:
-            pairing = verdict.pair_calls(self._entry, expected_calls, calls, self._judge_text)
+            pairing = verdict.pair_calls(self._entry, right_calls, calls, self._judge_text)
         partners = dict(pairing.partners)
         by_likeness = sorted(
-            (self._count_faults(expected_calls[place], calls[at]), place, at)
-            for place in range(len(expected_calls))
+            (self._count_faults(right_calls[place], calls[at]), place, at)
+            for place in range(len(right_calls))
             for at in range(len(calls))
             if place not in partners and at not in partners.values()
         )

@@ -92,31 +92,21 @@ def pair_calls(
 
 def fail_wrong_count(code: str, expected_calls: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
     """Fail an answer with too many or too few calls, in the same words in both profiles."""
-    return Failed(
-        code,
-        f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected_calls)} expected",
-        {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected_calls]},
-    )
+    reason = f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected_calls)} expected"
+    names = {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected_calls]}
+    return Failed(code, reason, names)
 
 
-def fail_unmatched(
-    code: str, place: int, expected_call: ExpectedCall, misses: Mapping[int, Failed]
-) -> Failed:
+def fail_unmatched(code: str, place: int, call: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     nearest = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {nearest.reason}" if nearest else "; no call of that function is left"
-    return Failed(
-        code,
-        f"no call matches the expected {expected_call.name}{why}",
-        {
-            "function": expected_call.name,
-            "expected": place,
-            "misses": [
-                {"found": index, "code": miss.code, "reason": miss.reason}
-                for index, miss in list(misses.items())[:20]
-            ],
-        },
-    )
+    shown_misses = [
+        {"found": index, "code": miss.code, "reason": miss.reason}
+        for index, miss in list(misses.items())[:20]
+    ]
+    details = {"function": call.name, "expected": place, "misses": shown_misses}
+    return Failed(code, f"no call matches the expected {call.name}{why}", details)
 
 
 def match_call(entry: Entry, expected_call: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
@@ -155,11 +145,9 @@ def find_faults(entry: Entry, expected_call: ExpectedCall, call: Call, names: Na
 
 def fail_wrong_name(expected_name: str, call: Call) -> Failed:
     """Fail a call of another function."""
-    return Failed(
-        "simple_function_checker:wrong_func_name",
-        f"{call.name} was called, {expected_name} expected",
-        {"function": expected_name, "found": call.name},
-    )
+    reason = f"{call.name} was called, {expected_name} expected"
+    details = {"function": expected_name, "found": call.name}
+    return Failed("simple_function_checker:wrong_func_name", reason, details)
 
 
 def fail_missing_required(doc: FunctionDoc, name: str) -> Failed:
@@ -180,13 +168,11 @@ def fail_missing_optional(doc: FunctionDoc, name: str, accepted_values: object) 
     return _fail_parameter("missing_optional", doc, name, reason, accepted=accepted_values)
 
 
-def fail_wrong_value(
-    code: str, doc: FunctionDoc, name: str, value: object, accepted_values: object
-) -> Failed:
+def fail_wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
     """Fail a call with a value that is not among the accepted ones."""
-    marked_values = mark_lookalikes(show_value(value), show_value(accepted_values))
+    marked_values = mark_lookalikes(show_value(value), show_value(accepted))
     reason = f"{name} is {marked_values[0]}, accepted: {marked_values[1]}"
-    return _fail_parameter(code, doc, name, reason, found=value, accepted=accepted_values)
+    return _fail_parameter(code, doc, name, reason, found=value, accepted=accepted)
 
 
 def _fail_parameter(code: str, doc: FunctionDoc, name: str, reason: str, **values: object) -> Failed:
@@ -194,6 +180,15 @@ def _fail_parameter(code: str, doc: FunctionDoc, name: str, reason: str, **value
     code = code if ":" in code else f"simple_function_checker:{code}"
     details = {key: show_value(value, _LONGEST_DETAIL) for key, value in values.items()}
     return Failed(code, f"{doc.name}: {reason}", {"function": doc.name, "parameter": name, **details})
+
+
+OFFICIAL_READERS = {
+    Language.JAVA: java.parse_official_literal,
+    Language.JAVASCRIPT: javascript.parse_official_literal,
+}
+"""The official readers of literals of the languages whose values come as source text."""
+NO_SOURCE_TEXT = {Language.JAVA: "type_error:java", Language.JAVASCRIPT: "type_error:js"}
+"""The codes of values of these languages that are no text."""
 
 
 def show_value(value: object, longest: int = 160) -> str:
@@ -207,7 +202,6 @@ def show_value(value: object, longest: int = 160) -> str:
 
 
 _LONGEST_DETAIL = 2_000
-
 
 _Accepted: TypeAlias = Sequence[object]
 
@@ -231,12 +225,8 @@ def match_value(
     outer, element = types.get(declared_type, str), types.get(inner, str) if inner else None
     if language is not Language.PYTHON:
         if not isinstance(value, str):
-            code = "type_error:java" if language is Language.JAVA else "type_error:js"
-            return fail_wrong_value(code, doc, name, value, accepted_values)
-        reader = (
-            java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
-        )
-        value = reader(value, declared_type, inner)
+            return fail_wrong_value(NO_SOURCE_TEXT[language], doc, name, value, accepted_values)
+        value = OFFICIAL_READERS[language](value, declared_type, inner)
     # Only a declared tuple may be one; for an array it is a type error.
     elif declared_type == "tuple" and type(value) is tuple:
         value = list(value)

@@ -111,10 +111,7 @@ def pair_calls(
     judge_text: JudgeText = leave_wrong,
 ) -> official.CallPairing:
     """Pair as many expected calls as possible with calls that fit."""
-    verdicts = [
-        [match_call(entry, expected_call, call, judge_text) for call in calls]
-        for expected_call in expected_calls
-    ]
+    verdicts = [[match_call(entry, each, call, judge_text) for call in calls] for each in expected_calls]
     partners = match_rows([[isinstance(verdict, Passed) for verdict in row] for row in verdicts])
     misses = {
         place: {at: verdict for at, verdict in enumerate(row) if isinstance(verdict, Failed)}
@@ -179,9 +176,8 @@ def find_faults(
     if call.positional:
         yield official.fail_unexpected(doc, SURPLUS, call.positional[0])
     language = entry.category.language
-    yield from (
-        official.fail_missing_required(doc, name) for name in doc.required if name not in call.arguments
-    )
+    missing_names = (name for name in doc.required if name not in call.arguments)
+    yield from (official.fail_missing_required(doc, name) for name in missing_names)
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
         may_be_left_out = "" in list_options(expected_call.accepted.get(name, ""))
@@ -225,8 +221,7 @@ def match_value(
     options = [option for option in all_options if option != "" or literal_empty]
     # Java and JavaScript values come as source text; any reading of it may be right.
     if language is not Language.PYTHON and not isinstance(value, str):
-        code = "type_error:java" if language is Language.JAVA else "type_error:js"
-        return official.fail_wrong_value(code, doc, name, value, options)
+        return official.fail_wrong_value(official.NO_SOURCE_TEXT[language], doc, name, value, options)
     candidates = _list_readings(language, doc.properties[name], value)
     if language is Language.JAVA and doc.properties[name].get("type") != "String":
         # A static import brings constants without their class.
@@ -251,15 +246,14 @@ def _list_readings(language: Language, schema: Schema, value: object) -> list[ob
     """
     if language is Language.PYTHON or not isinstance(value, str):
         return [value]
-    read = java.parse_literal if language is Language.JAVA else javascript.parse_literal
-    by_pattern = (
-        java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
-    )
+    read, by_pattern = _READERS[language], official.OFFICIAL_READERS[language]
     kind, element = str(schema.get("type")), find_element_type(language, schema)
     inner = read(value)
     texts = [value] if inner == value or not isinstance(inner, str) else [value, inner]
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
 
+
+_READERS = {Language.JAVA: java.parse_literal, Language.JAVASCRIPT: javascript.parse_literal}
 
 _FREE_TEXT = read_prompt("free_text")
 _MOST_SAID = 20
@@ -270,22 +264,20 @@ def ask_same_text(
     entry: Entry, expected_call: ExpectedCall, parameter: str, text: str
 ) -> JudgeQuestion[Equivalence]:
     """Ask whether a text says the same as an accepted one."""
-    doc = entry.find_function(expected_call.name)
-    last_messages = [message for turn in entry.turns for message in turn][-_MOST_SAID:]
+    doc, options = entry.find_function(expected_call.name), list_options(expected_call.accepted[parameter])
+    messages = [message for turn in entry.turns for message in turn][-_MOST_SAID:]
     material = {
         "function": {"name": expected_call.name, "description": doc.description if doc else ""},
         "parameter": {"name": parameter, "doc": dict(doc.properties[parameter]) if doc else {}},
-        "conversation": [
-            {"role": each.role, "text": cut_counting(each.shown_text, LONGEST)} for each in last_messages
-        ],
-        "text that was given": cut_counting(text, LONGEST),
-        "texts that are right": [
-            cut_counting(str(each), LONGEST)
-            for each in list_options(expected_call.accepted[parameter])
-            if each
-        ],
+        "conversation": [{"role": each.role, "text": _cut_text(each.shown_text)} for each in messages],
+        "text that was given": _cut_text(text),
+        "texts that are right": [_cut_text(str(option)) for option in options if option],
     }
     return JudgeQuestion(entry, _FREE_TEXT, material, read_equivalence)
+
+
+def _cut_text(text: str) -> str:
+    return cut_counting(text, LONGEST)
 
 
 def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:
@@ -298,12 +290,10 @@ def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQ
         return []
     questions: dict[str, JudgeQuestion[Equivalence]] = {}
 
-    def assume_same(
-        expected_call: ExpectedCall, parameter: str, value: object, failure: Failed
-    ) -> Failed | None:
+    def assume_same(call: ExpectedCall, parameter: str, value: object, failure: Failed) -> Failed | None:
         if not isinstance(value, str):
             return failure
-        question = ask_same_text(entry, expected_call, parameter, value)
+        question = ask_same_text(entry, call, parameter, value)
         # Parallel calls are compared each with each, so that a question can come up twice.
         questions[repr(question.material)] = question
         return None

@@ -85,11 +85,8 @@ class ExecutableFile(Row):
 def read_executables(rows: ExecutableFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        own_docs = {
-            field.text(): _document_own(field)
-            for field in place.at("functions").elements()
-            if ":" in field.text()
-        }
+        names = place.at("functions").elements()
+        own_docs = {field.text(): _document_own(field) for field in names if ":" in field.text()}
         docs = {name: _document_once(function) for name, function in EVERYDAY.items()} | own_docs
         offered_docs = function_docs.choose_docs(row.functions, place.at("functions"), docs)
         calls_and_rules = [
@@ -113,10 +110,9 @@ def _document_own(field: Field) -> FunctionDoc:
         function = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(function, FunctionType):
             raise UsageError(f"{name} is not a function; name one")
-        doc = python_code.document_function(function, dotted_name)
+        return python_code.document_function(function, dotted_name)
     except UsageError as error:
         raise field.error(str(error)) from None
-    return doc
 
 
 class PartRow(Row):
@@ -156,13 +152,10 @@ class RestFile(Row):
 
 
 _PARTS = {"params": "Parameters of the query.", "headers": "Headers of the request."}
+_REDIRECTS = "Whether to go where a redirect leads."
 _REST = {
     "timeout": {"type": "integer", "description": "How many seconds to wait for the answer."},
-    "allow_redirects": {
-        "type": "boolean",
-        "description": "Whether to go where a redirect leads.",
-        "default": True,
-    },
+    "allow_redirects": {"type": "boolean", "description": _REDIRECTS, "default": True},
 }
 
 
@@ -175,7 +168,8 @@ def read_rest_questions(rows: RestFile, file: Field, suite: str, category: Categ
         }
         for name, part in (("params", endpoint.params), ("headers", endpoint.headers)):
             if part is not None:
-                function_docs.check_object(part, place.at(name), TYPES[Language.PYTHON])
+                whole = ParameterRow(type="dict", properties=part.properties, required=part.required)
+                function_docs.check_object(whole, place.at(name), TYPES[Language.PYTHON])
                 member_docs = {key: field.value for key, field in place.at(name).members().items()}
                 properties[name] = {"type": "dict", "description": _PARTS[name], **member_docs}
         parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}

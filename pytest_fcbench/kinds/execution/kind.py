@@ -33,11 +33,9 @@ class ExecutionKind(Kind):
         official = verdict.judge(answer.entry, transcript, resources.execute).official
         if not isinstance(official, Failed):
             return None
-        calls = (
-            {}
-            if official.code.endswith(":decoder_failed")
-            else {"model_result_decoded": list(verdict.read_official_calls(transcript))}
-        )
+        calls = {}
+        if not official.code.endswith(":decoder_failed"):
+            calls["model_result_decoded"] = list(verdict.read_official_calls(transcript))
         return {
             "error": [official.reason],
             "error_type": official.code,

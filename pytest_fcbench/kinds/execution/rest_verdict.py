@@ -69,14 +69,10 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
     unscored_cause = find_unscored_cause(entry, transcript)
     if failure := judge_fault(transcript.last):
         return Judgement(failure, unscored_cause or failure)
-    recorded_body = response.body if truth.recorded is None else truth.recorded
-    return Judgement(
-        _judge_officially(transcript, _Truth(truth.call, response, read_json_text(recorded_body)), perform),
-        unscored_cause
-        or _judge_corrected(
-            entry, transcript, _Truth(truth.call, response, read_json_text(response.body)), perform
-        ),
-    )
+    today = _Truth(truth.call, response, read_json_text(response.body))
+    recorded = today if truth.recorded is None else replace(today, value=read_json_text(truth.recorded))
+    official = _judge_officially(transcript, recorded, perform)
+    return Judgement(official, unscored_cause or _judge_corrected(entry, transcript, today, perform))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +128,8 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
     # The docs write defaults as text ("None", "True"), and models repeat them.
-    arguments = {
-        name: value for name, value in call.arguments.items() if name == "url" or value not in _NOTHING
-    }
+    given = call.arguments.items()
+    arguments = {name: value for name, value in given if name == "url" or value not in _NOTHING}
     for name in ("allow_redirects", "stream", "verify"):
         if isinstance(value := arguments.get(name), str) and value in _WORDS:
             arguments[name] = _WORDS[value]
@@ -176,11 +171,8 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
         actual_value: object = read_json_text(response.body)
     except (ValueError, RecursionError):
         return _fail("response_format_error", f"{call_prefix}the answer is no JSON: {response.body:.80}")
-    code = (
-        _compare_shapes_corrected(truth.value, actual_value)
-        if is_corrected
-        else compare_shapes(truth.value, actual_value)
-    )
+    compare = _compare_shapes_corrected if is_corrected else compare_shapes
+    code = compare(truth.value, actual_value)
     # The same request has the same answer but for time; another one must agree in its values.
     if code is None and is_corrected and response.asked != truth.response.asked:
         try:
@@ -193,13 +185,10 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
         return Passed()
     expected_shape, actual_shape = _describe_shape(truth.value), _describe_shape(actual_value)
     reason = f"it is answered {actual_shape:.160}, the truth {expected_shape:.160}"
-    details = {
-        "call": call[:500],
-        "truth": truth.call[:500],
-        "expected": expected_shape,
-        "found": actual_shape,
-    }
-    return replace(_fail(code, reason), details=details)
+    details = {"call": call[:500], "truth": truth.call[:500]}
+    return replace(
+        _fail(code, reason), details={**details, "expected": expected_shape, "found": actual_shape}
+    )
 
 
 def _describe_shape(value: object) -> str:
@@ -235,9 +224,7 @@ def _compare_shapes_corrected(expected_value: object, actual_value: object) -> s
         case list(), list():
             if len(expected_value) != len(actual_value):
                 return "value_error:exec_result_rest_count"
-            codes = (
-                _name_difference(one, other) for one, other in zip(expected_value, actual_value, strict=True)
-            )
+            codes = map(_name_difference, expected_value, actual_value)
             return next((code for code in codes if code), None)
     return _name_difference(expected_value, actual_value)
 
@@ -245,10 +232,9 @@ def _compare_shapes_corrected(expected_value: object, actual_value: object) -> s
 def _name_difference(expected_value: object, actual_value: object) -> str | None:
     if isinstance(expected_value, dict) and isinstance(actual_value, dict):
         return None if expected_value.keys() == actual_value.keys() else "wrong_key"
-    same = type(expected_value) is type(actual_value) or (
-        is_number(expected_value) and is_number(actual_value)
-    )
-    return None if same else "wrong_type"
+    if is_number(expected_value) and is_number(actual_value):
+        return None
+    return None if type(expected_value) is type(actual_value) else "wrong_type"
 
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
@@ -260,9 +246,8 @@ def _say_same(expected_value: object, actual_value: object) -> bool:
         return abs(actual_value - expected_value) * 5 <= abs(expected_value)
     match expected_value, actual_value:
         case list(), list():
-            return len(expected_value) == len(actual_value) and all(
-                map(_say_same, expected_value, actual_value)
-            )
+            same = len(expected_value) == len(actual_value)
+            return same and all(map(_say_same, expected_value, actual_value))
         case dict(), dict():
             same = expected_value.keys() == actual_value.keys()
             return same and all(_say_same(expected_value[key], actual_value[key]) for key in expected_value)

@@ -38,6 +38,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
@@ -71,9 +72,8 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     truth = entry.expectation
     unscored_cause = find_unscored_cause(entry, transcript)
     right_calls = []
-    for call, kind, outcome in zip(
-        truth.calls, truth.kinds, execute(truth.calls, truth.recorded, truth.own), strict=True
-    ):
+    outcomes = execute(truth.calls, truth.recorded, truth.own)
+    for call, kind, outcome in zip(truth.calls, truth.kinds, outcomes, strict=True):
         if isinstance(outcome, Returned):
             right_calls.append(_RightCall(call, kind, outcome.value))
             continue
@@ -88,10 +88,9 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
     if failure := judge_fault(transcript.last):
         return Judgement(failure, unscored_cause or failure)
     trial = entry, right_calls, lambda calls: execute(calls, truth.recorded, truth.own)
-    verdicts = Judgement(
-        _judge_officially(transcript, *trial), unscored_cause or _judge_corrected(transcript, *trial)
-    )
-    return replace(verdicts, as_written=judge_as_written(entry, transcript))
+    official = _judge_officially(transcript, *trial)
+    corrected = unscored_cause or _judge_corrected(transcript, *trial)
+    return Judgement(official, corrected, as_written=judge_as_written(entry, transcript))
 
 
 def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
@@ -103,15 +102,11 @@ def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
     if entry.category.name not in AS_WRITTEN:
         return None
     offer = OfferedFunctions(entry.functions, Names.DOTTED)
-    calls = [
-        offer.normalise_call(call)
-        for text in entry.expectation.calls
-        for call in python.parse_corrected(text)
-    ]
-    expected_calls = [
-        ExpectedCall(call.name, {name: [list_alternatives(value)] for name, value in call.arguments.items()})
-        for call in calls
-    ]
+    expected_calls = []
+    for call in chain.from_iterable(map(python.parse_corrected, entry.expectation.calls)):
+        named_call = offer.normalise_call(call)
+        accepted = {name: [list_alternatives(value)] for name, value in named_call.arguments.items()}
+        expected_calls.append(ExpectedCall(named_call.name, accepted))
     category = CATEGORIES[AS_WRITTEN[entry.category.name]]
     written_entry = replace(entry, category=category, expectation=ExpectedCalls(tuple(expected_calls)))
     return calls_verdict.judge(written_entry, transcript)
@@ -190,17 +185,11 @@ def write_call(call: Call, offer: OfferedFunctions) -> str:
 def _write_value(value: object, offer: OfferedFunctions) -> str:
     match value:
         case dict():
-            name, arguments = next(iter(value.items()), (None, None))
-            if (
-                len(value) == 1
-                and isinstance(name, str)
-                and name in offer.by_name
-                and isinstance(arguments, dict)
-            ):
+            name, arguments = next(iter(value.items()), ("", None))
+            if len(value) == 1 and name in offer.by_name and isinstance(arguments, dict):
                 return write_call(offer.normalise_call(Call(name, arguments)), offer)
-            return (
-                f"{{{', '.join(f'{key!r}: {_write_value(member, offer)}' for key, member in value.items())}}}"
-            )
+            members = (f"{key!r}: {_write_value(member, offer)}" for key, member in value.items())
+            return f"{{{', '.join(members)}}}"
         case list():
             return f"[{', '.join(_write_value(element, offer) for element in value)}]"
         case tuple():

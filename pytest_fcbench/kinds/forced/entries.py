@@ -43,20 +43,11 @@ def force_truth(
     if not any(calls for steps in find_kind(entry).list_right_calls(entry) for calls in steps):
         return None
     writer = find_writer(syntax) if syntax else None
+    truth = ForcedTruth(entry, way, writer.name if writer else None, server or NamedServer())
     # Its id stays; what else a model would be asked or judged by does not matter.
+    forced = Entry(entry.suite, entry.id, FORCED, entry.turns, entry.functions, truth)
     return replace(
-        entry,
-        category=FORCED,
-        expectation=ForcedTruth(entry, way, writer.name if writer else None, server or NamedServer()),
-        scene=None,
-        tables=(),
-        set_aside=None,
-        features=None,
-        after=None,
-        variation=None,
-        check=None,
-        forbidden=(),
-        other_kind="",
+        forced, trial=entry.trial, cluster=entry.cluster, parents=entry.parents, pressure=entry.pressure
     )
 
 

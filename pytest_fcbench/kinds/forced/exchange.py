@@ -8,11 +8,13 @@ import shlex
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import TypeAlias
 
 from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import AuxiliaryCall, Call, Inquiry, ToolCall
+from pytest_fcbench.judging.text_normalization import are_equal
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
 from pytest_fcbench.kinds.server_check import exchange as server_check
@@ -20,6 +22,8 @@ from pytest_fcbench.kinds.server_check.exchange import RawRequest, ServerCall, S
 from pytest_fcbench.kinds.server_check.kind import UnansweredRequestError
 from pytest_fcbench.kinds.server_check.properties import MARKUP
 
+JsonBody: TypeAlias = Mapping[str, object]
+"""The JSON object of a request, or of a piece of a stream."""
 _SHOWN = 300
 """Characters of a text that a reason shows."""
 
@@ -58,13 +62,10 @@ class ForcedStep:
 
     def write_answer(self) -> Mapping[str, object]:
         """Write the right answer as a message of the assistant."""
+        functions = [{"name": call.name, "arguments": call.arguments} for call in self.calls]
         calls = [
-            {
-                "id": f"call0000{number}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for number, call in enumerate(self.calls)
+            {"id": f"call0000{number}", "type": "function", "function": function}
+            for number, function in enumerate(functions)
         ]
         return {"role": "assistant", "content": "", "tool_calls": calls}
 
@@ -104,9 +105,8 @@ def read_returned(reply: ServerReply, manner: str) -> ReturnedCalls:
     chat_reply = ServerReply(RawRequest(server_check.CHAT, {}), require_reply(reply, manner).exchange)
     if not chat_reply.is_good:
         return ReturnedCalls(manner, error=str(chat_reply))
-    undecided = (
-        "the reply was cut at the limit of its tokens" if chat_reply.ending == server_check.CUT else ""
-    )
+    is_cut = chat_reply.ending == server_check.CUT
+    undecided = "the reply was cut at the limit of its tokens" if is_cut else ""
     return ReturnedCalls(manner, chat_reply.calls, chat_reply.text, undecided=undecided)
 
 
@@ -132,7 +132,7 @@ def find_difference(step: ForcedStep, returned: ReturnedCalls) -> str | None:
         return f"{came}{listed}{words}"
     for call, right, wanted in zip(returned.calls, step.right_calls, step.calls, strict=True):
         try:
-            is_same = call.name == right.name and _is_equal(call.read_arguments(), dict(right.arguments))
+            is_same = call.name == right.name and are_equal(call.read_arguments(), right.arguments)
         except (ValueError, RecursionError):
             is_same = False
         if not is_same:
@@ -140,19 +140,6 @@ def find_difference(step: ForcedStep, returned: ReturnedCalls) -> str | None:
     if mark := MARKUP.search(returned.content):
         return f"the calls came back, but {mark[0]!r} leaks into the text: {returned.content!r:.{_SHOWN}}"
     return None
-
-
-def _is_equal(value: object, right: object) -> bool:
-    """Tell whether two JSON values are the same; 1 and 1.0 are, 1 and true are not."""
-    if isinstance(value, bool) or isinstance(right, bool):
-        return value is right
-    if isinstance(value, (int, float)) and isinstance(right, (int, float)):
-        return value == right
-    if isinstance(value, dict) and isinstance(right, dict):
-        return value.keys() == right.keys() and all(_is_equal(value[key], right[key]) for key in right)
-    if isinstance(value, list) and isinstance(right, list):
-        return len(value) == len(right) and all(map(_is_equal, value, right))
-    return type(value) is type(right) and value == right
 
 
 def describe_outcome(way: str, step: ForcedStep, text: ForcedText, returned: ReturnedCalls) -> str:
@@ -181,9 +168,7 @@ class ForcedServer:
     asides: dict[str, AuxiliaryCall] = field(default_factory=dict)
     """The answers about this entry, and the shared ones that it needed."""
 
-    def send(
-        self, path: str, body: Mapping[str, object] | None, *, once: bool = False
-    ) -> Inquiry[ServerReply]:
+    def send(self, path: str, body: JsonBody | None, *, once: bool = False) -> Inquiry[ServerReply]:
         """Send a request, or ask for a page where it has no body; ``once`` shares the answer among entries.
 
         Raises ``UnansweredRequestError``.
@@ -199,7 +184,7 @@ class ForcedServer:
             self.shared[question.digest] = self.asides[question.digest]
         return ServerReply(request, ServerExchange.read_completion(completion))
 
-    def count_tokens(self, body: Mapping[str, object], *, once: bool = False) -> Inquiry[tuple[int, ...]]:
+    def count_tokens(self, body: JsonBody, *, once: bool = False) -> Inquiry[tuple[int, ...]]:
         """Ask for the tokens of a prompt or of messages. Raises ``NotTestableError``."""
         reply = yield from self.send(TOKENIZE, body, once=once)
         tokens = require_reply(reply, "its prompt").body.get("tokens")
@@ -219,9 +204,7 @@ class ForcedServer:
         body = {"messages": messages, "tools": list(step.tools), "add_generation_prompt": opened}
         return (yield from self.count_tokens(body, once=once))
 
-    def write_command(
-        self, path: str, body: Mapping[str, object], pieces: Sequence[Mapping[str, object]] = ()
-    ) -> str:
+    def write_command(self, path: str, body: JsonBody, pieces: Sequence[JsonBody] = ()) -> str:
         """Write a request as two lines for a shell, in which ``$API_KEY`` stands for the key.
 
         Of a stream each piece is a request, which hands on the state that the reply before it told.
@@ -253,9 +236,7 @@ DERENDER = f"{server_check.CHAT}/derender"
 # Streams of pieces
 
 
-def join_deltas(
-    chunks: Sequence[Mapping[str, object]], manner: str, secrets: Sequence[str] = ()
-) -> ReturnedCalls:
+def join_deltas(chunks: Sequence[JsonBody], manner: str, secrets: Sequence[str] = ()) -> ReturnedCalls:
     """Join the chunks of a stream to calls and words, as clients do: by the index of a call.
 
     Each chunk is free of secrets, but a server may send one in pieces.
@@ -272,10 +253,9 @@ def join_deltas(
                 call = calls.setdefault(str(part.get("index")), ["", ""])
                 call[0] += str(function.get("name") or "")
                 call[1] += str(function.get("arguments") or "")
-    joined = (map(partial(mask_secrets, secrets=secrets), call) for call in calls.values())
-    return ReturnedCalls(
-        manner, tuple(ServerCall("", *call) for call in joined), mask_secrets(content, secrets)
-    )
+    masked = (map(partial(mask_secrets, secrets=secrets), call) for call in calls.values())
+    joined_calls = tuple(ServerCall("", *call) for call in masked)
+    return ReturnedCalls(manner, joined_calls, mask_secrets(content, secrets))
 
 
 PIECE, STATE = "$PIECE", "$STATE"
