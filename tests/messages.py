@@ -70,10 +70,13 @@ SINKS = frozenset(
         *("UsageError", "ValueError", "_make_error", "make_rule_error", "refuse_model", "error", "fail"),
         *("skip", "warn", "print", "write_line", "report_line", "section", "option", "Finding", "Flaw"),
         *("SetupFinding", "RuleFinding"),
-        *("check", "entry_check", "Table", "describe_unknown_name"),
+        *("Table", "describe_unknown_name"),
     ]
 )
 """Callables that are given messages, for the rules about some of them."""
+
+TABLES = ("cli/options.toml", "tools/audit/checks.toml")
+"""Files with messages."""
 
 HELP_KEYWORDS = frozenset(["help", "description", "epilog", "about", "note", "otherwise"])
 """Keyword arguments that are help texts, whatever they are given to."""
@@ -275,13 +278,14 @@ def is_fixed(path: Path) -> bool:
 
 
 def find_help_texts(path: Path, folder: Path) -> Iterator[Message]:
-    """Yield the help texts of the commands' options, with the path of their file below the folder."""
+    """Yield the texts of a table of options or checks, with the path of its file below the folder."""
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     for rows in tables.values():
         for row in rows.values():
-            text = row.get("help") if isinstance(row, dict) else row
-            if isinstance(text, str):
-                yield Message(path.relative_to(folder), 1, "help", text)
+            texts = [row.get(key) for key in ("help", "says", "advice")] if isinstance(row, dict) else [row]
+            for text in texts:
+                if isinstance(text, str):
+                    yield Message(path.relative_to(folder), 1, "help", text)
 
 
 def collect_messages(folder: Path) -> Sequence[Message]:
@@ -293,7 +297,8 @@ def collect_messages(folder: Path) -> Sequence[Message]:
         if not is_fixed(path.relative_to(folder))
         for each in find_messages(path, folder)
     ]
-    found += (each for path in folder.glob("cli/options.toml") for each in find_help_texts(path, folder))
+    tables = (path for name in TABLES for path in folder.glob(name))
+    found += (each for path in tables for each in find_help_texts(path, folder))
     return sorted(found, key=lambda each: (each.path, each.line, each.text))
 
 

@@ -17,6 +17,7 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -182,10 +183,8 @@ def _require_list(value: object, endpoint: LogprobInterface, place: str) -> list
 
 
 def _read_number(value: object, place: str) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        try:
+    # JSON has whole numbers that no float can hold.
+    with suppress(OverflowError):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             return float(value)
-        # JSON has whole numbers that no float can hold.
-        except OverflowError:
-            pass
     raise CallError("garbled", f"{place} holds {str(value)[:40]!r}, which is not a log-probability")

@@ -88,22 +88,18 @@ def find_pairs(
 
     ``questions`` may be a stream of any length. Raises whatever it raises.
     """
-    is_same = questions is others
     # Any order of the tokens loses no pair, as long as it is the same for both; rare ones first is fast.
     frequency = Counter(token for other in others for token in other.tokens)
     index: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-
-    def add_to_index(number: int) -> None:
-        for token in _select_rarest_tokens(others[number], frequency, least):
+    for number, other in enumerate(others):
+        for token in _select_rarest_tokens(other, frequency, least):
             index[token].append(number)
-
-    if not is_same:
-        for number in range(len(others)):
-            add_to_index(number)
     for number, question in enumerate(questions):
+        # Within one list no question is paired with itself, and each pair comes once.
+        end = number if questions is others else len(others)
         rarest = _select_rarest_tokens(question, frequency, least)
         # Sorted, because sets have no order, and each run must yield the pairs in the same one.
-        for candidate in sorted({n for token in rarest for n in index.get(token, ())}):
+        for candidate in sorted({n for token in rarest for n in index.get(token, ()) if n < end}):
             other = others[candidate]
             length = len(question.words) + len(other.words)
             # A common subsequence is no longer than the number of common tokens.
@@ -111,9 +107,6 @@ def find_pairs(
                 continue
             if (score := compute_rouge_l(question.words, other.words)) >= least:
                 yield QuestionPair(question, other, score)
-        # Indexed only now, so that no question is paired with itself, and each pair comes once.
-        if is_same:
-            add_to_index(number)
 
 
 def _select_rarest_tokens(
@@ -126,7 +119,7 @@ def _select_rarest_tokens(
     return tokens[: len(tokens) - max(shared_count, 1) + 1]
 
 
-@check("duplicate", "two entries ask the same question", "keep one of the two")
+@check("duplicate")
 def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same, or nearly the same, of the same functions."""
     groups: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
@@ -219,9 +212,7 @@ SAME_MEANING = 0.8
 words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 
 
-@check(
-    "paraphrase", "two entries ask the same question in other words", "keep one of the two", needs="embedding"
-)
+@check("paraphrase")
 def find_paraphrases(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same in other words, of the same functions, or as another suite does."""
     if facts.embed is None:
@@ -251,12 +242,7 @@ def find_paraphrases(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
                 break
 
 
-@check(
-    "overlap",
-    "another suite asks the same question",
-    "change the question, or count it only once",
-    needs="against",
-)
+@check("overlap")
 def find_overlaps(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find questions that another suite asks too, each with the most similar one."""
     pairs = find_pairs(

@@ -1,9 +1,10 @@
 """Facts about a suite, checks and their findings. A check is declared by a decorator of its function:
 
-    @entry_check("refused", "the matcher refuses the truth itself", "correct the truth")
+    @entry_check("refused")
     def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]: ...
 
-``checks.CHECKS`` collects the declared checks of the modules that it lists.
+``checks.toml`` says what each finds and advises; ``checks.CHECKS`` collects the checks that are declared in the
+modules that it lists.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Flaw, Severity
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.transcript import Party, PathSettings, Transcript, drive_conversation
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
@@ -53,43 +55,52 @@ class Finding:
         object.__setattr__(self, "evidence", format_on_one_line(self.evidence))
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A check; calling it yields its findings."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRow:
+    """What ``checks.toml`` says about a check."""
 
-    name: str
     says: str
     """The common sentence of its findings."""
     advice: str
+    weak: bool = False
+    """True where most findings are no mistakes, so that the check runs only on request."""
+    needs: str | None = None
+    """The option of ``fcbench suite audit`` without which there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(CheckRow):
+    """A check; calling it yields its findings."""
+
+    name: str
     find: Callable[[SuiteFacts], Iterable[tuple[str, Flaw]]]
     """Yields the id of an entry with each flaw."""
-    weak: bool
-    """True where most findings are no mistakes, so that the check runs only on request."""
-    needs: str | None
-    """The option of ``fcbench suite audit`` without which there is nothing to compare with."""
 
     def __call__(self, facts: SuiteFacts) -> Iterator[Finding]:
         for entry, (severity, evidence, advice) in self.find(facts):
             yield Finding(self.name, entry, severity, evidence, advice or self.advice)
 
 
-def check(
-    name: str, says: str, advice: str, *, weak: bool = False, needs: str | None = None
-) -> Callable[[Callable[[SuiteFacts], Iterable[tuple[str, Flaw]]]], Check]:
+_ROWS = {
+    name: row
+    for rows in read_table(dict[str, dict[str, CheckRow]], __file__, "checks.toml").values()
+    for name, row in rows.items()
+}
+
+
+def check(name: str) -> Callable[[Callable[[SuiteFacts], Iterable[tuple[str, Flaw]]]], Check]:
     """Declare a check that looks at all entries together."""
-    return lambda find: Check(name, says, advice, find, weak, needs)
+    return lambda find: Check(name=name, find=find, **asdict(_ROWS[name]))
 
 
-def entry_check(
-    name: str, says: str, advice: str, *, weak: bool = False
-) -> Callable[[Callable[[SuiteFacts, Entry], Iterable[Flaw]]], Check]:
+def entry_check(name: str) -> Callable[[Callable[[SuiteFacts, Entry], Iterable[Flaw]]], Check]:
     """Declare a check that looks at each entry by itself."""
 
     def declare(find: Callable[[SuiteFacts, Entry], Iterable[Flaw]]) -> Check:
         def find_all(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             return ((entry.id, flaw) for entry in facts.entries for flaw in find(facts, entry))
 
-        return Check(name, says, advice, find_all, weak, None)
+        return check(name)(find_all)
 
     return declare
 

@@ -215,9 +215,7 @@ def _has_alike(word: str, others: Iterable[str]) -> bool:
     return False
 
 
-@check(
-    "idle", "no call is expected, but one seems right", "decide whether the function can answer the question"
-)
+@check("idle")
 def find_idle_functions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find questions for which a function that is offered looks right although no call is expected."""
     for entry, evidence in find_fitting_functions(facts.entries, facts.threshold).items():

@@ -42,9 +42,7 @@ def serialize_doc(doc: FunctionDoc, *, named: bool = True) -> str:
     return json.dumps([name, doc.description, doc.parameters], sort_keys=True, default=repr)
 
 
-def _doc_check(
-    name: str, says: str, advice: str
-) -> Callable[[Callable[[FunctionDoc, Language], Iterator[Flaw]]], Check]:
+def _doc_check(name: str) -> Callable[[Callable[[FunctionDoc, Language], Iterator[Flaw]]], Check]:
     """Declare a check that looks at each distinct doc; evidence begins behind the name of the function."""
 
     def declare(examine: Callable[[FunctionDoc, Language], Iterator[Flaw]]) -> Check:
@@ -63,7 +61,7 @@ def _doc_check(
                 for severity, evidence, _ in examine(doc, entry.category.language):
                     yield entry.id, Flaw(severity, f"{doc.name}{evidence}{more}")
 
-        return check(name, says, advice)(find)
+        return check(name)(find)
 
     return declare
 
@@ -72,7 +70,7 @@ def _count_entries(ids: Collection[str]) -> str:
     return f" (offered in {len(ids)} entries)" if len(ids) > 1 else ""
 
 
-@_doc_check("bad_doc", "a function doc is not a valid schema", "correct the function doc")
+@_doc_check("bad_doc")
 def find_unsound_docs(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find docs that are no valid schema, or one that interfaces or matchers cannot use."""
     shown_name = Names.UNDERSCORED.show_name(doc.name)
@@ -128,11 +126,7 @@ _REMARK = re.compile(
 """Words of developers about a function or the benchmark, which say nothing to its users."""
 
 
-@_doc_check(
-    "remark",
-    "a function doc has a remark for developers",
-    "move the remark out of the description, into a comment of the code",
-)
+@_doc_check("remark")
 def find_remarks(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find remarks about an implementation or a benchmark in what models are told of a function."""
     for path, text in _iterate_descriptions("", {**doc.parameters, "description": doc.description}):
@@ -152,11 +146,7 @@ def _iterate_descriptions(path: str, schema: Mapping[str, object]) -> Iterator[t
         yield from _iterate_descriptions(f"{path}[]", items)
 
 
-@check(
-    "same_name",
-    "functions of an entry cannot be distinguished",
-    "remove all but one, or describe how they differ",
-)
+@check("same_name")
 def find_indistinct_functions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find functions that a model sees under one name, and functions that differ only in name."""
     twins: defaultdict[str, list[str]] = defaultdict(list)
@@ -185,7 +175,7 @@ _DEFAULT_IN_DESCRIPTION = re.compile(
 """A default in a description: a quoted text, or a value without a unit behind it."""
 
 
-@_doc_check("default", "a default contradicts its doc", "state one default in the doc")
+@_doc_check("default")
 def find_contradictory_defaults(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find defaults that contradict the type, the enum or the description."""
     for name, schema in doc.properties.items():
@@ -220,9 +210,7 @@ def has_same_text(text: str, value: object) -> bool:
         return standardize(text) == standardize(value_text)
 
 
-@entry_check(
-    "leak", "the doc reveals the answer", "take another example, or ask for another value", weak=True
-)
+@entry_check("leak")
 def find_leaked_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)

@@ -37,7 +37,7 @@ from pytest_fcbench.tools.audit.trajectories import list_performed_turns
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 
-@check("empty_text", "a text is empty", "fill them in or leave them out")
+@check("empty_text")
 def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find empty messages, and functions without a description."""
     seen_names: set[str] = set()
@@ -56,7 +56,7 @@ def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
                 yield entry.id, Flaw(LIKELY, evidence, "describe what the function does")
 
 
-@check("damaged_text", "a text is damaged", "write the text again")
+@check("damaged_text")
 def find_damaged_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
     seen_texts: set[str] = set()
@@ -114,12 +114,7 @@ def _excerpt(text: str, place: int) -> str:
     return format_value(text[max(0, place - 20) : place + 20])
 
 
-@entry_check(
-    "unnamed_value",
-    "the question does not state a value",
-    "check whether the question states it in other words",
-    weak=True,
-)
+@entry_check("unnamed_value")
 def find_unnamed_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find required texts without an accepted spelling in the question; mostly they follow from it."""
     if asks_statement(entry):
@@ -145,11 +140,7 @@ _LONGEST = 3_000
 """The most characters of a text and of a source that are compared in pieces."""
 
 
-@entry_check(
-    "unsaid_text",
-    "a text that must be written is given nowhere",
-    "give the text word for word in the question, or correct it in the truth",
-)
+@entry_check("unsaid_text")
 def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find texts that no user message, no result so far and no initial state contains as they are."""
     if not (turns := list_performed_turns(entry)):

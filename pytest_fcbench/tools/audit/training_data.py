@@ -77,12 +77,7 @@ def serialize_call(name: object, arguments: object) -> str:
     return json.dumps([name, arguments], sort_keys=True)
 
 
-@check(
-    "trained_question",
-    "the training data has this question",
-    "leave the entry out, or take it out of the training data",
-    needs="training",
-)
+@check("trained_question")
 def find_trained_questions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries whose question or history is in the training data, and name the lines."""
     if facts.training is None:
@@ -106,12 +101,7 @@ def find_trained_questions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             yield question.source.id, Flaw(severity, evidence)
 
 
-@check(
-    "trained_calls",
-    "the training data has the right calls",
-    "leave the entry out, or take it out of the training data",
-    needs="training",
-)
+@check("trained_calls")
 def find_trained_calls(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries whose right calls, each with its first accepted values, are all in one line."""
     if facts.training is None:

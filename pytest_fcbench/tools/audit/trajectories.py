@@ -29,7 +29,7 @@ def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
     return entry.scene.withheld if entry.scene else {}
 
 
-@entry_check("unmakeable", "a call of a trajectory is not possible", "correct the call of the truth")
+@entry_check("unmakeable")
 def find_unmakeable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
     for turn, texts in enumerate(list_performed_turns(entry)):
@@ -62,11 +62,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     return Flaw(LIKELY, why) if why else None
 
 
-@entry_check(
-    "erring",
-    "a call of a trajectory returns an error",
-    "correct the call or the initial state, or state that the error is intended",
-)
+@entry_check("erring")
 def find_erring_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that return an error when the trajectory is executed."""
     if not any(turns := list_performed_turns(entry)):
@@ -99,11 +95,7 @@ def _read_error(result: str) -> tuple[Severity, str] | None:
     return (LIKELY, str(error)) if error else None
 
 
-@entry_check(
-    "callable_turn",
-    "a turn without calls could be answered with calls",
-    "remove the information that makes the calls possible, or expect the calls in this turn",
-)
+@entry_check("callable_turn")
 def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find turns without expected calls in which nothing that the next turn needs is missing.
 
@@ -137,7 +129,7 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             yield Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {calls_text}")
 
 
-@entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")
+@entry_check("off_schema")
 def find_calls_off_schema(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find golden calls that violate the schema of their function: officially such a call cannot be right."""
     docs = {doc.name: doc for doc in entry.functions}

@@ -77,11 +77,7 @@ def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
                 yield AcceptedValues(doc, name, list_options(options))
 
 
-@entry_check(
-    "uncallable",
-    "the function doc forbids the expected call",
-    "correct the expected call or the function doc",
-)
+@entry_check("uncallable")
 def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find expected calls that the function docs do not allow."""
     for call in list_expected_calls(entry):
@@ -114,11 +110,7 @@ def find_uncallable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             yield Flaw(LIKELY, f"{parameter.label} {fault}")
 
 
-@entry_check(
-    "malformed",
-    "accepted values are not listed as alternatives",
-    "put alternatives into a list, also those of a key",
-)
+@entry_check("malformed")
 def find_malformed_alternatives(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values that are not written as lists of alternatives, or hold none."""
     for call in list_expected_calls(entry):
@@ -165,7 +157,7 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
             yield from ((str(key), value) for key, value in part.items())
 
 
-@entry_check("mistyped", "accepted values contradict the function doc", "correct the truth, or widen the doc")
+@entry_check("mistyped")
 def find_mistyped_values(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values of another type than declared, or outside of the enum."""
     for parameter in iterate_accepted_values(entry):
@@ -218,7 +210,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
                     yield f"{key}: {format_value(values)} does not match its type {declared_type}"
 
 
-@entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")
+@entry_check("refused")
 def find_refused_truths(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
     if not entry.expectation.is_known or (entry.category.group is Group.MCP and facts.servers is None):
@@ -292,18 +284,14 @@ def _choose_values(
         place[blamed_parameter] += 1
 
 
-@entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
+@entry_check("uncarried")
 def find_broken_sql(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
     for call, reason in find_broken_calls(entry):
         yield Flaw(LIKELY, f"{format_value(dict(call.accepted))}: {reason}")
 
 
-@entry_check(
-    "greedy_trap",
-    "greedy matching fails a correct answer",
-    "narrow the accepted values, or put the narrower expected call first",
-)
+@entry_check("greedy_trap")
 def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find right answers that the official greedy matching refuses in one order of their calls.
 
@@ -358,9 +346,7 @@ def _format_call(call: ExpectedCall) -> str:
     return f"{call.name}({listing})"
 
 
-@entry_check(
-    "omitted_default", "a default is accepted, leaving it out is not", "accept leaving the parameter out, too"
-)
+@entry_check("omitted_default")
 def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters that must be given though what must be given is their default."""
     language = entry.category.language
@@ -372,11 +358,7 @@ def find_defaults_to_give(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             yield Flaw(CERTAIN, f"{parameter.label}: {fault}, and leaving it out is not")
 
 
-@entry_check(
-    "implied_default",
-    "an optional parameter's default is not accepted",
-    "accept the default too, or do not allow omitting the parameter",
-)
+@entry_check("implied_default")
 def find_refused_defaults(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters whose default is not accepted when it is given."""
     for parameter in iterate_accepted_values(entry):

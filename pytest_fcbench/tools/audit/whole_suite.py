@@ -16,7 +16,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import correlate_pairs
 from pytest_fcbench.tools.audit.findings import SuiteFacts, check
 
 
-@check("unreadable", "a category cannot be read, so it is not checked", "correct the file")
+@check("unreadable")
 def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find categories that cannot be read at all, so that no other check looks at them."""
     # Categories of one file have its errors in common.
@@ -27,11 +27,7 @@ def find_unreadable_categories(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     return ((category, Flaw(CERTAIN, line)) for line, category in first.items())
 
 
-@check(
-    "shape",
-    "the entry does not have the form of its category",
-    "move the entry to another category, or complete it",
-)
+@check("shape")
 def find_misshapen_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries with too few or too many calls, functions or turns for the rule they are judged by."""
     id_counts: Counter[str] = Counter()
@@ -43,12 +39,7 @@ def find_misshapen_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             yield entry.id, flaw
 
 
-@check(
-    "changed_tool",
-    "an MCP server offers a changed tool",
-    "write the docs again with `fcbench suite functions mcp:...`",
-    needs="mcp",
-)
+@check("changed_tool")
 def find_changed_tools(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find tools that their server offers no longer, or with another description or schema."""
     docs_by_server: dict[str, Mapping[str, FunctionDoc]] = {}
@@ -90,7 +81,7 @@ _WEAKEST = -0.15
 """An entry with a lower correlation is reported: over 64 models 11 of 3,770 entries of BFCL."""
 
 
-@check("never_passed", "no real run passes the entry", "read whether it can be known", needs="results")
+@check("never_passed")
 def find_entries_never_passed(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that no run passes, one run in fifty excepted."""
     for entry in facts.entries:
@@ -100,9 +91,7 @@ def find_entries_never_passed(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             yield entry.id, Flaw(HINT, f"{passing_count} of {len(verdicts)} runs pass")
 
 
-@check(
-    "inverted", "better models fail the entry more often", "read whether the answer is right", needs="results"
-)
+@check("inverted")
 def find_inverted_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that are passed more often by runs that pass less of the rest of the category."""
     of_category: defaultdict[str, list[str]] = defaultdict(list)

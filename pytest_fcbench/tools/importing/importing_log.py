@@ -115,7 +115,6 @@ class ImportCounts:
     """The first case of each reason that has to do with function docs or with what looks like a call."""
 
 
-_MOST_WRITINGS = 5
 _SAID = ("messages", "functions", "expect")
 """The parts of an entry that come from the log."""
 
@@ -199,7 +198,7 @@ class _LogReader:
         if held_out and self._choice.masked:
             conversation, masks = mask_conversation(conversation)
             counts.masked.update(masks.counts)
-            if len(counts.writings) < _MOST_WRITINGS:
+            if len(counts.writings) < _MOST_SHOWN:
                 counts.writings |= masks.writings
         for step in split_conversation(conversation):
             counts.answers += 1
