@@ -37,13 +37,14 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores, name_main_score
 from pytest_fcbench.scorecard.compare.looks import LOOKS, LookFinding
-from pytest_fcbench.scorecard.compare.noise import (
+from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
+from pytest_fcbench.scorecard.compare.two_models import (
+    compare_sides,
     describe_differing_answers,
     find_smallest_loss,
+    look_at_sides,
     measure_noise,
 )
-from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs
-from pytest_fcbench.scorecard.compare.two_models import compare_sides, look_at_sides
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import NotWorse
 from pytest_fcbench.scorecard.record import Record, sort_records

@@ -20,8 +20,7 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores, Score, aggregate_scores
-from pytest_fcbench.scorecard.aggregate.server_checks import is_check
-from pytest_fcbench.scorecard.compare.checks import CheckComparison, compare_checks
+from pytest_fcbench.scorecard.aggregate.server_checks import CheckComparison, compare_checks, is_check
 from pytest_fcbench.scorecard.compare.paired import MetricDifference, Paired, correct_by_holm, pair_runs
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard

@@ -7,16 +7,15 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.compare.noise import (
-    ChanceFlips,
-    VerdictTable,
+from pytest_fcbench.scorecard.compare.paired import pair_runs
+from pytest_fcbench.scorecard.compare.two_models import (
     describe_differing_answers,
     find_smallest_loss,
     measure_noise,
     tabulate_verdicts,
 )
-from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.two_models import ChanceFlips, VerdictTable
 from tests.factories import make_record
 
 VERDICTS: dict[str, Verdict] = {
