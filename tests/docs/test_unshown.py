@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each_case
-from tests.docs.pages import PAGES, run
+from tests.conftest import ROOT
+from tests.docs.pages import PAGES, page, run
 
 ELSEWHERE = re.compile(
     r"=\.\.\.|bfcl|complexfuncbench|minilm|--judge |--audit |--model my-ft"
@@ -55,6 +56,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in FILES:
         shutil.copy(folder / "scorecard.json", folder / name)
     (folder / "fcbench.yaml").write_text(CONFIGURATION)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "shop.yaml").write_text(page(ROOT / "README.md").files["shop.yaml"])
     return folder
 
 
