@@ -3,8 +3,7 @@
     @entry_check("refused")
     def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]: ...
 
-``checks.toml`` says what each finds and advises; ``checks.CHECKS`` collects the checks that are declared in the
-modules that it lists.
+``checks.toml`` says what each finds and advises; ``checks.CHECKS`` collects those of all modules.
 """
 
 from __future__ import annotations

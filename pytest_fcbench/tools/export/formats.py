@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
-from typing import Any
-
-from pydantic import TypeAdapter
+from pkgutil import resolve_name
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.two_models import describe_early_end
@@ -131,11 +128,11 @@ def refuse_unscored(card: Scorecard) -> UsageError:
 class ExportFormat:
     """A format: what it is for, how its files end, and what it needs."""
 
-    name: str
     purpose: str
     function: str
     """The function that writes it, in a module of this package, which is imported when it is used: one that
     yields text, where the format has endings of texts."""
+    name: str = ""
     texts: tuple[str, ...] = ()
     """Endings of its text files; the first is the form that is printed without a file."""
     files: tuple[str, ...] = ()
@@ -155,27 +152,18 @@ class ExportFormat:
 
     def render_text(self, order: ExportRequest) -> Iterator[str]:
         """Yield the text of the format in pieces."""
-        pieces: Iterator[str] = _load_function(self.function)(order)
+        pieces: Iterator[str] = resolve_name(f"{__package__}.{self.function}")(order)
         return pieces
 
     def write_path(self, order: ExportRequest, path: Path) -> list[str]:
         """Write a file or a folder, and return what was written as sentences."""
-        sentences: list[str] = _load_function(self.file_function or self.function)(order, path)
+        function = self.file_function or self.function
+        sentences: list[str] = resolve_name(f"{__package__}.{function}")(order, path)
         return sentences
 
 
-def _load_function(address: str) -> Callable[..., Any]:
-    module, _, name = address.partition(".")
-    function: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), name)
-    return function
-
-
-def _read_formats() -> dict[str, ExportFormat]:
-    rows = tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, ExportFormat]).validate_python(
-        {name: {"name": name, **row} for name, row in rows.items()}
-    )
-
-
-FORMATS: Mapping[str, ExportFormat] = _read_formats()
+FORMATS: Mapping[str, ExportFormat] = {
+    name: replace(form, name=name)
+    for name, form in read_table(dict[str, ExportFormat], __file__, "formats.toml").items()
+}
 """Formats by name, in the order of the help."""

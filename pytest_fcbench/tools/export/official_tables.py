@@ -31,14 +31,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompting import FORMATS
+from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.kinds.kind import Resources
 from pytest_fcbench.kinds.table import find_kind
@@ -125,9 +124,8 @@ def _make_cell(kind: str, name: str) -> _Value:
 
 
 def _read_columns() -> dict[str, dict[str, _Value]]:
-    path = Path(__file__).with_name("official_columns.toml")
     columns: dict[str, dict[str, _Value]] = {}
-    for file, cells in tomllib.loads(path.read_text(encoding="utf-8")).items():
+    for file, cells in read_table(dict[str, dict[str, str]], __file__, "official_columns.toml").items():
         columns[file] = {}
         for column, cell in cells.items():
             kind, _, name = cell.partition(" ")
