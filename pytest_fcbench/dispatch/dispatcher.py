@@ -26,7 +26,7 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.models.protocol import Responder, run_through
 
 _INTERRUPTIBLE_AFTER_S = 0.5
-"""The longest wait without a look for signals, see ``_wait_for``."""
+"""The longest wait without a look for signals."""
 _AHEAD = 8
 """The number of conversations, as a multiple of the cap, that may be started before anybody asks for them:
 enough to keep the cap busy behind a slow one, and the most that a run wastes when it stops early."""
@@ -180,7 +180,13 @@ class Dispatcher:
         """
         if self._model.immediate:
             return self._converse_at_once(entry)
-        return _wait_for(self.request(entry), within_s)
+        answer = self.request(entry)
+        ends_at = math.inf if within_s is None else time.monotonic() + within_s
+        # A signal that arrives just before a thread blocks on a lock does not wake it (CPython), so Ctrl-C
+        # could go unheard for minutes: the wait is cut into short ones.
+        while not answer.done() and (left_s := ends_at - time.monotonic()) > 0:
+            wait([answer], min(left_s, _INTERRUPTIBLE_AFTER_S))
+        return answer.result(0)
 
     def request(self, entry: Entry) -> Future[Transcript]:
         """Return the future whose result ``transcript`` returns, of a model that does not answer at once.
@@ -355,11 +361,9 @@ class Dispatcher:
                 outcome = await self._converse_with_model(job.entry)
         except asyncio.CancelledError:
             # Beside ``halt`` and ``close``, a client library may cancel its own call.
-            outcome = (
-                _make_cancelled_error()
-                if self._halted
-                else NotScoredError("model_error", "the model's own code cancelled the call")
-            )
+            outcome = NotScoredError("model_error", "the model's own code cancelled the call")
+            if self._halted:
+                outcome = _make_cancelled_error()
         except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
             outcome = raised
             if isinstance(raised, TimeoutError) and limit.expired():
@@ -434,15 +438,14 @@ class Dispatcher:
                 if job.stage not in _OVER:
                     job.stage, job.has_failed = _Stage.ENDED, True
                     job.outcome.set_exception(_make_cancelled_error())
-        # Outside the lock: a conversation that ends now takes it to deliver its outcome.
-        if self._thread is None:
-            if self._made is not None:
-                asyncio.run_coroutine_threadsafe(self._cancel(), self._made).result()
+        if self._made is None:
             return
-        asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        # Outside the lock: a conversation that ends now takes it to deliver its outcome.
+        asyncio.run_coroutine_threadsafe(self._cancel(), self._made).result()
+        if self._thread is not None:
+            self._made.call_soon_threadsafe(self._made.stop)
+            self._thread.join()
+            self._made.close()
 
     async def _cancel(self) -> None:
         ours = list(self._tasks)
@@ -452,18 +455,6 @@ class Dispatcher:
         await asyncio.gather(*ours, return_exceptions=True)
         if not self._beside:
             await self._loop.shutdown_asyncgens()
-
-
-def _wait_for(answer: Future[Transcript], within_s: float | None) -> Transcript:
-    """Wait for an answer, ``within_s`` seconds at most, so that Ctrl-C is heard.
-
-    A signal that arrives just before a thread blocks on a lock does not wake it (CPython), so an unlimited
-    wait could outlast Ctrl-C by minutes: it is cut into short ones.
-    """
-    ends_at = math.inf if within_s is None else time.monotonic() + within_s
-    while not answer.done() and (left_s := ends_at - time.monotonic()) > 0:
-        wait([answer], min(left_s, _INTERRUPTIBLE_AFTER_S))
-    return answer.result(0)
 
 
 def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:

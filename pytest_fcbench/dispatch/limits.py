@@ -137,6 +137,10 @@ class Pace:
         self._free_at = start + amount * self._seconds_each
         return start - now
 
+    def hold(self, until: float) -> None:
+        """Let nothing start before a time."""
+        self._free_at = max(self._free_at, until)
+
     def turn(self, now: float) -> float:
         """Return the seconds until the next place in the line is free."""
         return max(0.0, self._free_at - now)
@@ -186,13 +190,9 @@ def bound_answer(completion: Completion, longest: int) -> Completion:
 
 def measure_answer(completion: Completion) -> int:
     """Count the characters of an answer: its text, reasoning, and names and arguments of calls."""
-    parts = (completion.text, completion.reasoning, completion.refusal, completion.tool_calls)
-    return sum(map(_measure_value, parts))
-
-
-def _measure_value(value: object) -> int:
-    """Count the characters of a value, without recursion: what servers nest has any depth."""
-    length, waiting = 0, [value]
+    length = 0
+    waiting: list[object] = [completion.text, completion.reasoning, completion.refusal, completion.tool_calls]
+    # Without recursion: what servers nest has any depth.
     while waiting:
         match waiting.pop():
             case str(text):

@@ -448,11 +448,10 @@ class RateLimit(PipelineStep):
         self._mean_s: float | None = None
         self._requests = Pace(limits.rpm)
         self._tokens = Pace(limits.tpm)
-        self._held_until = 0.0
 
     def hold_calls(self, pause_s: float) -> None:
         """Start no call for so many seconds."""
-        self._held_until = max(self._held_until, _now() + pause_s)
+        self._requests.hold(_now() + pause_s)
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:
         """Wait for a turn, then ask."""
@@ -466,11 +465,7 @@ class RateLimit(PipelineStep):
         # One waits for the next turn, the others for that one.
         async with self._line:
             # Measured again after each sleep: the endpoint may have asked another call to wait longer.
-            while (
-                wait_s := max(
-                    self._requests.turn(_now()), self._tokens.turn(_now()), self._held_until - _now()
-                )
-            ) > 0:
+            while (wait_s := max(self._requests.turn(_now()), self._tokens.turn(_now()))) > 0:
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())
             self._tokens.reserve(_now(), tokens)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +114,6 @@ class Screen:
         self._out.close()
 
 
-class Display(Protocol):
-    """A place where progress is shown."""
-
-    every_s: float
-
-    def show(self, line: str, groups: Sequence[str] = ()) -> None:
-        """Write a line, below those of groups where there is room."""
-
-    def clear(self) -> None:
-        """Remove the line."""
-
-
-class NoScreen:
-    """Shows nothing, where a run is followed from elsewhere only."""
-
-    every_s = 0.5
-
-    def show(self, line: str, groups: Sequence[str] = ()) -> None:
-        """Show nothing."""
-
-    def clear(self) -> None:
-        """Remove nothing."""
-
-
 _LOOK_S = 0.5
 """Seconds between two looks at the progress of a run."""
 
@@ -146,12 +121,14 @@ _LOOK_S = 0.5
 class Ticker:
     """A thread that shows the progress of a run now and then, and at once when trouble begins or ends.
 
-    ``progress`` may return None while there is nothing to show yet.
+    ``progress`` may return None while there is nothing to show yet. Without a screen it is only asked, for
+    those who follow the run from elsewhere.
     """
 
-    def __init__(self, progress: Callable[[], Progress | None], screen: Display) -> None:
+    def __init__(self, progress: Callable[[], Progress | None], screen: Screen | None) -> None:
         self._progress = progress
         self._screen = screen
+        self._every_s = screen.every_s if screen else _LOOK_S
         self._has_shown = False
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="fcbench-progress", daemon=True)
@@ -159,12 +136,12 @@ class Ticker:
 
     def _tick(self) -> None:
         shown_at, was_in_trouble = time.monotonic(), False
-        while not self._stopped.wait(min(self._screen.every_s, _LOOK_S)):
+        while not self._stopped.wait(min(self._every_s, _LOOK_S)):
             progress = self._progress()
-            if progress is None:
+            if progress is None or self._screen is None:
                 continue
             is_in_trouble = progress.trouble is not None
-            is_due = time.monotonic() - shown_at >= self._screen.every_s - _LOOK_S / 2
+            is_due = time.monotonic() - shown_at >= self._every_s - _LOOK_S / 2
             if is_due or is_in_trouble != was_in_trouble:
                 self._screen.show(progress.line(), progress.groups)
                 self._has_shown = True
@@ -174,7 +151,7 @@ class Ticker:
         """End the thread and remove the line."""
         self._stopped.set()
         self._thread.join()
-        if self._has_shown:
+        if self._screen and self._has_shown:
             self._screen.clear()
 
 

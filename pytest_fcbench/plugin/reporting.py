@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
+from pytest_fcbench.dispatch.progress import Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
@@ -116,7 +116,7 @@ class RunReporting:
             with raise_usage_errors():
                 self._followed = ProgressFile(runs, context.manner.model, self._settings.suites)
         if self._screen is not None or self._followed is not None:
-            self._ticker = Ticker(self._find_progress, self._screen or NoScreen())
+            self._ticker = Ticker(self._find_progress, self._screen)
         return (yield)
 
     def _find_progress(self) -> Progress | None:

@@ -91,7 +91,7 @@ def test_a_terminal_shows_as_much_as_fits(
         os.close(file)
 
 
-class Shown:
+class Shown(Screen):
     """A screen in memory."""
 
     def __init__(self) -> None:
