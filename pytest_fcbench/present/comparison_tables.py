@@ -24,7 +24,7 @@ from pytest_fcbench.scorecard.aggregate.server_checks import count_checks
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     choose_main_difference,
-    correct_for_providers,
+    correct_together,
     count_entries,
     name_scorecards,
     name_suite,
@@ -177,16 +177,12 @@ def tabulate_scores(comparison: Comparison) -> Table:
     rows = []
     for one in comparison.tested:
         delta, chance = one.difference, one.difference.chance
-        limits = (chance.low, chance.high)
         rows.append(
             (
                 delta.metric + ("*" if comparison.missing.get(delta.metric) else ""),
-                f"{delta.entries:,}",
-                f"{delta.before:.1%}",
-                f"{delta.after:.1%}",
-                *map(_format_points, (delta.change, *limits)),
-                f"{delta.better:,}",
-                f"{delta.worse:,}",
+                *(f"{delta.entries:,}", f"{delta.before:.1%}", f"{delta.after:.1%}"),
+                *map(_format_points, (delta.change, chance.low, chance.high)),
+                *(f"{delta.better:,}", f"{delta.worse:,}"),
                 format_p(one.p).removeprefix("= "),
                 {1: "better", 0: "", -1: "worse"}[one.shown],
             )
@@ -315,7 +311,7 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
     reference, *names = name_scorecards([comparisons[0].before, *(each.after for each in comparisons)])
     if all(each.has_only_checks for each in comparisons):
         return _tabulate_checked_servers(comparisons, reference, names)
-    tests = correct_for_providers([choose_main_difference(each).difference for each in comparisons])
+    tests = correct_together([choose_main_difference(each).difference for each in comparisons])
     rows, worse = [], []
     for name, comparison, one in zip(names, comparisons, tests, strict=True):
         delta, chance = one.difference, one.difference.chance

@@ -540,12 +540,8 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
     if costs := measures[profile].costs:
         costly = tuple(
             (
-                _DIMENSIONS[cost.dimension],
-                cost.value,
-                cost.usual,
-                f"{cost.pairs:,}",
-                f"{cost.gained:,}",
-                f"{cost.lost:,}",
+                *(_DIMENSIONS[cost.dimension], cost.value, cost.usual),
+                *(f"{count:,}" for count in (cost.pairs, cost.gained, cost.lost)),
                 f"{100 * cost.difference:+.2f}",
                 f"{100 * cost.interval.low:+.2f} to {100 * cost.interval.high:+.2f}",
             )

@@ -232,27 +232,21 @@ def pick_examples(
 
 
 def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
-    unscored_records = [
-        (record, v)
-        for record in records
-        if isinstance(v := record.verdict(profile), NotScored) and v.cause != OTHER_RULES
-    ]
-    if not unscored_records:
+    by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
+    for record in records:
+        verdict = record.verdict(profile)
+        if isinstance(verdict, NotScored) and verdict.cause != OTHER_RULES:
+            by_cause.setdefault(verdict.cause, []).append((record, verdict))
+    if not by_cause:
         return
     yield ""
-    count, total = len(unscored_records), len(records)
+    count, total = sum(map(len, by_cause.values())), len(records)
     yield f"not scored ({count:,} of {total:,}, {count / total:.1%})"
-    by_cause: dict[str, list[tuple[Record, NotScored]]] = {}
-    for record, verdict in unscored_records:
-        by_cause.setdefault(verdict.cause, []).append((record, verdict))
     for cause, group in by_cause.items():
         examples = group if cause == SET_ASIDE else group[:most]
         yield f"  {cause}: {len(group):,}"
         for record, verdict in examples:
-            yield _cut_line(f"    {shorten_format_id(record.item_id)}: {verdict.reason}", width)
+            line = f"    {shorten_format_id(record.item_id)}: {verdict.reason}"
+            yield shorten_text(" ".join(line.splitlines()), width)
         if len(group) > len(examples):
             yield f"    and {len(group) - len(examples):,} more"
-
-
-def _cut_line(line: str, width: int) -> str:
-    return shorten_text(" ".join(line.splitlines()), width)

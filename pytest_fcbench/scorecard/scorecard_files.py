@@ -270,9 +270,8 @@ def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
 def _check_answers(path: Path, record: Record) -> None:
     """Raise ``UsageError`` where an answer cannot be read."""
     try:
-        for turn in record.turns:
-            for answer in turn:
-                read_answer(answer)
+        for answer in record.answers:
+            read_answer(answer)
     except (KeyError, TypeError, ValueError) as error:
         trouble = f"an answer of {record.item_id}: {error!r}"
         raise UsageError(f"{path}: invalid scorecard: {trouble}; {_WAY_OUT}") from None
@@ -292,10 +291,7 @@ def read_scorecard(
     """
     try:
         if not isinstance(document, Mapping) or not isinstance(document.get("fcbench"), Mapping):
-            raise UsageError(
-                f"{path}: not a scorecard: section 'fcbench' is missing; give the scorecard.json of a "
-                f"benchmark run"
-            )
+            raise UsageError(f"{path}: not a scorecard: section 'fcbench' is missing; {_WAY_OUT}")
         section = document["fcbench"]
         nodeids: dict[str, str] = {}
         # The section of a baseline has no schema of its own, so the file's own is read first.
@@ -321,11 +317,7 @@ def read_scorecard(
         sizes = {name: size for name, size in section_sizes.items() if isinstance(size, int) and size >= 0}
         if len(sizes) < len(section_sizes):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
-        creation_time, duration, code = (
-            document.get("created"),
-            document.get("duration"),
-            document.get("exitcode"),
-        )
+        creation_time, duration, code = map(document.get, ("created", "duration", "exitcode"))
         outcome_adapter = TypeAdapter(RuleOutcome)
         return Scorecard(
             path,

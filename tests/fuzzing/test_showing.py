@@ -17,7 +17,6 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present import run_end, terminal
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -25,6 +24,7 @@ from pytest_fcbench.tools.export import charts, published_scores, rows
 from pytest_fcbench.tools.export.formats import ExportRequest
 from tests.factories import FACTS
 from tests.fuzzing.targets import make_target
+from tests.present.html.parsed import render_report
 from tests.scorecard.test_record import RECORDS
 
 records = st.lists(

@@ -21,7 +21,6 @@ from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.cli.main import make_parser
 from pytest_fcbench.cli.run.pages import RunPages
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.server.pages import PageServer
@@ -29,6 +28,7 @@ from tests.conftest import ROOT
 from tests.factories import FACTS, make_record, write_scorecard
 from tests.parity.test_tables import REPLAY
 from tests.performance.report import make_scorecards
+from tests.present.html.parsed import render_report
 from tests.served import served
 
 FOLDER = ROOT / "docs" / "pictures"

@@ -24,11 +24,11 @@ from pytest_fcbench.domain.transcript import completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record, Usage
 from tests.factories import make_doc, make_entry, make_record, tool_calls, write_scorecard
 from tests.present.html.browser import find_programs, open_browser, open_page
+from tests.present.html.parsed import render_report
 
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "live_multiple", "irrelevance")
 _FILTER = """

@@ -21,7 +21,6 @@ from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.html.board_page import render_boards
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import silence_commands, write_end
 from pytest_fcbench.present.tables import FORMATS, Table
 from pytest_fcbench.present.terminal import write_summary
@@ -41,7 +40,7 @@ from tests.factories import (
     make_record,
 )
 from tests.hostile_texts import HOSTILE_TEXTS
-from tests.present.html.parsed import Parsed
+from tests.present.html.parsed import Parsed, render_report
 
 HARMLESS = "word"
 

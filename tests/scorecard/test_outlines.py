@@ -14,7 +14,6 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScor
 from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.present.run_end import write_end
 from pytest_fcbench.present.tables import FORMATS
 from pytest_fcbench.present.terminal import write_summary
@@ -41,6 +40,7 @@ from tests.factories import (
     tool_calls,
     write_scorecard,
 )
+from tests.present.html.parsed import render_report
 from tests.scorecard.aggregate.test_secondary_scores import RECORDS as EXECUTED
 from tests.scorecard.aggregate.test_secondary_scores import make_chat_records
 

@@ -117,12 +117,6 @@ class Islands:
     causes: Sequence[Sequence[Cause]] = ()
     """The causes of each scorecard in the profile of the page, the most frequent first."""
 
-    @property
-    def entries(self) -> str:
-        """The array of entries, a line for each."""
-        # The page's script searches lines as text and parses only those it shows.
-        return "[\n" + ",\n".join(self.lines) + "\n]"
-
 
 def build_islands(
     scorecards: Sequence[Scorecard],
@@ -377,11 +371,8 @@ def _describe_answer(
     longest: int,
 ) -> Json:
     key = (place, record.item_id)
-    official_verdict, corrected_verdict = (_describe_verdict(record.verdict(profile)) for profile in Profile)
-    verdicts = (
-        [official_verdict] if official_verdict == corrected_verdict else [official_verdict, corrected_verdict]
-    )
-    answer: Json = {"of": place, "verdicts": verdicts}
+    verdicts = [_describe_verdict(record.verdict(profile)) for profile in Profile]
+    answer: Json = {"of": place, "verdicts": verdicts[:1] if verdicts[0] == verdicts[1] else verdicts}
     turns = _describe_turns(record.turns, record.steps, suite_info.done.get(key), longest)
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     # The calls along a golden path, once where both profiles judged them alike.
@@ -461,18 +452,10 @@ def _format_call(call: Mapping[str, object]) -> str:
 
 
 _KEYS = (
-    "turn",
-    "function",
-    "parameter",
-    "at",
-    "call",
-    "calls",
-    "found",
-    "accepted",
-    "expected",
-    "code",
-    "reason",
+    *("turn", "function", "parameter", "at", "call", "calls"),
+    *("found", "accepted", "expected", "code", "reason"),
 )
+"""Details of a failure in the order of their columns; others follow by name."""
 
 
 def _describe_verdict(verdict: Verdict) -> list[object]:

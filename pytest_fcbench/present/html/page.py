@@ -28,20 +28,14 @@ from pytest_fcbench.scorecard.run_facts import WORDS
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
-def render_report(
-    scorecards: Sequence[Scorecard], knowledge: Knowledge, profile: Profile, against: Scorecard | None = None
-) -> str:
-    """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile.
-
-    Of several, each is compared with the first; one alone with ``against``.
-    """
-    return "".join(generate_report(scorecards, knowledge, profile, against))
-
-
 def generate_report(
     scorecards: Sequence[Scorecard], knowledge: Knowledge, profile: Profile, against: Scorecard | None = None
 ) -> Iterator[str]:
-    """Render the report in pieces, so that a large one is not in memory as a whole."""
+    """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile.
+
+    Of several, each is compared with the first; one alone with ``against``. The report comes in pieces, so
+    that a large one is not in memory as a whole.
+    """
     models = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(models), sections.make_group_rows(models)
     main = sections.choose_main_score(models, profile)

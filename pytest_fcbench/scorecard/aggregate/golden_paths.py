@@ -24,7 +24,7 @@ from pydantic import Field
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.tables import WordSet, read_table
-from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Profile
+from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
     CLUSTERED_FEW,
@@ -142,11 +142,7 @@ def score_paths(records: Iterable[Record], profile: Profile) -> PathScores:
     pairs = [(r, verdict) for r in records if not isinstance(verdict := r.verdict(profile), NotScored)]
     # A verdict may come without a path: baselines keep verdicts only.
     paths = [(record, path) for record, _ in pairs if (path := record.path(profile))]
-    beyond = [
-        path.taken - path.steps
-        for record, verdict in pairs
-        if verdict.passed and (path := record.path(profile))
-    ]
+    beyond = [path.taken - path.steps for r, path in paths if isinstance(r.verdict(profile), Passed)]
     by_unit: dict[str, tuple[int, int]] = {}
     for record, path in paths:
         before = by_unit.get(record.unit, (0, 0))

@@ -175,7 +175,7 @@ def aggregate_scores(
     counts = {name: score.n for name, score in categories.items() if score.scored and shares.get(name)}
     weight = add_in_order(shares[name] for name in counts)
     # Older scorecards do not know the size of every category.
-    run, size = (sum(counts.values()), sum(max(n, size_of(name)) for name, n in counts.items()))
+    run, size = sum(counts.values()), sum(max(n, size_of(name)) for name, n in counts.items())
     return ProfileScores(categories, groups, whole, every, weight, (run, size) if run < size else None)
 
 

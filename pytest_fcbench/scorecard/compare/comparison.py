@@ -120,25 +120,19 @@ def compare_scorecards(
                 f"metric {metric!r}: none of its entries was scored in both; name another metric"
             )
     missing = {one.metric: score.missing for one in differences if (score := scores.find_score(one.metric))}
-    kinds: dict[str, dict[str, float]] = {}
+    kinds: dict[str, list[MetricDifference]] = {}
     for one in differences:
         # Corrected within its kind only: the flips of a group are those of its categories.
         alone = one.metric in ("overall", ALL)
         kind = "category" if one.metric in CATEGORIES else "overall" if alone else "group"
-        kinds.setdefault(kind, {})[one.metric] = one.chance.p
-    adjusted_p_values = {
-        metric: p
-        for family in kinds.values()
-        for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
-    }
-    test_results = tuple(Tested(one, adjusted_p_values[one.metric]) for one in differences)
-    return Comparison(
-        before, after, profile, pairing, checks, test_results, missing, scores.weight, scores.main
-    )
+        kinds.setdefault(kind, []).append(one)
+    by_metric = {one.difference.metric: one for kind in kinds.values() for one in correct_together(kind)}
+    tested = tuple(by_metric[one.metric] for one in differences)
+    return Comparison(before, after, profile, pairing, checks, tested, missing, scores.weight, scores.main)
 
 
-def correct_for_providers(differences: Sequence[MetricDifference]) -> tuple[Tested, ...]:
-    """Correct the p values of one difference of each provider from one reference for their number (Holm)."""
+def correct_together(differences: Sequence[MetricDifference]) -> tuple[Tested, ...]:
+    """Correct the p values of differences that are asked about together for their number (Holm)."""
     adjusted_p_values = correct_by_holm([one.chance.p for one in differences])
     return tuple(map(Tested, differences, adjusted_p_values))
 

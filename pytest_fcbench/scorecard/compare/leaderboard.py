@@ -133,21 +133,15 @@ def _rank_board(
             if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
         )
         rows.append(BoardRow(card_names[n], models[n], card, score, rank, lowest, day, alike))
+
+    def find_place(row: BoardRow) -> tuple[bool, int, float, str]:
+        return row.rank is None, row.rank or 0, -((row.score and row.score.accuracy) or 0.0), row.name
+
     categories = list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
         title=f"{name_suites(cards[0])}; {of}",
-        rows=tuple(
-            sorted(
-                rows,
-                key=lambda row: (
-                    row.rank is None,
-                    row.rank or 0,
-                    -((row.score and row.score.accuracy) or 0.0),
-                    row.name,
-                ),
-            )
-        ),
+        rows=tuple(sorted(rows, key=find_place)),
         profile=profile,
         metric=metric,
         apart=tuple((card_names[one], card_names[other]) for one, other in apart),

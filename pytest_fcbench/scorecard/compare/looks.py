@@ -103,7 +103,6 @@ def decide_comparison(
     metric: str,
     size_of: Callable[[str], int] = lambda name: 0,
     confidence: float = CONFIDENCE,
-    margin: float = MARGIN,
     *,
     looks: bool = True,
 ) -> LookFinding:
@@ -133,17 +132,17 @@ def decide_comparison(
     # That nothing is lost speaks of the rest, too, where a server may have changed.
     elif share <= _EARLIEST:
         decision = LookDecision.OPEN
-    elif low > -margin:
-        decision = LookDecision.ALIKE if high < margin else LookDecision.NOT_WORSE
-    elif looks and share < 1 and _find_hope(difference, share, alpha, margin) < _HOPELESS:
+    elif low > -MARGIN:
+        decision = LookDecision.ALIKE if high < MARGIN else LookDecision.NOT_WORSE
+    elif looks and share < 1 and _find_hope(difference, share, alpha) < _HOPELESS:
         decision = LookDecision.HOPELESS
     else:
         decision = LookDecision.OPEN
-    sentence = _describe_look(decision, difference, (low, high), confidence, margin)
+    sentence = _describe_look(decision, difference, (low, high), confidence)
     return LookFinding(decision, share, level, difference, low, high, sentence)
 
 
-def _find_hope(difference: MetricDifference, share: float, alpha: float, margin: float) -> float:
+def _find_hope(difference: MetricDifference, share: float, alpha: float) -> float:
     """Find the larger probability that the whole run shows a loss, or that it is at most the margin.
 
     For the one the rest of the run loses the margin, or what a whole run would show with probability
@@ -152,25 +151,21 @@ def _find_hope(difference: MetricDifference, share: float, alpha: float, margin:
     normal, estimate = NormalDist(), difference.chance.estimate
     error = sqrt(estimate.variance * share)
     needs = find_quantile(1 - find_nominal_level(alpha, 1.0), estimate.freedom) * error
-    loss = max(margin, needs + normal.inv_cdf(POWER) * error)
+    loss = max(MARGIN, needs + normal.inv_cdf(POWER) * error)
     now, spread = share * difference.change, error * sqrt(1 - share)
     shows_loss = normal.cdf((-needs - now + (1 - share) * loss) / spread)
-    shows_none = normal.cdf((now + margin - needs) / spread)
+    shows_none = normal.cdf((now + MARGIN - needs) / spread)
     return max(shows_loss, shows_none)
 
 
 def _describe_look(
-    decision: LookDecision,
-    difference: MetricDifference,
-    limits: tuple[float, float],
-    confidence: float,
-    margin: float,
+    decision: LookDecision, difference: MetricDifference, limits: tuple[float, float], confidence: float
 ) -> str:
     meanings = {
         LookDecision.WORSE: "worse",
         LookDecision.BETTER: "better",
-        LookDecision.ALIKE: f"alike: not worse and not better by more than {100 * margin:g} points",
-        LookDecision.NOT_WORSE: f"not worse by more than {100 * margin:g} points",
+        LookDecision.ALIKE: f"alike: not worse and not better by more than {100 * MARGIN:g} points",
+        LookDecision.NOT_WORSE: f"not worse by more than {100 * MARGIN:g} points",
         LookDecision.HOPELESS: "open: the rest would hardly show a loss, or that nothing was lost",
         LookDecision.OPEN: "open",
     }

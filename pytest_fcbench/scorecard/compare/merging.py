@@ -18,7 +18,15 @@ from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Place, Scorecard, load_parted, open_places
 
 _SAME = (
-    *("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites", "price"),
+    "fcbench",
+    "model",
+    "mode",
+    "names",
+    "syntax",
+    "asked_as",
+    "profile",
+    "suites",
+    "price",
     "concurrency",
 )
 """Facts that must be equal in all parts of a run."""

@@ -114,9 +114,7 @@ class BaselineRule(GateRule):
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the score; undecided where it cannot be compared or missing verdicts could matter."""
-        if problem := evidence.not_comparable:
-            return RuleFinding(UNDECIDED, problem)
-        if problem := _describe_lack(evidence, self.metric):
+        if problem := evidence.not_comparable or _describe_lack(evidence, self.metric):
             return RuleFinding(UNDECIDED, problem)
         before = _mark_baseline(evidence)
         shared_records = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
@@ -160,10 +158,8 @@ class NotWorse(GateRule):
         Undecided where entries that were not scored, or that the run lacks, could change that, and where the
         others are too few to show any loss and show no gain.
         """
-        if problem := evidence.not_comparable:
-            return RuleFinding(UNDECIDED, problem)
         metric = self.choose_metric(evidence)
-        if problem := _describe_lack(evidence, metric):
+        if problem := evidence.not_comparable or _describe_lack(evidence, metric):
             return RuleFinding(UNDECIDED, problem)
         before = evidence.baseline.records if evidence.baseline else ()
         later = evidence.add_missing_entries().records

@@ -1,9 +1,22 @@
-"""A page taken apart by the standard library's HTML parser."""
+"""A report as one text, and a page taken apart by the standard library's HTML parser."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.html.island import Knowledge
+from pytest_fcbench.present.html.page import generate_report
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+def render_report(
+    scorecards: Sequence[Scorecard], knowledge: Knowledge, profile: Profile, against: Scorecard | None = None
+) -> str:
+    """Render a report as one text."""
+    return "".join(generate_report(scorecards, knowledge, profile, against))
 
 
 @dataclass

@@ -21,12 +21,12 @@ from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import render_report
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from tests.cases import each_case
 from tests.factories import FACTS, make_entry, make_record, write_scorecard
 from tests.present.html.browser import open_browser, open_page
+from tests.present.html.parsed import render_report
 
 EVIL = (
     "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=2'>"

@@ -93,11 +93,8 @@ def read_islands(
     made = build_islands(
         [card] * cards, [f"m{n}" for n in range(cards)], told or SuiteInfo(), Profile.OFFICIAL
     )
-    entries = json.loads(made.entries)
-    assert [json.loads(line) for line in made.entries[2:-2].split(",\n") if line] == entries, (
-        "an entry a line"
-    )
-    return json.loads(made.index), entries
+    assert not any("\n" in line for line in made.lines)
+    return json.loads(made.index), list(map(json.loads, made.lines))
 
 
 def test_a_check_is_listed_by_its_property_with_readable_requests(tmp_path: Path) -> None:
@@ -166,7 +163,7 @@ def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
     ]
     made = build_islands(cards, ["a", "b"], SuiteInfo(), Profile.OFFICIAL)
     assert json.loads(made.index)["rows"] == [[0, [0, 0], []], [0, [0, 0], [0, 0]], [0, [], [0, 0]]]
-    assert [entry["id"][-1] for entry in json.loads(made.entries)] == ["0", "5", "1"]
+    assert [entry["id"][-1] for entry in map(json.loads, made.lines)] == ["0", "5", "1"]
 
 
 def test_trials_are_answers_of_one_entry(tmp_path: Path) -> None:
@@ -414,9 +411,10 @@ def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
     )
     made = build_islands([card], [HOSTILE], SuiteInfo(), Profile.OFFICIAL)
     assert json.loads(made.index)["labels"] == [HOSTILE]
-    assert json.loads(made.entries)[0]["answers"][0]["turns"][0][0]["text"] == HOSTILE
-    assert "</script" not in made.entries + made.index
-    (made.entries + made.index).encode()
+    assert json.loads(made.lines[0])["answers"][0]["turns"][0][0]["text"] == HOSTILE
+    text = "".join((*made.lines, made.index))
+    assert "</script" not in text
+    text.encode()
 
 
 def test_the_test_of_an_entry_can_be_named(tmp_path: Path) -> None:
@@ -460,7 +458,7 @@ def make_memory_islands(tmp_path: Path, told: SuiteInfo) -> tuple[dict[str, Any]
     path = write_scorecard(tmp_path / "card.json", records, replace(FACTS, earlier=(before,)))
     card = scorecard_files.load_scorecard(path)
     made = build_islands([card, card], ["a", "b"], told, Profile.OFFICIAL)
-    return json.loads(made.index), json.loads(made.entries)
+    return json.loads(made.index), list(map(json.loads, made.lines))
 
 
 def test_an_entry_names_the_conversations_that_it_continues(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.island import SuiteInfo
-from pytest_fcbench.present.html.page import group_categories, judge_runs, render_report
+from pytest_fcbench.present.html.page import group_categories, judge_runs
 from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import GROUPS
@@ -33,7 +33,7 @@ from tests.factories import (
     make_record,
     write_scorecard,
 )
-from tests.present.html.parsed import Parsed
+from tests.present.html.parsed import Parsed, render_report
 from tests.present.html.test_island import HOSTILE
 from tests.present.html.test_sections import prepare_runs
 

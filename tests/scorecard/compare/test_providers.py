@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.scorecard.compare.comparison import correct_for_providers
+from pytest_fcbench.scorecard.compare.comparison import correct_together
 from pytest_fcbench.scorecard.compare.paired import EntryPair, MetricDifference, Paired
 
 _ENTRIES, _FLIPS, _LOSS = 1_000, 0.02, 0.05
@@ -32,7 +32,7 @@ def simulate_provider(random: Random, loss: float = 0.0) -> MetricDifference:
 def find_worse(*losses: float, seed: int) -> list[int]:
     """Return the places of the simulated providers that are shown to be worse."""
     random = Random(seed)
-    tests = correct_for_providers([simulate_provider(random, loss) for loss in losses])
+    tests = correct_together([simulate_provider(random, loss) for loss in losses])
     return [place for place, one in enumerate(tests) if one.shown < 0]
 
 
@@ -43,7 +43,7 @@ def test_a_degraded_provider_is_found_among_others() -> None:
 def test_p_values_are_corrected_for_the_number_of_providers() -> None:
     random = Random(1)
     one = simulate_provider(random, 0.02)
-    alone, beside = (correct_for_providers([one] * number)[0].p for number in (1, 5))
+    alone, beside = (correct_together([one] * number)[0].p for number in (1, 5))
     assert beside == pytest.approx(5 * alone)
 
 
