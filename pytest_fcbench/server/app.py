@@ -38,29 +38,11 @@ from pytest_fcbench.server.body import (
     read_embedding_request,
     read_response_request,
 )
-from pytest_fcbench.server.conforming import (
-    ConformingModel,
-    WireFault,
-    read_message_request,
-    read_response,
-    takes_long,
-)
+from pytest_fcbench.server.conforming import ConformingModel, WireFault, read_message_request, read_response
 from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind
 from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, FoundRequest
-from pytest_fcbench.server.parsing import (
-    NATIVE_PATHS,
-    NativeAnswer,
-    NativeServer,
-    ParserFault,
-    find_forced_text,
-)
-from pytest_fcbench.server.replies import (
-    Judge,
-    ServedReply,
-    build_embeddings,
-    build_reply,
-    write_reply,
-)
+from pytest_fcbench.server.parsing import NATIVE_PATHS, NativeServer, ParserFault, find_forced_text
+from pytest_fcbench.server.replies import Judge, ServedReply, build_embeddings, build_reply, write_reply
 from pytest_fcbench.server.wrong_answers import (
     Mistakes,
     ModelFault,
@@ -95,6 +77,8 @@ MOST_BYTES = 16 * 2**20
 
 _LONGEST_HANG_S = 3600
 """Seconds after which a request that is left hanging ends."""
+_LONG = 1000
+"""Tokens of a reply that takes long."""
 LONG_REPLY_S = 2.0
 """Seconds that a long reply takes where a fault has the server finish it though the client left."""
 _SENDS_ANSWER = frozenset[Fault]((*CHANGES_ANSWER, *STREAM_FAULTS, *ModelFault, *WireFault, *ParserFault))
@@ -176,8 +160,7 @@ class ChatServer:
             if self.lookup.has_entries:
                 paths[FAMILY_PATHS[Api.CHAT]] = partial(self._prepare_chat_or_any, self.conforming)
             paths |= {
-                path: partial(self._prepare_native_answer, self.conforming, answer)
-                for path, answer in NATIVE_PATHS.items()
+                path: partial(self._prepare_native_answer, self.conforming, path) for path in NATIVE_PATHS
             }
         if self.families:
             paths[FAMILY_PATHS[self.families.api]] = partial(self._prepare_family_answer, self.families)
@@ -294,7 +277,7 @@ class ChatServer:
             elif api is Api.MESSAGES:
                 request = read_message_request(request)
             if fault is WireFault.HOLD_PLACE:
-                await self._hold_place(takes_long(request))
+                await self._hold_place(request.get("max_tokens"))
             parser_fault = received.fault if isinstance(received.fault, ParserFault) else None
             reply = model.answer_request(request, fault, parser_fault)
             answer = write_conforming_answer(api, reply, received, fault)
@@ -309,17 +292,17 @@ class ChatServer:
         return replace(answer, broken=answer.broken or bool(fault or parser_fault))
 
     async def _prepare_native_answer(
-        self, model: ConformingModel, answer: NativeAnswer, content: bytes, received: ReceivedRequest
+        self, model: ConformingModel, path: str, content: bytes, received: ReceivedRequest
     ) -> ServedAnswer:
         fault = received.fault if isinstance(received.fault, ParserFault) else None
         body = as_mapping(parse_json(content))
-        value = answer(NativeServer(model.syntax, fault), body)
+        value = NATIVE_PATHS[path](NativeServer(model.syntax, fault), body)
         return ServedAnswer("conforming", (json.dumps(value).encode(),), broken=fault is not None)
 
-    async def _hold_place(self, takes_long: bool) -> None:
+    async def _hold_place(self, limit: object) -> None:
         """Wait for earlier long replies, as behind a server that finishes them though their clients left."""
         now = asyncio.get_running_loop().time()
-        if takes_long:
+        if isinstance(limit, int) and limit > _LONG:
             self._busy_until = max(now, self._busy_until) + LONG_REPLY_S
         else:
             await asyncio.sleep(max(0.0, self._busy_until - now))

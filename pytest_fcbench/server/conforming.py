@@ -27,8 +27,6 @@ NAME = "conforming"
 _SENTENCE = "The weather in Oslo is fine today."
 _SIGNS_OF_A_TOKEN = 4
 _ROLES = ("system", "developer", "user", "assistant", "tool")
-_LONG = 1000
-"""Tokens of a reply that takes long."""
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 
@@ -164,10 +162,7 @@ class ConformingModel:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     def answer_request(
-        self,
-        request: Mapping[str, object],
-        fault: WireFault | None,
-        parser_fault: ParserFault | None,
+        self, request: Mapping[str, object], fault: WireFault | None, parser_fault: ParserFault | None
     ) -> ConformingReply:
         """Answer a request. Raises ``RefusedRequestError`` for one that the interface does not have."""
         try:
@@ -434,11 +429,6 @@ def count_prompt(request: Mapping[str, object], fault: WireFault | None) -> int:
         case WireFault.LOSE_WORDS:
             messages = [{**each, "content": None} if _list_calls(each) else each for each in messages]
     return estimate_tokens(json.dumps([messages, tools], ensure_ascii=False))
-
-
-def takes_long(request: Mapping[str, object]) -> bool:
-    """Tell whether a request asks for a long reply."""
-    return isinstance(limit := request.get("max_tokens"), int) and limit > _LONG
 
 
 def cut_reply(reply: ServedReply, request: Mapping[str, object], fault: WireFault | None) -> ServedReply:

@@ -232,11 +232,7 @@ class EntryIndex:
             yield
 
     def _index_entry(
-        self,
-        entry: Entry,
-        prompting: Prompting,
-        path_settings: PathSettings,
-        native: NativeSyntax | None,
+        self, entry: Entry, prompting: Prompting, path_settings: PathSettings, native: NativeSyntax | None
     ) -> None:
         """Index the requests about an entry, after those of the entries that it continues."""
         for each in (*entry.earlier, entry):

@@ -235,13 +235,7 @@ _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
                 "content": [
                     *_write_text(reply.text),
                     *(
-                        {
-                            "toolUse": {
-                                "toolUseId": call.id,
-                                "name": call.name,
-                                "input": call.read_arguments(),
-                            }
-                        }
+                        {"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.read_arguments()}}
                         for call in reply.calls or ()
                     ),
                 ],

@@ -78,7 +78,7 @@ def lose_from_prompt(request: AskModel, fault: WireFault) -> Completion | None:
     """Answer as a model whose template lost tools or results; None where the request has none."""
     if fault is WireFault.LOSE_TOOLS and request.tools:
         return Completion(text=WITHOUT_TOOLS)
-    has_results = any(as_mapping(message).get("role") == "tool" for message in request.messages)
+    has_results = any(message.get("role") == "tool" for message in request.messages)
     if fault is WireFault.LOSE_RESULTS and has_results:
         return Completion(text=WITHOUT_RESULTS)
     return None
