@@ -89,7 +89,7 @@ def pair_calls(
     One call and one expected call need no measure. Raises ``NotScoredError`` where the party that embeds
     texts does not answer.
     """
-    if min(len(made_calls), len(expected_calls)) == 0:
+    if not made_calls or not expected_calls:
         return []
     # No party is asked where there is nothing to choose.
     if len(made_calls) == len(expected_calls) == 1:
@@ -114,10 +114,6 @@ def pair_calls(
 
 def assign_pairs(matrix: Matrix) -> list[tuple[int, int]]:
     """Return the pairs with the greatest sum; among equal assignments the one that keeps the order."""
-    if len(matrix) == 1:
-        return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
-    if len(matrix[0]) == 1:
-        return [(max(range(len(matrix)), key=lambda row: round(matrix[row][0], _DIGITS)), 0)]
     costs = [
         [-round(value, _DIGITS) + _TIE * (row - column) ** 2 for column, value in enumerate(values)]
         for row, values in enumerate(matrix)

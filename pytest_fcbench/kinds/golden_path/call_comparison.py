@@ -168,15 +168,10 @@ class Comparer:
     def _list_differences(self, made_call: Call, expected_call: RecordedCall) -> tuple[Difference, ...]:
         if made_call.name != expected_call.name:
             return ()
-        doc = self.docs.get(expected_call.name)
+        made, expected = made_call.arguments, expected_call.arguments
+        doc = self.docs.get(expected_call.name, FunctionDoc("", "", {}))
         return tuple(
-            Difference(
-                name,
-                kind,
-                builtin.declared_type(doc, name) if doc else None,
-                expected_call.arguments.get(name),
-                made_call.arguments.get(name),
-            )
+            Difference(name, kind, builtin.declared_type(doc, name), expected.get(name), made.get(name))
             for name, kind in _find_differing_arguments(made_call, expected_call)
         )
 
@@ -207,14 +202,9 @@ class Comparer:
 
 def agrees_by_rule(made_call: Call, expected_call: RecordedCall) -> bool:
     """Tell whether a call has exactly the expected arguments. Official: ``rule_based``."""
-    return (
-        made_call.name == expected_call.name
-        and made_call.arguments.keys() == expected_call.arguments.keys()
-        and all(
-            _are_equal(name, value, expected_call.arguments[name])
-            for name, value in made_call.arguments.items()
-        )
-    )
+    made, expected = made_call.arguments, expected_call.arguments
+    is_alike = made_call.name == expected_call.name and made.keys() == expected.keys()
+    return is_alike and all(_are_equal(name, value, expected[name]) for name, value in made.items())
 
 
 def _are_equal(name: str, one: object, other: object) -> bool:

@@ -109,7 +109,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     comparer = Comparer(entry, path_settings, Profile.CORRECTED)
     reader = Reader(entry.functions, syntax, comparer.script.runner)
     state, dialogue = _CorrectedState.at_start(comparer.path), walk.open_dialogue(entry)
-    shown_texts = ShownTexts()
+    shown_texts: ShownTexts = ()
     while state.step < MOST_STEPS:
         completion = yield shown_texts
         if failure := judge_fault(completion):
@@ -124,7 +124,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         state.step += 1
         walk.note_words(dialogue, completion, comparer.script.runner)
         if answer.unread:
-            shown_texts = ShownTexts((f"The calls of this message cannot be read: {answer.unread}.",))
+            shown_texts = (f"The calls of this message cannot be read: {answer.unread}.",)
             state.verdicts.append(_fail_form(state.step, None, answer.unread))
             continue
         try:
@@ -136,11 +136,10 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         if state.is_complete and last.step == state.step and last.code == "func_hallucination":
             reason = f"every expected call was made, but the model calls {last.made['name']}"
             return WalkOutcome(Failed(last.code, reason), state.make_score())
-        exchanges = [
-            (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
-        ]
+        pairs = zip(answer.calls, replies, strict=True)
+        exchanges = [(call, reply) for call, reply in pairs if isinstance(call, Call)]
         dialogue += walk.build_turns([call for call, _ in exchanges], [reply for _, reply in exchanges])
-        shown_texts = ShownTexts(tuple(replies))
+        shown_texts = tuple(replies)
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
 
 

@@ -69,10 +69,8 @@ _RecordedCall: TypeAlias = tuple[RecordedCall, object]
 _Steps: TypeAlias = Sequence[Sequence[_RecordedCall]]
 
 # The type words of JSON Schema.
-_TYPES = {
-    word: TYPES[Language.PYTHON][word]
-    for word in ("string", "number", "integer", "boolean", "array", "object")
-}
+_WORDS = ("string", "number", "integer", "boolean", "array", "object")
+_TYPES = {word: TYPES[Language.PYTHON][word] for word in _WORDS}
 _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
 _MOST_SIGNS = 10_000_000
 """Characters and values of a reply: one that names an earlier reply twice is twice as large."""
@@ -193,9 +191,8 @@ def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
     for row, at in files:
         functions_field = at.at("functions")
         file_docs = function_docs.read_function_docs(row.functions, functions_field, _TYPES)
-        for place, doc in zip(
-            functions_field.elements() if file_docs else (), file_docs.values(), strict=True
-        ):
+        places = functions_field.elements() if file_docs else ()
+        for place, doc in zip(places, file_docs.values(), strict=True):
             if doc.name in docs:
                 raise place.error(f"the function {doc.name!r} is defined twice")
             _resolve(place, ())
@@ -203,9 +200,8 @@ def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
                 docs[doc.name] = doc
                 continue
             if (kind := doc.parameters["type"]) != "object":
-                raise place.at("parameters", "type").error(
-                    describe_unknown_name("type", str(kind), ("object",))
-                )
+                rule = describe_unknown_name("type", str(kind), ("object",))
+                raise place.at("parameters", "type").error(rule)
             for name, schema in doc.properties.items():
                 if "default" in schema:
                     _check_value(place.at("parameters", "properties", name, "default"), schema)
@@ -238,9 +234,8 @@ def _make_entry(
         # Step by step, because ``$from`` can only name a reply of a step above.
         steps.append(_read_calls(step, place, docs, steps, ()))
     path_calls = [call for step in steps for call, _ in step]
-    recorded_field = at.at("recorded")
     recorded_calls = (
-        _read_calls(row.recorded, recorded_field, docs, steps, path_calls) if row.recorded else ()
+        _read_calls(row.recorded, at.at("recorded"), docs, steps, path_calls) if row.recorded else ()
     )
     path = replace(
         shared,
@@ -273,10 +268,10 @@ def _read_calls(
             raise call_field.error(f"is not what the schema of {name} allows: {violation}")
         reply = _resolve(place.at("reply"), earlier)
         if is_larger(reply, _MOST_SIGNS):
-            raise place.at("reply").error(
-                f"has more than {_MOST_SIGNS:,} characters and values, most of which repeat earlier replies; "
-                "leave some '$from' out"
+            rule = (
+                f"has more than {_MOST_SIGNS:,} characters and values, most of which repeat earlier replies"
             )
+            raise place.at("reply").error(f"{rule}; leave some '$from' out")
         call = RecordedCall.with_reply(name, arguments, reply)
         # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*path_calls, *(other for other, _ in calls))

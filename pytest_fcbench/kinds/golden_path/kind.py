@@ -42,7 +42,7 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, PathScore, Profile
 from pytest_fcbench.kinds.calls.kind import pair_arguments
 from pytest_fcbench.kinds.calls.official import show_value
-from pytest_fcbench.kinds.golden_path import corrected, official
+from pytest_fcbench.kinds.golden_path import corrected, official, questions
 from pytest_fcbench.kinds.golden_path.script import (
     PathRunner,
     Words,
@@ -128,7 +128,7 @@ def _walk_again(
             has_gap |= completion is NOT_ASKED
             return completion
         # Beyond this point nobody knows what the model would have answered.
-        if number == len(steps) or (number and demand.texts != steps[number - 1].results):
+        if number == len(steps) or (number and demand != steps[number - 1].results):
             raise _ShownOtherwise
         number += 1
         return steps[number - 1].completion
@@ -174,16 +174,15 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
         if isinstance(demand, AskModel):
             return (yield from ask_once(demand, asides))
         if steps:
-            steps[-1] = replace(steps[-1], results=demand.texts)
+            steps[-1] = replace(steps[-1], results=demand)
             calls = presenting.select_tool_calls(steps[-1].completion) if syntax == "tool_calls" else ()
             if calls or steps[-1].calls:
-                results = presenting.build_result_messages(
-                    calls, steps[-1].calls, demand.texts, 0, len(steps) - 1
-                )
+                own_calls, number = steps[-1].calls, len(steps) - 1
+                results = presenting.build_result_messages(calls, own_calls, demand, 0, number)
                 messages.extend(_adapt_results(results, calls, runner))
             else:
                 # There is no call that a result could belong to, so the reply comes from the user.
-                messages.extend({"role": "user", "content": text} for text in demand.texts)
+                messages.extend({"role": "user", "content": text} for text in demand)
         # The whole walk is one turn: the user speaks only once.
         completion = yield replace(opening, messages=tuple(messages), step=len(steps))
         calls = presenting.select_tool_calls(completion) if syntax == "tool_calls" else ()
@@ -193,9 +192,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
         return completion
 
     yield from relay_conversation(walk_path(entry, syntax, path_settings, profile), respond)
-    return Transcript(
-        entry.key, manner.model, manner.prompting, (tuple(steps),), tuple(asides.values()), path_settings
-    )
+    turns, kept_asides = (tuple(steps),), tuple(asides.values())
+    return Transcript(entry.key, manner.model, manner.prompting, turns, kept_asides, path_settings)
 
 
 def _adapt_words(message: Mapping[str, object], runner: PathRunner) -> Mapping[str, object]:
@@ -222,15 +220,7 @@ def _adapt_results(
 
 
 def _open_conversation(entry: Entry, wording: Wording, mode: Mode, runner: PathRunner) -> AskModel:
-    docs: list[Mapping[str, object]] = [
-        {
-            "name": show_name(doc.name, mode, runner),
-            "description": doc.description,
-            "parameters": doc.shown_schema,
-            **doc.extra,
-        }
-        for doc in entry.functions
-    ]
+    docs = [questions.describe_function(doc, show_name(doc.name, mode, runner)) for doc in entry.functions]
     messages = [to_wire_message(message) for message in entry.turns[0]]
     parameters = dict(runner.parameters or {})
     if mode is Mode.FC:

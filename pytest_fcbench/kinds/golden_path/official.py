@@ -68,9 +68,8 @@ class _OfficialState:
 
     def has_only_lookups(self) -> bool:
         # Any call of the hotel rule is enough, not all (official).
-        return any(map(self.path.is_special_lookup, self.pool)) or all(
-            map(self.path.is_plain_lookup, self.pool)
-        )
+        has_special = any(map(self.path.is_special_lookup, self.pool))
+        return has_special or all(map(self.path.is_plain_lookup, self.pool))
 
     def open_next(self) -> None:
         self.opened += 1
@@ -132,7 +131,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
     script, runner = comparer.script, comparer.script.runner
     reader = Reader(entry.functions, syntax, runner)
     state, dialogue = _OfficialState.at_start(comparer.path), walk.open_dialogue(entry)
-    shown_texts = ShownTexts()
+    shown_texts: ShownTexts = ()
     mistakes: list[CallVerdict] = []
     while state.step < MOST_STEPS:
         completion = yield shown_texts
@@ -171,9 +170,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         except NotScoredError as error:
             return WalkOutcome(NotScored(error.cause, error.reason), None)
         state.verdicts += turn.verdicts
-        mistakes = [
-            verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
-        ]
+        mistakes = [each for each in turn.verdicts if not each.right and each.code != "format_error"]
         if not turn.replies:
             return WalkOutcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.make_score())
         state.right_count += len(turn.matching_calls)
@@ -181,7 +178,7 @@ def walk_path(entry: Entry, syntax: str, path_settings: PathSettings) -> Walk:
         # Calls are compared with their arguments in order, and shown to the judge as they were made.
         dialogue += walk.build_turns(original_calls if script.wording else calls, replies)
         state.advance(turn.matching_calls)
-        shown_texts = ShownTexts(tuple(replies))
+        shown_texts = tuple(replies)
     return WalkOutcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.make_score())
 
 

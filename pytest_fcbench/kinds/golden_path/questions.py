@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting, escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Inquiry, Party, RecordedCall
 from pytest_fcbench.domain.verdict import JudgeRating
@@ -121,6 +122,11 @@ def share_length(lengths: Sequence[int], most: int) -> int:
     return most
 
 
+def describe_function(doc: FunctionDoc, name: str) -> Mapping[str, object]:
+    """Describe a function under a name, as the official code does."""
+    return {"name": name, "description": doc.description, "parameters": doc.shown_schema, **doc.extra}
+
+
 TRIES = 10
 """Requests for a rating before the code goes on without it."""
 
@@ -143,12 +149,8 @@ def compare_calls(
     Return the judge's completion, its opinion (None where it cannot be read), and its reason. Raises
     ``UnexpectedJudgementError``.
     """
-    functions = [
-        {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema, **doc.extra}
-        for doc in entry.functions
-    ]
     values = {
-        "functions": _write_officially(functions),
+        "functions": _write_officially([describe_function(doc, doc.name) for doc in entry.functions]),
         "history": _write_officially(_parse_replies(history)),
         "function_call_1": _write_call(made_call),
         "function_call_2": _write_call(expected_call),

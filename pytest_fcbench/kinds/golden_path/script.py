@@ -28,9 +28,8 @@ from pytest_fcbench.domain.transcript import Call, PathSettings, write_reply
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath, PathWording
 
-_GENERIC = write_reply(
-    {"api_status": True, "content": "This call did not work. Check the function and its arguments."}
-)
+_NO_SUCCESS = "This call did not work. Check the function and its arguments."
+_GENERIC = write_reply({"api_status": True, "content": _NO_SUCCESS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +227,12 @@ def find_official_misfit(
         return "unknown_function", {"function": call.name}
     if missing := set(doc.required) - call.arguments.keys():
         # The official message tells the names as a list of the call's arguments in order.
-        argument_names = sorted(call.arguments)
-        return "missing", {
-            "function": doc.name,
+        names = {
             "required": list(doc.required),
-            "given": argument_names,
+            "given": sorted(call.arguments),
             "names": _write_set(missing),
         }
+        return "missing", {"function": doc.name, **names}
     if surplus := call.arguments.keys() - doc.properties.keys():
         return "surplus", {"function": doc.name, "names": _write_set(surplus)}
     for name, value in sorted(call.arguments.items()):

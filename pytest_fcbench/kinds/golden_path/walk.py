@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected, read_official
 from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.text import read_json_text
@@ -19,15 +19,11 @@ from pytest_fcbench.domain.verdict import CallVerdict, Failed, PathScore, Profil
 from pytest_fcbench.kinds.golden_path.script import OWN, PathRunner, find_form_fault, show_name
 from pytest_fcbench.kinds.golden_path.truth import GoldenPath
 
+ShownTexts: TypeAlias = tuple[str, ...]
+"""Texts that the model is shown before it is asked again: one for each of its calls, none at first.
 
-@dataclass(frozen=True, slots=True)
-class ShownTexts:
-    """Texts that the model is shown before it is asked again: one for each of its calls, none at first.
-
-    Where no call could be read, one text tells it so.
-    """
-
-    texts: tuple[str, ...] = ()
+Where no call could be read, one text tells it so.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +157,12 @@ class PathAnswer:
     @property
     def texts(self) -> tuple[str, ...]:
         """The calls as Python text, for people and for messages without tool calls."""
-        texts = []
-        for call in self.calls:
-            if isinstance(call, Call):
-                arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-                texts.append(f"{sanitise_name(call.name, Mode.PROMPT)}({arguments})")
-            else:
-                texts.append("(unreadable)")
-        return tuple(texts)
+        return tuple(
+            str(PastCall(sanitise_name(call.name, Mode.PROMPT), call.arguments))
+            if isinstance(call, Call)
+            else "(unreadable)"
+            for call in self.calls
+        )
 
 
 @dataclass(frozen=True)
@@ -223,9 +217,7 @@ class Reader:
     def _convert_reading(self, reading: Calls | Prose | Unreadable, completion: Completion) -> PathAnswer:
         match reading:
             case Calls(calls=[_, *_] as calls):
-                return PathAnswer(
-                    tuple(self._restore_name(self._offer.normalise_call(call)) for call in calls)
-                )
+                return PathAnswer(tuple(map(self._restore_name, map(self._offer.normalise_call, calls))))
             case Unreadable(reason=reason):
                 return PathAnswer(response=completion.text, unread=reason)
         return PathAnswer(response=completion.text)
