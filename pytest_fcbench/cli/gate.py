@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from pytest_fcbench.cli.options import load_settings
 from pytest_fcbench.cli.output import print_json, print_lines
+from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.registry import require_extra
@@ -20,10 +21,11 @@ from pytest_fcbench.run.history import name_second_file
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.selection import read_trained_entries
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
+from pytest_fcbench.scorecard.compare.merging import Merged
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.run_facts import UNDECIDED, RunFacts
-from pytest_fcbench.scorecard.scorecard_files import load_outlines
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
 
 
 def run_gate(arguments: argparse.Namespace) -> int:
@@ -44,19 +46,10 @@ def run_gate(arguments: argparse.Namespace) -> int:
     if settings.trained:
         trained_entries = read_trained_entries(settings.trained, facts.suites)
         card = replace(card, records=tuple(mark_trained(card.records, trained_entries)))
-    baseline = load_outlines(settings.baseline) if settings.baseline else None
     # The run may have ended because of what it saw of this baseline.
     is_second = settings.baseline == name_second_file(arguments.scorecard)
-    evidence = gate.Evidence(
-        card.records,
-        facts.profile,
-        card.size_of,
-        facts.suites,
-        baseline,
-        facts.asked_as,
-        facts.earlier,
-        share=facts.against.share if facts.against and is_second else None,
-    )
+    share = facts.against.share if facts.against and is_second else None
+    evidence = replace(gather_evidence(card, settings), share=share)
     is_checked = is_override or not (recorded_outcomes or ungated_reason)
     outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes
     beside = recorded_outcomes if is_checked else ()
@@ -90,6 +83,13 @@ def run_gate(arguments: argparse.Namespace) -> int:
     if settings.annotate:
         sys.stdout.writelines(f"{line}\n" for line in run_end.write_annotations(outcomes))
     return code
+
+
+def gather_evidence(run: Scorecard | Merged, settings: Settings) -> gate.Evidence:
+    """Gather the evidence for the rules of a gate: a run, and the baseline of the settings."""
+    facts, baseline = run.facts, load_outlines(settings.baseline) if settings.baseline else None
+    manner = (baseline, facts.asked_as, facts.earlier)
+    return gate.Evidence(run.records, facts.profile, run.size_of, facts.suites, *manner)
 
 
 def _explain_no_gate(facts: RunFacts, rules: Sequence[gate.GateRule]) -> str | None:

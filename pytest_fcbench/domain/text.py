@@ -153,6 +153,13 @@ def as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def copy_into_lists(value: object) -> object:
+    """Copy a value with dicts and lists in the place of all mappings and tuples."""
+    if isinstance(value, Mapping):
+        return {key: copy_into_lists(member) for key, member in value.items()}
+    return [copy_into_lists(member) for member in value] if isinstance(value, (list, tuple)) else value
+
+
 def iterate_texts(value: object) -> Iterator[str]:
     """Yield the texts in a value, at any depth; keys of objects are none."""
     if isinstance(value, str):

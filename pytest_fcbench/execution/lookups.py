@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
+from pytest_fcbench.domain.text import copy_into_lists
 from pytest_fcbench.domain.transcript import RecordedCall
 
 ROWS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
@@ -62,19 +63,13 @@ class RecordedLookups:
 
     def answer(self, name: str, arguments: Arguments) -> object:
         """Return the reply that was recorded for this call."""
-        plain_arguments = _as_lists(arguments)
+        plain_arguments = copy_into_lists(arguments)
         for call in self._calls:
-            if call.name == name and _as_lists(call.arguments) == plain_arguments:
+            if call.name == name and copy_into_lists(call.arguments) == plain_arguments:
                 return call.reply_value
         if self._others:
             return self._others.answer(name, arguments)
         raise UnansweredError(name)
-
-
-def _as_lists(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _as_lists(member) for key, member in value.items()}
-    return [_as_lists(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
 def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:

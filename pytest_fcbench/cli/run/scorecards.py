@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.cli import output
+from pytest_fcbench.cli.gate import gather_evidence
 from pytest_fcbench.cli.options import (
     find_config,
     find_runs_folder,
@@ -161,17 +162,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"the scorecard of shard {missing} is missing; give it too, or continue without it with --partial"
         )
-    baseline = scorecard_files.load_outlines(settings.baseline) if settings.baseline else None
-    facts = whole_run.facts
-    evidence = gate.Evidence(
-        whole_run.records,
-        facts.profile,
-        whole_run.size_of,
-        facts.suites,
-        baseline,
-        facts.asked_as,
-        facts.earlier,
-    )
+    facts, evidence = whole_run.facts, gather_evidence(whole_run, settings)
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=whole_run.unfinished)
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
     summary = write_summary(facts, evidence, outcomes, width=width, most=settings.failures)

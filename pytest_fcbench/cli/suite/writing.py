@@ -18,6 +18,7 @@ from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.registry import require_extra
+from pytest_fcbench.domain.text import copy_into_lists
 from pytest_fcbench.environments import execution as environments
 from pytest_fcbench.kinds.calls.truth import find_shape
 from pytest_fcbench.mcp_servers.open_server import PREFIX, ToolListing, list_tools, read_source
@@ -161,8 +162,9 @@ def run_draft(arguments: argparse.Namespace) -> int:
 def run_functions(arguments: argparse.Namespace) -> int:
     servers = _ask_servers(arguments)
     docs = read_functions(arguments.sources, servers)
+    # YAML's safe dump takes no mappings and sequences but dicts and lists.
     functions = [
-        {"name": doc.name, "description": doc.description, "parameters": _to_plain(doc.shown_schema)}
+        {"name": doc.name, "description": doc.description, "parameters": copy_into_lists(doc.shown_schema)}
         for doc in docs.values()
     ]
     # One server: several have no place in a file whose calls act on one.
@@ -207,11 +209,3 @@ def _ask_servers(arguments: argparse.Namespace) -> Mapping[str, ToolListing]:
                 read_source(source, arguments.variable, headers, arguments.timeout), Path.cwd()
             )
     return listings
-
-
-def _to_plain(value: object) -> object:
-    """Copy a value into dicts and lists."""
-    # YAML's safe dump takes no other mappings and sequences.
-    if isinstance(value, Mapping):
-        return {key: _to_plain(member) for key, member in value.items()}
-    return [_to_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
