@@ -39,7 +39,7 @@ from pytest_fcbench.suites.complexfuncbench import read_golden_paths as read_com
 from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
 from pytest_fcbench.tools.audit import review
 from pytest_fcbench.tools.authoring.entry_writing import draft_entries, find_examples
-from pytest_fcbench.tools.diagnosis.root_causes import read_labels
+from pytest_fcbench.tools.diagnosis.agreement import read_labels
 from pytest_fcbench.web import searcher as recording
 from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, make_record, make_scorecard
 from tests.fuzzing.strategies import change_values, hostile_text, mutate_bytes, mutate_texts, words

@@ -53,8 +53,13 @@ from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit.fitting_functions import find_fitting_functions
-from pytest_fcbench.tools.diagnosis.findings_text import compare_diagnoses, render_findings
-from pytest_fcbench.tools.diagnosis.root_causes import DiagnosedFailure, build_document, build_question
+from pytest_fcbench.tools.diagnosis.agreement import compare_diagnoses
+from pytest_fcbench.tools.diagnosis.root_causes import (
+    DiagnosedFailure,
+    build_document,
+    build_question,
+    render_findings,
+)
 
 
 def run_diagnose(arguments: argparse.Namespace) -> int:

@@ -35,7 +35,8 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
-from pytest_fcbench.tools.diagnosis.judge_pairs import (
+from pytest_fcbench.tools.diagnosis.agreement import (
+    Agreement,
     Answer,
     JudgedPair,
     apply_rules,
@@ -43,7 +44,6 @@ from pytest_fcbench.tools.diagnosis.judge_pairs import (
     describe_answers,
     name_label,
 )
-from pytest_fcbench.tools.diagnosis.root_causes import Agreement
 
 
 def run_judge(arguments: argparse.Namespace) -> int:

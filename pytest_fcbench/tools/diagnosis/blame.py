@@ -47,13 +47,8 @@ class Culprit(StrEnum):
     CHANCE = "chance"
     UNCLEAR = "unclear"
 
-    @property
-    def meaning(self) -> str:
-        """The meaning that readers are shown."""
-        return _MEANINGS[self]
 
-
-_MEANINGS: Mapping[Culprit, str] = {
+MEANINGS: Mapping[Culprit, str] = {
     Culprit.MODEL: "its answers can be read and are wrong in every way of asking",
     Culprit.TEMPLATE: "tools or results of calls do not reach the prompt",
     Culprit.PARSER: "the server loses or changes right calls",
@@ -62,6 +57,7 @@ _MEANINGS: Mapping[Culprit, str] = {
     Culprit.CHANCE: "the same request is answered rightly at other times",
     Culprit.UNCLEAR: "other ways could not be asked, or contradict each other",
 }
+"""What readers are shown."""
 
 
 _OF_CALLS = frozenset({Culprit.PARSER, Culprit.STREAM})

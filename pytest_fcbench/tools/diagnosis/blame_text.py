@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.tables import Table, render_text, wrap_text
-from pytest_fcbench.tools.diagnosis.blame import Attribution, Culprit
+from pytest_fcbench.tools.diagnosis.blame import MEANINGS, Attribution, Culprit
 
 _NAMED = 3
 """Entries that a row of the table names."""
@@ -54,7 +54,7 @@ def render_losses(
         yield f"a sample of {len(losses):,} of {lost:,} lost points"
     for culprit, group in group_losses(losses).items():
         yield ""
-        yield from wrap_text(f"{culprit}: {culprit.meaning}", width)
+        yield from wrap_text(f"{culprit}: {MEANINGS[culprit]}", width)
         for loss in group[:most]:
             yield from wrap_text(f"  {loss.item_id}: {loss.attribution.reason}", width, "    ")
             for line in loss.attribution.evidence:

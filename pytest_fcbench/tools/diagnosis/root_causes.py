@@ -1,4 +1,4 @@
-"""Ask a judge for the root cause of a failed conversation, and compare the labels of two judges.
+"""Ask a judge for the root cause of a failed conversation, and show and write what was found.
 
 The classes are those of BFCL's error analysis of multi-turn conversations (blog "BFCL V3: Multi-Turn &
 Multi-Step Function Calling", 2024, section on results and errors; the leaderboard's paper is Patil et al.,
@@ -24,17 +24,15 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.explanation import Divergence
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailureClass
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import cut_counting
+from pytest_fcbench.domain.text import cut_counting, make_printable
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit, read_members
 from pytest_fcbench.kinds.table import find_kind
-from pytest_fcbench.scorecard.scorecard_files import parse_file
 
 
 class RootCause(StrEnum):
@@ -97,9 +95,7 @@ def build_question(
             break
 
     def read(reply: Mapping[str, object]) -> Diagnosis:
-        cause, subject, turn, explanation = read_members(
-            reply, "class", "misunderstood", "turn", "explanation"
-        )
+        cause, subject, turn, words = read_members(reply, "class", "misunderstood", "turn", "explanation")
         if cause not in list(RootCause):
             raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
         if subject not in list(Misunderstanding):
@@ -107,9 +103,9 @@ def build_question(
         # ``true`` would pass as turn 1.
         if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= len(entry.turns):
             raise Unfit(f"must have as turn a whole number from 1 to {len(entry.turns)}")
-        if not isinstance(explanation, str) or not explanation.strip():
+        if not isinstance(words, str) or not words.strip():
             raise Unfit("must have as explanation a text")
-        return Diagnosis(RootCause(str(cause)), Misunderstanding(str(subject)), turn, explanation.strip())
+        return Diagnosis(RootCause(str(cause)), Misunderstanding(str(subject)), turn, words.strip())
 
     return JudgeQuestion(entry, TASK, material, read)
 
@@ -208,99 +204,54 @@ def build_document(
     return {"schema": SCHEMA, "model": model, "profile": profile, "judge": judge, "entries": entries}
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The root causes in a file, by item id."""
-
-    path: Path
-    model: str | None
-    by_entry: Mapping[str, str]
+_NOT_DIAGNOSED = "not diagnosed"
 
 
-def read_labels(path: Path) -> Labels:
-    """Read the labels of a file; entries without a root cause are skipped. Raises ``UsageError``."""
-    document = parse_file(path)
-    if (
-        not isinstance(document, dict)
-        or document.get("schema") != SCHEMA
-        or not isinstance(document.get("entries"), list)
-    ):
-        raise UsageError(
-            f"{path}: not a file of diagnoses: it must have 'schema': {SCHEMA!r} and a list 'entries'"
-        )
-    by_entry: dict[str, str] = {}
-    for number, row in enumerate(document["entries"], 1):
-        name, cause = (row.get("entry"), row.get("root_cause")) if isinstance(row, dict) else (None, None)
-        if not isinstance(name, str) or name in by_entry:
-            raise UsageError(f"{path}: entry {number} must have a name under 'entry' that no other entry has")
-        if cause is None:
-            continue
-        label = cause.get("class") if isinstance(cause, dict) else None
-        if label not in list(RootCause):
-            raise UsageError(f"{path}: {name}: {describe_unknown_name('class', str(label), RootCause)}")
-        by_entry[name] = str(label)
-    if not by_entry:
-        raise UsageError(f"{path}: no entry has a root cause; add the diagnoses of a judge or a person")
-    model = document.get("model")
-    return Labels(path, model if isinstance(model, str) else None, by_entry)
+def render_findings(findings: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
+    """Render the first ``most`` findings, and the counts of classes and root causes in all of them."""
+    for finding in findings[:most]:
+        # Of a single answer the reason of the verdict already says all.
+        where = finding.verdict.reason if finding.divergence.turn is None else finding.divergence
+        yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {make_printable(str(where)):.320}"
+        match finding.diagnosis:
+            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
+                yield f"    {cause}, {subject}, turn {turn}: {' '.join(explanation.split())}"
+            case NotScored(cause=why, reason=reason):
+                yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
+    if len(findings) > most:
+        yield f"and {len(findings) - most} more; --to=FILE writes all, --failures=N shows N here"
+    conversations = [f for f in findings if not CATEGORIES[f.category].single_turn]
+    answers = [f for f in findings if CATEGORIES[f.category].single_turn]
+    for kind, members in (FailureClass, conversations), (AnswerClass, answers):
+        if members:
+            yield ""
+            classes = [(f.divergence.failure, _name_column(f)) for f in members]
+            yield from _render_counts("class", list(kind), classes)
+    if with_causes and conversations:
+        diagnoses = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
+        for head, member, kinds in (
+            ("root cause", "cause", RootCause),
+            ("misunderstood", "misunderstood", Misunderstanding),
+        ):
+            labels = [getattr(each, member, _NOT_DIAGNOSED) for each in diagnoses]
+            pairs = list(zip(labels, map(_name_column, conversations), strict=True))
+            yield ""
+            yield from _render_counts(head, [*kinds, _NOT_DIAGNOSED], pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Labels of two judges by the name of the question; only questions that both labelled count."""
-
-    one: Mapping[str, str]
-    other: Mapping[str, str]
-
-    @property
-    def both(self) -> list[str]:
-        """Questions that both labelled, in the order of the first."""
-        return [name for name in self.one if name in self.other]
-
-    @property
-    def table(self) -> Mapping[tuple[str, str], int]:
-        """Counts of each pair of labels."""
-        return Counter((self.one[name], self.other[name]) for name in self.both)
-
-    @property
-    def different(self) -> list[str]:
-        """Questions that they labelled differently."""
-        return [name for name in self.both if self.one[name] != self.other[name]]
-
-    @property
-    def share(self) -> float | None:
-        """The share of questions on which they agree; None without a question that both labelled."""
-        return 1 - len(self.different) / len(self.both) if self.both else None
-
-    @property
-    def kappa(self) -> float | None:
-        """Cohen's kappa (1960): the agreement beyond chance, as a share of the greatest possible one.
-
-        Chance is that of two judges who give labels as often as these do, but at random. None where they
-        would then always agree, because both gave the same label to everything.
-        """
-        if self.share is None:
-            return None
-        n = len(self.both)
-        ones = Counter(self.one[name] for name in self.both)
-        others = Counter(self.other[name] for name in self.both)
-        by_chance = sum(times * others[label] for label, times in ones.items())
-        # Compared as whole numbers, so that agreement by chance of exactly 1 is recognised.
-        return None if by_chance == n * n else (self.share - by_chance / n**2) / (1 - by_chance / n**2)
+def _name_column(finding: DiagnosedFailure) -> str:
+    """Name the column of a failure: the category of a conversation, the group of an answer."""
+    category = CATEGORIES[finding.category]
+    return category.group if category.single_turn else category.name.removeprefix("multi_turn_")
 
 
-def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
-    """Render the agreement of two judges, with a table of the labels that they used in the order given."""
-    kappa = agreement.kappa
-    beyond = "not defined (both gave the same label to all of them)" if kappa is None else f"{kappa:.2f}"
-    yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"
-    yield ""
-    table = agreement.table
-    used_labels = [label for label in labels if any(label in pair for pair in table)]
-    yield f"{one} down, {other} across"
-    yield f"{'':<24}{''.join(f'{label:>20}' for label in used_labels)}"
-    for row in used_labels:
-        yield f"{row:<24}{''.join(f'{table.get((row, column), 0):>20}' for column in used_labels)}"
-    if agreement.different:
-        yield ""
-        yield f"different ({len(agreement.different)})"
+def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Render the counts of classes by column, classes in the order given, without zero rows."""
+    counts = Counter(pairs)
+    columns = list(dict.fromkeys(column for _, column in pairs))
+    cells = {row: [counts[row, column] for column in columns] for row in rows}
+    cells = {row: numbers for row, numbers in cells.items() if any(numbers)}
+    cells["all"] = [sum(column) for column in zip(*cells.values(), strict=True)]
+    yield f"{head:<24}{''.join(f'{name:>14}' for name in columns)}{'all':>8}"
+    for row, numbers in cells.items():
+        yield f"{row:<24}{''.join(f'{number:>14}' for number in numbers)}{sum(numbers):>8}"

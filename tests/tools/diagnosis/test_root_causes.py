@@ -15,19 +15,17 @@ from pytest_fcbench.domain.explanation import Divergence, FailureClass
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.judging.questions import JudgeQuestion, Unfit
+from pytest_fcbench.tools.diagnosis.agreement import Agreement, Labels, read_labels
 from pytest_fcbench.tools.diagnosis.root_causes import (
     LONGEST,
     SCHEMA,
     TASK,
-    Agreement,
     DiagnosedFailure,
     Diagnosis,
-    Labels,
     Misunderstanding,
     RootCause,
     build_document,
     build_question,
-    read_labels,
 )
 from tests.cases import each_case
 from tests.kinds.state.test_verdict import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
