@@ -82,10 +82,9 @@ def find_official_id(model: str, mode: Mode | None) -> str | None:
     _, _, behind_prefix = model.partition("/")
     for name in (model, behind_prefix):
         for official in (name, f"{name}-FC", name.removesuffix("-FC")):
+            family = _map_models().get(official)
             # Without a mode the id itself counts, as it stands on the leaderboard.
-            if official in _map_models() and (
-                official == name if mode is None else is_asked_in(official, mode)
-            ):
+            if family and (official == name if mode is None else family.mode is mode):
                 return official
     return None
 
@@ -93,17 +92,10 @@ def find_official_id(model: str, mode: Mode | None) -> str | None:
 def list_dated_ids(model: str, mode: Mode) -> list[str]:
     """List the official ids of a mode that are this one with a date, newest last."""
     pattern = re.compile(rf"{re.escape(model.rpartition('/')[2])}-[\d-]+(-FC)?")
-    return sorted(each for each in _map_models() if pattern.fullmatch(each) and is_asked_in(each, mode))
-
-
-def is_asked_in(model: str, mode: Mode) -> bool:
-    """Tell whether an official model is asked in a mode, by its notation of calls."""
-    return _map_models()[model].mode is mode
+    models = _map_models().items()
+    return sorted(each for each, family in models if family.mode is mode and pattern.fullmatch(each))
 
 
 def find_folder_family(folder: str) -> tuple[str, OfficialFamily] | None:
     """Find the model whose results a folder holds by its official name, in which slashes are underscores."""
-    for model, family in _map_models().items():
-        if model.replace("/", "_") == folder:
-            return model, family
-    return None
+    return next((pair for pair in _map_models().items() if pair[0].replace("/", "_") == folder), None)

@@ -162,10 +162,8 @@ def open_auxiliary_models(
             )
         model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
         similarity_settings = replace(settings, model=name, api_base=base)
-        auxiliary_models[Party.SIMILARITY] = (
-            model,
-            {"model": name, "api_base": base, **litellm.identify_endpoint(name, similarity_settings)},
-        )
+        endpoint = litellm.identify_endpoint(name, similarity_settings)
+        auxiliary_models[Party.SIMILARITY] = model, {"model": name, "api_base": base, **endpoint}
     if Party.PROVIDER in parties:
         auxiliary_models[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return auxiliary_models

@@ -92,9 +92,8 @@ class SentenceModel:
         states = self._normalise(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
         for number in range(self._config["num_hidden_layers"]):
             layer = f"encoder.layer.{number}"
-            attention = self._apply_dense(
-                self._attend(states, f"{layer}.attention.self"), f"{layer}.attention.output"
-            )
+            attention = self._attend(states, f"{layer}.attention.self")
+            attention = self._apply_dense(attention, f"{layer}.attention.output")
             states = self._normalise(states + attention, f"{layer}.attention.output")
             inner = _compute_gelu(self._apply_dense(states, f"{layer}.intermediate"))
             states = self._normalise(states + self._apply_dense(inner, f"{layer}.output"), f"{layer}.output")

@@ -129,9 +129,7 @@ class _Clues:
         if not clues:
             return None
         lower = self.text.lower()
-        places = [
-            match.start() for stem in _find_stems(name) for match in re.finditer(re.escape(stem), lower)
-        ]
+        places = [m.start() for stem in _find_stems(name) for m in re.finditer(re.escape(stem), lower)]
         behind = [clue for clue in clues if places and clue[0] > min(places)]
         best = (behind or clues)[0]
         clues.remove(best)

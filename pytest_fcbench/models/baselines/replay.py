@@ -67,19 +67,16 @@ class ReplayModel:
                 return answer
             if request.party in WEBS:
                 return _NOT_KEPT
-            raise NotScoredError(
-                "no_result", f"{self.path} has no answer from the {request.party} for {name}"
-            )
+            reason = f"{self.path} has no answer from the {request.party} for {name}"
+            raise NotScoredError("no_result", reason)
         turns = self.answers.get(name)
         if turns is None:
             raise NotScoredError("no_result", f"{self.path} has no result for {name}")
         if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
             # The error of a whole conversation.
             return turns[0][0]
-        if self.native:
-            turns = tuple(
-                tuple(read_answer(step, self.native, request.tools) for step in turn) for turn in turns
-            )
+        if native := self.native:
+            turns = tuple(tuple(read_answer(step, native, request.tools) for step in turn) for turn in turns)
         if self.from_results and entry.category.group is Group.MULTI_TURN:
             return self._end_turn_as_officially(turns, request, len(entry.turns))
         if request.turn >= len(turns) or request.step >= len(turns[request.turn]):

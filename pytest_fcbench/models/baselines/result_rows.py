@@ -27,9 +27,7 @@ from pytest_fcbench.models.providers.failures import diagnose_failure
 
 _ERROR = "Error during inference:"
 """The beginning of the result that the official generator writes for an entry for which a call failed."""
-_OVERFLOW = re.compile(
-    r"context length|context ?window|maximum context|context_length_exceeded", re.IGNORECASE
-)
+_OVERFLOW = re.compile(r"(?i)context length|context ?window|maximum context|context_length_exceeded")
 _VENDOR_KEYS = ({"tool_name", "parameters"}, {"name", "arguments"})
 """The keys of calls in the forms of vendors."""
 _MULTI_TURN_PREFIX = "multi_turn"

@@ -29,12 +29,12 @@ _ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
 """Words of an endpoint that wants an answer to each tool call."""
 
 
+Parameters: TypeAlias = Mapping[str, object]
+"""Parameters of a request, such as ``temperature``."""
 STREAM_OPTIONS = {"stream_options": {"include_usage": True}}
 """The parameter with which a stream ends with the token usage."""
 
-_UNCLEAR = frozenset(
-    {"bad_request", "endpoint", ProtocolNote.ERROR_IN_REPLY.value, ProtocolNote.ERROR_IN_STREAM.value}
-)
+_UNCLEAR = frozenset({"bad_request", "endpoint", ProtocolNote.ERROR_IN_REPLY, ProtocolNote.ERROR_IN_STREAM})
 """Causes of failures that what the request holds may have."""
 
 
@@ -181,9 +181,7 @@ class EndpointModel(ABC):
         return self.parameters | {name: defaults[name] for name in defaults if name not in fixed_names}
 
     @abstractmethod
-    async def send_request(
-        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
-    ) -> Completion:
+    async def send_request(self, entry: Entry, request: AskModel, parameters: Parameters) -> Completion:
         """Send one request with these parameters.
 
         Raises ``RequestRefusedError`` where the endpoint refuses it as malformed, else ``CallError``.
@@ -234,8 +232,6 @@ ABOUT_ARGUMENTS = re.compile(
 )
 """Words of a server that cannot read the arguments of a call."""
 
-Messages: TypeAlias = tuple[Mapping[str, object], ...]
-
 _DEEPEST = 8
 """Levels of a message in which a call is looked for."""
 
@@ -243,7 +239,10 @@ _DEEPEST = 8
 def mend_broken_calls(request: AskModel) -> AskModel | None:
     """Return the request with empty arguments where they are no JSON object; None where all are one."""
     if request.wire is None:
-        messages = cast("Messages", tuple(_mend_part(message, _DEEPEST) for message in request.messages))
+        messages = cast(
+            "tuple[Mapping[str, object], ...]",
+            tuple(_mend_part(message, _DEEPEST) for message in request.messages),
+        )
         return None if messages == request.messages else replace(request, messages=messages)
     body = request.wire.body
     mended_parts = {name: _mend_part(body[name], _DEEPEST) for name in ("messages", "input") if name in body}

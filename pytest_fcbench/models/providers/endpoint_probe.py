@@ -92,7 +92,9 @@ class EndpointProbe:
             latency_s = time.perf_counter() - start_time
             exchange, status = read_exchange(raw, reply, self.model.secrets)
             # What a server that answers nothing does with a request says nothing about the request.
-            is_failing = status not in _BUSY and status >= _FAILURE and await self._fails_always(entry)
+            is_failing = status not in _BUSY and status >= _FAILURE
+            if is_failing:
+                is_failing = (await self._send_repeatedly(_PLAIN_REQUEST, entry)).status >= _FAILURE
         except CallError as error:
             raise error.with_reason(self.model.build_reason(error.reason)) from None
         words = json.dumps(exchange.reply)[:2000] if exchange.reply else exchange.beginning.strip()
@@ -124,9 +126,6 @@ class EndpointProbe:
                 raise
             await self._send_repeatedly(_PLAIN_REQUEST, entry)
             return ServerExchange(NO_REPLY, "", None, mask_secrets(error.reason, self.model.secrets))
-
-    async def _fails_always(self, entry: Entry) -> bool:
-        return (await self._send_repeatedly(_PLAIN_REQUEST, entry)).status >= _FAILURE
 
     async def _send_repeatedly(self, raw: RawRequest, entry: Entry) -> HttpReply:
         """Send a request, again where the connection breaks: a failure before may have closed it."""

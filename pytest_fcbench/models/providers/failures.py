@@ -23,11 +23,7 @@ _TRANSIENT = frozenset({"endpoint", "rate_limit", "timeout"})
 """Causes that may pass when the same is asked again."""
 
 _BUSY = frozenset({502, 503, 504, 529})
-_NEVER = {
-    "quota": frozenset({500, *_BUSY}),
-    "context_overflow": _BUSY,
-    "max_tokens": _BUSY,
-}
+_NEVER = {"quota": frozenset({500, *_BUSY}), "context_overflow": _BUSY, "max_tokens": _BUSY}
 """Statuses that a cause never has, whatever the words say: those of servers that are busy or broken."""
 _MOST_DIGITS = 15
 """Digits of a count of tokens that are read."""

@@ -28,7 +28,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.official_models import find_family, find_official_id, name_at_server
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
-from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
+from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS, Parameters
 from pytest_fcbench.models.providers.event_stream import JoinedStream
 from pytest_fcbench.models.providers.openai_compatible import (
     CONTROLS,
@@ -88,9 +88,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
         return None
     family = find_family(official, repaired=settings.repair)
     options = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
-    conflicts = {
-        name: value for name, value in options.items() if value is not None and value != getattr(family, name)
-    }
+    conflicts = {name: value for name, value in options.items() if value not in (None, getattr(family, name))}
     # Without --fcbench-as, options that contradict the family ask for the form for every server.
     if conflicts and requested_id is None:
         return None
@@ -147,9 +145,7 @@ class FamilyModel(OpenAICompatibleModel):
         """Return the parameters that the user gave; a family has defaults of its own."""
         return self.parameters | ({"stream": True} if request.defaults.get("stream") else {})
 
-    async def send_request(
-        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
-    ) -> Completion:
+    async def send_request(self, entry: Entry, request: AskModel, parameters: Parameters) -> Completion:
         """Send one request. Raises ``CallError``."""
         assert request.wire
         wire = request.wire
@@ -171,9 +167,8 @@ class FamilyModel(OpenAICompatibleModel):
             protocol = merge_notes(completion.protocol, stream.notes)
             return replace(completion, protocol=protocol, served=read_served(value, ()))
 
-        return await self.exchange_messages(
-            url, headers, body_text, read, wants_stream=bool(body.get("stream"))
-        )
+        wants_stream = bool(body.get("stream"))
+        return await self.exchange_messages(url, headers, body_text, read, wants_stream=wants_stream)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked.
@@ -187,7 +182,7 @@ class FamilyModel(OpenAICompatibleModel):
         body = self._build_body(wire, self.parameters)
         return self.mask_parts({"url": url, "headers": headers, "body": body})
 
-    def _build_body(self, wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
+    def _build_body(self, wire: WireRequest, parameters: Parameters) -> dict[str, object]:
         """Build the body; only a family knows its model's name while it writes a prompt."""
         named = {"model": self.name} if wire.api is Api.COMPLETIONS else {}
         return {**named, **add_parameters(wire, parameters)}
@@ -210,10 +205,8 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def _count_tokens(self, prompt: str) -> int:
         """Ask the server for the tokens of a prompt; estimate them from its length where it does not say."""
-        base = re.sub(r"/v1/?(?=\?|$)", "", self.api_base or "")
-        reply = await self.ask_for_object(
-            add_to_path(base, "tokenize"), {"model": self.name, "prompt": prompt}
-        )
+        url = add_to_path(re.sub(r"/v1/?(?=\?|$)", "", self.api_base or ""), "tokenize")
+        reply = await self.ask_for_object(url, {"model": self.name, "prompt": prompt})
         count = reply.get("count")
         return count if isinstance(count, int) else len(prompt) // 4
 
@@ -228,7 +221,7 @@ def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
     return min(MOST_ANSWER_TOKENS, context_length - prompt_tokens - _SPARE_TOKENS)
 
 
-def add_parameters(wire: WireRequest, parameters: Mapping[str, object]) -> dict[str, object]:
+def add_parameters(wire: WireRequest, parameters: Parameters) -> dict[str, object]:
     """Return the body of a request with the parameters that the user chose, where the API has them."""
     member, names = _RENAMED.get(wire.api, (None, {}))
     renamed = {names[name]: value for name, value in parameters.items() if name in names}

@@ -281,9 +281,8 @@ def _load_certificates(path: str | None) -> ssl.SSLContext:
         context = ssl.create_default_context()
         context.load_verify_locations(certifi.where())
     except OSError as error:
-        raise CallError(
-            "connection", f"the certificate authorities cannot be read: {path}: {error}"
-        ) from None
+        reason = f"the certificate authorities cannot be read: {path}: {error}"
+        raise CallError("connection", reason) from None
     return context
 
 

@@ -19,7 +19,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from pytest_fcbench.codecs.chat_reply import CHAT, SERVED, read_choice, read_served, read_tokens
 from pytest_fcbench.codecs.dialogues.vendor_forms import read_family_reply
@@ -31,7 +31,7 @@ from pytest_fcbench.domain.text import as_mapping, escape_surrogates, list_objec
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
-from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.endpoint_model import EndpointModel, Parameters, RequestRefusedError
 from pytest_fcbench.models.providers.event_stream import join_chunks
 from pytest_fcbench.models.providers.failures import (
     Failure,
@@ -43,12 +43,6 @@ from pytest_fcbench.models.providers.failures import (
 from pytest_fcbench.models.providers.openai_compatible import CONTROLS, read_answer, read_known_parameters
 from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY, MIB, bound_replies
 from pytest_fcbench.models.providers.vendors import describe_key, find_variable, read_key_variables
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-_GREETING = ({"role": "user", "content": "hello"},)
 
 
 def import_litellm() -> ModuleType:
@@ -87,15 +81,12 @@ class LitellmModel(EndpointModel):
         """
         self.require_key()
         litellm = import_litellm()
+        hello = [{"role": "user", "content": "hello"}]
         # It sends nothing and returns the given answer; what it says of the id the first real call says too.
         with suppress(Exception):
-            await litellm.acompletion(
-                model=self.id, messages=[*_GREETING], mock_response="", api_key="unused"
-            )
+            await litellm.acompletion(model=self.id, messages=hello, mock_response="", api_key="unused")
 
-    async def send_request(
-        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
-    ) -> Completion:
+    async def send_request(self, entry: Entry, request: AskModel, parameters: Parameters) -> Completion:
         """Ask through litellm once. Raises ``CallError``."""
         self.require_key()
         litellm = import_litellm()
@@ -141,9 +132,7 @@ class LitellmModel(EndpointModel):
         arguments = self._build_arguments(entry, request, self.choose_parameters(request))
         return {"litellm": self.mask_parts({"model": self.id, "api_base": self.api_base, **arguments})}
 
-    def _build_arguments(
-        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
-    ) -> dict[str, object]:
+    def _build_arguments(self, entry: Entry, request: AskModel, parameters: Parameters) -> dict[str, object]:
         """Build the arguments of litellm that are those of one request."""
         arguments: dict[str, object] = {
             **parameters,
@@ -335,9 +324,7 @@ _WITHOUT_PREFIX = frozenset({"anthropic", "cohere", "cohere_chat", "openai", "te
 
 _OWN_SERVERS = frozenset({"hosted_vllm", "lm_studio"})
 """Prefixes of servers that people run themselves, for which no address can be right but theirs."""
-_OTHER_PROOFS: Mapping[str, Sequence[str]] = {
-    "anthropic": ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FEDERATION_RULE_ID"),
-}
+_PROOFS_AT_ANTHROPIC = ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FEDERATION_RULE_ID")
 """Variables with which litellm is let in without a key."""
 
 
@@ -350,13 +337,11 @@ def find_key_variables(model: str) -> Sequence[str]:
     if provider is None or ("/" not in model and provider not in _WITHOUT_PREFIX):
         return ()
     variables = read_key_variables().get(provider, ())
-    others = (*_OTHER_PROOFS.get(provider, ()), "USE_LITELLM_PROXY")
+    others = (*(_PROOFS_AT_ANTHROPIC if provider == "anthropic" else ()), "USE_LITELLM_PROXY")
     return () if find_variable(others) and not find_variable(variables) else variables
 
 
-def require_key(
-    model: str, api_base: str | None, api_key: str | None, parameters: Mapping[str, object]
-) -> None:
+def require_key(model: str, api_base: str | None, api_key: str | None, parameters: Parameters) -> None:
     """Raise ``CallError`` where litellm would find no key or no address for a model, before it is imported.
 
     It imports for seconds before it tells that; some providers it asks without any key, and to some it
@@ -391,9 +376,7 @@ def _is_set_otherwise(provider: str, variables: Sequence[str]) -> bool:
     return any(variable in text for variable in variables)
 
 
-PROVIDER = Provider(
-    _open_model, "ID", about="any id of litellm, asked through litellm", identify=identify_endpoint
-)
+PROVIDER = Provider(_open_model, "ID", "any id of litellm, asked through litellm", identify=identify_endpoint)
 """Makes models of all names that no other provider has."""
 
 
@@ -469,10 +452,8 @@ class EmbeddingModel:
                 length = math.hypot(*scaled_vector) or 1.0
                 vectors.append([x / length for x in scaled_vector])
         if len(vectors) < count or len(set(map(len, vectors))) > 1:
-            reason = (
-                f"{self.id}: the endpoint returned {len(by_place)} vectors for {count} texts, or some "
-                f"that are not valid"
-            )
+            counts = f"{len(by_place)} vectors for {count} texts"
+            reason = f"{self.id}: the endpoint returned {counts}, or some that are not valid"
             raise CallError("garbled", reason, transient=True)
         return vectors
 

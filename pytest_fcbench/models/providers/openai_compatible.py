@@ -30,7 +30,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
-from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.endpoint_model import EndpointModel, Parameters, RequestRefusedError
 from pytest_fcbench.models.providers.event_stream import JoinedStream, read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
@@ -130,9 +130,7 @@ class OpenAICompatibleModel(EndpointModel):
         """Import the client and open its pool of connections."""
         await self.connections.open_session()
 
-    async def send_request(
-        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
-    ) -> Completion:
+    async def send_request(self, entry: Entry, request: AskModel, parameters: Parameters) -> Completion:
         """Send one request. Raises ``CallError``."""
         url, headers = self.address_request(entry, Api.CHAT)
         body, read = build_body(self.name, request, parameters), partial(read_answer, secrets=self.secrets)
@@ -193,9 +191,8 @@ class OpenAICompatibleModel(EndpointModel):
 
     async def list_model_rows(self) -> Sequence[Mapping[str, object]]:
         """Ask the server for its list of models; an empty one where it does not say."""
-        return list_objects(
-            (await self.ask_for_object(add_to_path(self.api_base or "", "models"))).get("data")
-        )
+        reply = await self.ask_for_object(add_to_path(self.api_base or "", "models"))
+        return list_objects(reply.get("data"))
 
     async def ask_for_object(
         self, url: str, body: Mapping[str, object] | None = None
@@ -249,7 +246,7 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (" ..." if len(names) > _MOST_NAMES else "")
 
 
-def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> bytes:
+def build_body(model: str, request: AskModel, parameters: Parameters) -> bytes:
     """Write the body of a request as JSON."""
     body: dict[str, object] = {
         "model": model,

@@ -116,16 +116,13 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
         call = call if isinstance(call, Mapping) else {}
         name, arguments = call.get("name"), call.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, str | dict):
-            raise ValueError(
-                f"a tool call without a name, or with arguments that are neither text nor a dict: "
-                f"{_shorten(raw_call)}"
-            )
+            what = "a tool call without a name, or with arguments that are neither text nor a dict"
+            raise ValueError(f"{what}: {_shorten(raw_call)}")
         try:
             read.append(ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments)))
         except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(
-                f"arguments that cannot be written as JSON ({error}): {_shorten(raw_call)}"
-            ) from None
+            reason = f"arguments that cannot be written as JSON ({error}): {_shorten(raw_call)}"
+            raise ValueError(reason) from None
     return Completion(
         text=text,
         tool_calls=tuple(read) or None,

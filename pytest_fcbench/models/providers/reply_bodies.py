@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from operator import methodcaller
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import ModuleType
+from typing import Any
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
@@ -113,11 +114,11 @@ def _make_too_long_error(longest: int) -> CallError:
     return CallError("too_large", f"the reply has more than {longest / MIB:g} MiB; {_WAY_OUT}")
 
 
+@dataclass
 class _Decompressor:
     """Decompresses gzip and both forms of deflate that servers send, piece by piece."""
 
-    def __init__(self) -> None:
-        self._inflate: zlib._Decompress | None = None
+    _inflate: zlib._Decompress | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -135,9 +136,8 @@ class _Decompressor:
             try:
                 piece = self._inflate.decompress(data, _PART)
             except zlib.error as error:
-                raise CallError(
-                    "garbled", f"the reply cannot be decompressed: {error}", transient=True
-                ) from None
+                reason = f"the reply cannot be decompressed: {error}"
+                raise CallError("garbled", reason, transient=True) from None
             data = self._inflate.unconsumed_tail
             if piece:
                 yield piece
@@ -254,14 +254,7 @@ _is_exception = methodcaller("endswith", "Exception")
 _GOOD_CODES = (0, "0", 200, "200")
 
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-# Of the httpx that litellm brings: it is no dependency of ours, whose types a checker could know.
-_AsyncClient: TypeAlias = Any
-_Request: TypeAlias = Any
-_Response: TypeAlias = Any
-
+# ``Any`` stands for types of the httpx that litellm brings: no dependency of ours, whose types are known.
 _MOST_REDIRECTS = 3
 # litellm makes objects of its own of each member, at ten microseconds and a hundred bytes and more.
 _BYTES_OF_A_SIGN = 256
@@ -294,9 +287,7 @@ def _guard_client(httpx: ModuleType) -> None:
     bounded_stream = _make_stream_class(httpx)
 
     @wraps(send)
-    async def send_within_limits(
-        client: _AsyncClient, request: _Request, *, stream: bool = False, **options: Any
-    ) -> _Response:
+    async def send_within_limits(client: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         if (longest := _longest_body.get()) is None:
             return await send(client, request, stream=stream, **options)
         request.headers["Accept-Encoding"] = ACCEPTED_ENCODINGS
@@ -314,11 +305,11 @@ def _guard_client(httpx: ModuleType) -> None:
     httpx.AsyncClient.send = send_within_limits
 
 
-def _make_stream_class(httpx: ModuleType) -> Callable[[_Response, int], object]:
+def _make_stream_class(httpx: ModuleType) -> Callable[[Any, int], object]:
     class BoundedStream(httpx.AsyncByteStream):  # type: ignore[name-defined, misc]
         """The decompressed body of a reply, of a limited length."""
 
-        def __init__(self, response: _Response, longest: int) -> None:
+        def __init__(self, response: Any, longest: int) -> None:
             self._stream, headers = response.stream, response.headers.copy()
             # Or httpx would decompress it once more.
             response.headers.pop("Content-Encoding", None)
@@ -334,7 +325,7 @@ def _make_stream_class(httpx: ModuleType) -> Callable[[_Response, int], object]:
     return BoundedStream
 
 
-async def _follow_redirects(send: Callable[[_Request], Awaitable[_Response]], request: _Request) -> _Response:
+async def _follow_redirects(send: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
     """Send a request, and again where a redirect within the origin leads."""
     for _ in range(_MOST_REDIRECTS + 1):
         response = await send(request)
@@ -345,8 +336,7 @@ async def _follow_redirects(send: Callable[[_Request], Awaitable[_Response]], re
         same_origin = (target.scheme, target.host, target.port) == (source.scheme, source.host, source.port)
         # Only 307 and 308 keep the method and the body of a request.
         if response.status_code not in (307, 308) or not same_origin:
-            raise CallError(
-                "redirect", f"the endpoint redirects to {target}; give that address if you trust it"
-            )
+            reason = f"the endpoint redirects to {target}; give that address if you trust it"
+            raise CallError("redirect", reason)
         request = response.next_request
     raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")

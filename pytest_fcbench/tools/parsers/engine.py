@@ -32,9 +32,8 @@ class Piece:
 def join_pieces(pieces: Iterable[Piece]) -> Piece:
     """Join pieces that follow each other."""
     parts = tuple(pieces)
-    return Piece(
-        "".join(each.text for each in parts), tuple(chain.from_iterable(each.token_ids for each in parts))
-    )
+    token_ids = chain.from_iterable(each.token_ids for each in parts)
+    return Piece("".join(each.text for each in parts), tuple(token_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +208,8 @@ class SglangParser:
 
     def make_parser(self, tools: Tools) -> Any:
         """Make the parser of a request with these tools."""
-        return self.parser_class(
-            [self.tool_class(**each) for each in tools], self.name, tokenizer=self.tokenizer
-        )
+        own_tools = [self.tool_class(**each) for each in tools]
+        return self.parser_class(own_tools, self.name, tokenizer=self.tokenizer)
 
     def parse_whole(self, answer: Piece, tools: Tools) -> ParsedAnswer:
         """Parse an answer that is there as a whole."""

@@ -57,9 +57,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
         return Tokenizer.from_file(str(file))
     # The library raises nothing more precise.
     except Exception as error:
-        raise UsageError(
-            f"--tokenizer={path}: {error}; name the file tokenizer.json of a model, or its folder"
-        ) from error
+        way_out = "name the file tokenizer.json of a model, or its folder"
+        raise UsageError(f"--tokenizer={path}: {error}; {way_out}") from error
 
 
 def split_tokens(tokenizer: Tokenizer, text: str) -> tuple[Piece, ...]:

@@ -183,12 +183,8 @@ class Examination:
             outcomes = [each for each in counts if each is not Outcome.EXACT]
             if outcome := max(outcomes, key=counts.__getitem__, default=None):
                 failure = self._shrink_failure(self._first[way, outcome], shrink)
-                alike = (
-                    each
-                    for each in self.failures
-                    if (each.outcome, each.text) == (failure.outcome, failure.text)
-                )
-                if known := next(alike, None):
+                seen = (failure.outcome, failure.text)
+                if known := next((each for each in self.failures if (each.outcome, each.text) == seen), None):
                     known.ways.append(way)
                 else:
                     self.failures.append(failure)
@@ -263,13 +259,8 @@ def tabulate_examinations(
         for failure in each.failures
     )
     if differing_rows:
-        left_columns = ("parser", "syntax", "way")
-        yield Table(
-            "what became of the answers",
-            (*left_columns, *Outcome),
-            differing_rows,
-            left=frozenset(left_columns),
-        )
+        names = ("parser", "syntax", "way")
+        yield Table("what became of the answers", (*names, *Outcome), differing_rows, left=frozenset(names))
         columns = ("parser", "syntax", "way", "outcome", "text", "what came")
         yield Table("the smallest failures", columns, failure_rows, left=frozenset(columns), whole=True)
 

@@ -46,10 +46,8 @@ class Truth:
     @property
     def is_valid(self) -> bool:
         """Whether the calls keep the schemas of the tools, by which some parsers convert values."""
-        schemas = self._schemas
-        return all(
-            each.name in schemas and has_schema(each.arguments, schemas[each.name]) for each in self.calls
-        )
+        known = self._schemas
+        return all(each.name in known and has_schema(each.arguments, known[each.name]) for each in self.calls)
 
     def write_text(self, syntax: NativeSyntax) -> str:
         """Write the calls as a model would. Raises ``Unwritable`` where the syntax cannot hold them."""
@@ -87,9 +85,8 @@ def collect_truths(suite: Suite) -> Iterator[Truth]:
             steps = (step for turn in find_kind(entry).list_right_calls(entry) for step in turn if step)
             # With JSON values in the place of source text, and names as the tools have them.
             completion = render_completion(next(steps, ()), entry, prompting, tools)
-            calls = [
-                Call(each.name, read_json_text(str(each.arguments))) for each in select_tool_calls(completion)
-            ]
+            made = select_tool_calls(completion)
+            calls = [Call(each.name, read_json_text(str(each.arguments))) for each in made]
             truth = Truth(entry.key, tuple(calls), tools)
             text = json.dumps([(each.name, each.arguments) for each in truth.calls])
             if truth.calls and text not in known_calls and truth.is_valid:
