@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
@@ -336,33 +336,25 @@ class ModelTables:
 
 def tabulate_models(models: Sequence[ReportedModel], profile: Profile) -> dict[str, list[ModelTables]]:
     """Tabulate what each model has, by the section in which it stands."""
-    sections: dict[str, list[ModelTables]] = {
-        "beside": [],
-        "complex": [],
-        "formats": [],
-        "usage": [],
-        "trials": [],
-    }
+    sections: dict[str, list[ModelTables]] = defaultdict(list)
     for model in models:
         card, records = model.scorecard, model.scorecard.records
         calls = score_tables.tabulate_calls(records, profile)
         apart = [
             sentence for each in Profile if (sentence := score_tables.describe_other_rules(records, each))
         ]
-        usage = score_tables.tabulate_run_usage(records, card.facts.earlier)
-        trials = score_tables.tabulate_trials(records, profile)
-        found: dict[str, Iterable[Table]] = {
+        found: dict[str, Iterable[Table | None]] = {
             "beside": (
                 *tabulate_two_models(card.facts, records),
                 *score_tables.tabulate_beside_scores(card.facts, records, profile, card.size_of),
             ),
             "complex": (calls, *score_tables.tabulate_call_details(records, profile)) if calls else (),
             "formats": score_tables.tabulate_formats(records, profile),
-            "usage": [usage] if usage else [],
-            "trials": [trials] if trials else [],
+            "usage": [score_tables.tabulate_run_usage(records, card.facts.earlier)],
+            "trials": [score_tables.tabulate_trials(records, profile)],
         }
         for section, tables in found.items():
-            part = ModelTables(model, list(tables), apart if section == "complex" else ())
+            part = ModelTables(model, list(filter(None, tables)), apart if section == "complex" else ())
             if part.tables or part.notes:
                 sections[section].append(part)
     return sections

@@ -11,7 +11,7 @@ the formats. Intervals come from a bootstrap over clusters of entries.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from random import Random
 from statistics import quantiles, stdev, variance
@@ -43,25 +43,19 @@ _ROUNDING = 1e-9
 """Points by which equal differences may differ through rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The spread of accuracies in points; the variance in squared points."""
+def measure_spread(accuracies: Sequence[float]) -> Mapping[str, float]:
+    """Measure the spread of accuracies in points, by the name of the measure; the variance in squared points.
 
-    max_delta: float
-    std: float
-    variance: float
-
-
-def measure_spread(accuracies: Sequence[float]) -> Spread:
-    """Measure the spread of accuracies, rounded as officially; 0 for a single one."""
+    They are rounded as officially; 0 for a single one.
+    """
     # statistics.stdev refuses a single value.
     if len(accuracies) < 2:
-        return Spread(0.0, 0.0, 0.0)
-    return Spread(
-        max_delta=round((max(accuracies) - min(accuracies)) * 100, 2),
-        std=round(stdev(accuracies) * 100, 2),
-        variance=round(variance(accuracies) * 100**2, 2),
-    )
+        return {"max_delta": 0.0, "std": 0.0, "variance": 0.0}
+    return {
+        "max_delta": round((max(accuracies) - min(accuracies)) * 100, 2),
+        "std": round(stdev(accuracies) * 100, 2),
+        "variance": round(variance(accuracies) * 100**2, 2),
+    }
 
 
 _Points: TypeAlias = Annotated[float, Field(ge=0)]
@@ -147,7 +141,7 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
     limits, by_chance = _estimate_limits(verdicts, list(accuracies))
     return Sensitivity(
         formats={form: scores[form] for form in accuracies},
-        **asdict(measure_spread(list(accuracies.values()))),
+        **measure_spread(list(accuracies.values())),
         intervals=limits,
         max_delta_by_chance=by_chance,
         costs=tuple(sorted(_compare_values(verdicts), key=lambda cost: cost.difference)),

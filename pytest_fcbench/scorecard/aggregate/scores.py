@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Annotated, NamedTuple, TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
@@ -162,10 +161,7 @@ def aggregate_scores(
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
-            weights = dict.fromkeys(parts, 1 / len(parts))
-            if formula.weighing is Weighing.BY_COUNT:
-                sizes = {part: _find_size(categories, part, size_of) for part in parts}
-                weights = {part: size / max(1, sum(sizes.values())) for part, size in sizes.items()}
+            weights = formula.weigh_parts(lambda part: _find_size(categories, part, size_of))
             groups[name] = finish_formula(name, _combine_scores(parts, weights))
     overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
     overall = finish_formula("overall", overall)
@@ -225,7 +221,7 @@ def list_sized_categories(categories: Iterable[str]) -> list[str]:
     parts = (
         part
         for formula in GROUPS.values()
-        if formula.weighing is Weighing.BY_COUNT and run.keys() & set(formula.parts)
+        if formula.by_count and run.keys() & set(formula.parts)
         for part in formula.parts
     )
     return list(run | dict.fromkeys(parts))
@@ -397,26 +393,25 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
     )
 
 
-class Weighing(Enum):
-    """The weights of a group's parts."""
-
-    EQUAL = "unweighted mean"
-    BY_COUNT = "weighted by the number of entries"
-
-
 @dataclass(frozen=True, slots=True)
 class Formula:
     """A group's score from its parts (categories or other groups)."""
 
     parts: tuple[str, ...]
-    weighing: Weighing = Weighing.EQUAL
+    by_count: bool = False
+    """True where parts are weighted by the number of their entries; else each counts alike."""
+
+    def weigh_parts(self, size_of: Callable[[str], float]) -> Mapping[str, float]:
+        """Compute the weights of the parts."""
+        sizes = {part: size_of(part) if self.by_count else 1.0 for part in self.parts}
+        return {part: size / (add_in_order(sizes.values()) or 1.0) for part, size in sizes.items()}
 
 
 GROUPS: Mapping[str, Formula] = {
     "simple": Formula(("simple_python", "simple_java", "simple_javascript")),
     "non_live": Formula(("simple", "multiple", "parallel", "parallel_multiple")),
     "live": Formula(
-        ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), Weighing.BY_COUNT
+        ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), by_count=True
     ),
     # The mean of two, not by count, although live has far more; it is no part of live or non_live since v4.
     "irrelevance_all": Formula(("irrelevance", "live_irrelevance")),
@@ -426,11 +421,11 @@ GROUPS: Mapping[str, Formula] = {
     "web_search": Formula(SELECTIONS["web_search"]),
     "memory": Formula(SELECTIONS["memory"]),
     "agentic": Formula(("web_search", "memory")),
-    "complex": Formula(SELECTIONS["complex"], Weighing.BY_COUNT),
+    "complex": Formula(SELECTIONS["complex"], by_count=True),
     "executable_simple": Formula(("exec_simple", "rest")),
     "executable": Formula(("executable_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
-    "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
-    "next_step": Formula(SELECTIONS["next_step"], Weighing.BY_COUNT),
+    "v1": Formula(SELECTIONS["v1"], by_count=True),
+    "next_step": Formula(SELECTIONS["next_step"], by_count=True),
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 
@@ -456,10 +451,7 @@ def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[st
     if metric == "overall":
         shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
     elif metric in GROUPS:
-        formula = GROUPS[metric]
-        equal = formula.weighing is Weighing.EQUAL
-        sizes = {part: 1.0 if equal else size_of(part) for part in formula.parts}
-        shares = {part: size / (add_in_order(sizes.values()) or 1.0) for part, size in sizes.items()}
+        shares = GROUPS[metric].weigh_parts(size_of)
     else:
         return {metric: 1.0}
     weights: dict[str, float] = {}

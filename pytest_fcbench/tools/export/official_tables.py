@@ -42,8 +42,8 @@ from pytest_fcbench.kinds.answered_entry import AnsweredEntry
 from pytest_fcbench.kinds.kind import Resources
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measure_spread
-from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Weighing
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import measure_spread
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL
 
 NA = "N/A"
 
@@ -79,7 +79,7 @@ def _compute_share(name: str, model: ModelRow, size_of: SizeOf) -> _Share:
         return _Share(header.accuracy, header.total, whole=True)
     if name not in GROUPS:
         return _Share(0.0, size_of(name), whole=False)
-    by_count = GROUPS[name].weighing is Weighing.BY_COUNT
+    by_count = GROUPS[name].by_count
     parts = [_compute_share(part, model, size_of) for part in GROUPS[name].parts]
     count = sum(part.count for part in parts)
     total = add_in_order(part.value * part.count if by_count else part.value for part in parts)
@@ -114,7 +114,7 @@ def _make_cell(kind: str, name: str) -> _Value:
                 amount: float | None = getattr(model.usage, name)
                 return None if amount is None else str(round(amount, 2))
             case "spread":  # of prompt formats, in points
-                return Raw(getattr(formats.spread, name)) if formats and formats.spread else None
+                return Raw(formats.spread[name]) if formats and formats.spread else None
             case "format":
                 header = formats.formats.get(name) if formats else None
                 return None if header is None else header.accuracy
@@ -175,7 +175,7 @@ class Header:
         return self.correct / self.total
 
     @property
-    def spread(self) -> Spread | None:
+    def spread(self) -> Mapping[str, float] | None:
         """The spread of the prompt formats; None without any."""
         return measure_spread([header.accuracy for header in self.formats.values()]) if self.formats else None
 
@@ -184,7 +184,7 @@ class Header:
         """The fields of the line."""
         row = {"accuracy": self.accuracy, "correct_count": self.correct, "total_count": self.total}
         if apart := self.spread:
-            row |= {f"accuracy_{name}": getattr(apart, name) for name in ("max_delta", "variance", "std")}
+            row |= {f"accuracy_{name}": apart[name] for name in ("max_delta", "variance", "std")}
         return row | {name: header.row for name, header in self.formats.items()}
 
 

@@ -14,7 +14,6 @@ from pytest_fcbench.present import score_tables as format_tables
 from pytest_fcbench.present.tables import render_text
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
     Sensitivity,
-    Spread,
     SpreadLimits,
     group_by_format,
     measure_sensitivity,
@@ -45,13 +44,13 @@ def measure_records(found: list[Record], profile: Profile = Profile.OFFICIAL) ->
 
 def test_the_spread_is_rounded_as_officially() -> None:
     """Sample deviation and variance, of points."""
-    assert measure_spread([0.5, 0.25, 0.9]) == Spread(max_delta=65.0, std=32.79, variance=1075.0)
-    assert measure_spread([1 / 3, 2 / 3]) == Spread(max_delta=33.33, std=23.57, variance=555.56)
+    assert measure_spread([0.5, 0.25, 0.9]) == {"max_delta": 65.0, "std": 32.79, "variance": 1075.0}
+    assert measure_spread([1 / 3, 2 / 3]) == {"max_delta": 33.33, "std": 23.57, "variance": 555.56}
 
 
 @pytest.mark.parametrize("accuracies", [[], [0.4]])
 def test_nothing_is_apart_of_a_single_format(accuracies: list[float]) -> None:
-    assert measure_spread(accuracies) == Spread(0.0, 0.0, 0.0)
+    assert measure_spread(accuracies) == {"max_delta": 0.0, "std": 0.0, "variance": 0.0}
 
 
 def test_records_by_format_come_in_the_official_order() -> None:

@@ -26,7 +26,6 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     OVERALL,
     ProfileScores,
     Score,
-    Weighing,
     aggregate_scores,
     list_sized_categories,
     mark_trained,
@@ -526,7 +525,7 @@ def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
 
 
 def test_which_groups_are_weighted_by_count() -> None:
-    by_count = [name for name, formula in GROUPS.items() if formula.weighing is Weighing.BY_COUNT]
+    by_count = [name for name, formula in GROUPS.items() if formula.by_count]
     assert by_count == ["live", "complex", "v1", "next_step"]
 
 
