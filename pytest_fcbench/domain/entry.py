@@ -392,6 +392,21 @@ class Entry:
         return self.key if self.trial is None else f"{self.key}-t{self.trial}"
 
     @property
+    def late_functions(self) -> Mapping[int, tuple[FunctionDoc, ...]]:
+        """The functions that are offered only from a later turn on, by the index of that turn."""
+        return self.scene.withheld if self.scene else {}
+
+    @property
+    def all_functions(self) -> tuple[FunctionDoc, ...]:
+        """All functions, also those that are offered only from a later turn on."""
+        return (*self.functions, *(doc for docs in self.late_functions.values() for doc in docs))
+
+    @property
+    def user_texts(self) -> list[str]:
+        """The texts of the user's messages, in order."""
+        return [message.content for turn in self.turns for message in turn if message.role == "user"]
+
+    @property
     def earlier(self) -> tuple[Entry, ...]:
         """The earlier conversations, the first one first."""
         conversations: list[Entry] = []

@@ -189,8 +189,7 @@ def read_reason(reason: object) -> str:
 
 def join_requests(entry: Entry) -> str:
     """Return the user's messages of an entry as one text."""
-    texts = (message.content for turn in entry.turns for message in turn if message.role == "user")
-    return "\n\n".join(texts)
+    return "\n\n".join(entry.user_texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,7 @@ def parse_calls(
 
     A text that is no call is left out; entries with such a truth stand in the ledger of their suite.
     """
-    late = entry.scene.withheld.values() if entry.scene else ()
-    offer = OfferedFunctions(entry.functions + tuple(doc for docs in late for doc in docs), Names.DOTTED)
+    offer = OfferedFunctions(entry.all_functions, Names.DOTTED)
 
     def parse_step(texts: Sequence[str]) -> Iterator[Call]:
         for text in texts:

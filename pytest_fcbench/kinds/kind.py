@@ -164,7 +164,7 @@ def put_turns(
         if number:
             dialogue.add_user_turn(messages)
         # Officially a turn that brings functions has no message of its own; a team's suite may give one.
-        if late := entry.scene.withheld.get(number) if entry.scene else None:
+        if late := entry.late_functions.get(number):
             dialogue.add_functions(late)
         steps: list[Step] = []
         turns.append(())

@@ -53,9 +53,8 @@ def _write_call(call: Call) -> str:
 
 def read_answer(entry: Entry, transcript: Transcript) -> Answer:
     """Read the words and the calls of a conversation."""
-    late = entry.scene.withheld.values() if entry.scene else ()
-    docs, language = entry.functions + tuple(doc for each in late for doc in each), entry.category.language
-    offer, syntax = OfferedFunctions(docs, transcript.prompting.names), transcript.prompting.syntax
+    offer = OfferedFunctions(entry.all_functions, transcript.prompting.names)
+    syntax, language = transcript.prompting.syntax, entry.category.language
     readings = (read_corrected(each, syntax, language, offer) for each in transcript.completions)
     calls = (call for reading in readings if isinstance(reading, Calls) for call in reading.calls)
     return Answer(drop_reasoning(transcript.last.text or "").strip(), tuple(calls))

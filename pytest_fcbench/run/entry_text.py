@@ -94,7 +94,7 @@ def _describe_turns(
     )
     for number, messages in enumerate(entry.turns):
         yield from ("", f"turn {number + 1}")
-        if late := entry.scene.withheld.get(number) if entry.scene else None:
+        if late := entry.late_functions.get(number):
             yield _Value("  new", _join_names(late))
         yield from (_Value(f"  {message.role}", message.shown_text) for message in messages)
         if transcript is None:

@@ -30,8 +30,7 @@ class Questions:
         self._places = {key: place for place, key in enumerate(self._entries)}
         self._keys: dict[str, list[str]] = {}
         for entry in self._entries.values():
-            texts = (message.content for turn in entry.turns for message in turn if message.role == "user")
-            for text in dict.fromkeys(texts):
+            for text in dict.fromkeys(entry.user_texts):
                 self._keys.setdefault(text, []).append(entry.key)
         with_texts = {key for keys in self._keys.values() for key in keys}
         self.without_texts = [entry for key, entry in self._entries.items() if key not in with_texts]

@@ -200,7 +200,7 @@ class TextMeasure:
 
 def build_text(entry: Entry, *, functions: bool = False) -> str:
     """Build the measured text of an entry; empty where the user says nothing."""
-    user_texts = [message.content for turn in entry.turns for message in turn if message.role == "user"]
+    user_texts = entry.user_texts
     docs = [
         json.dumps(
             {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema},

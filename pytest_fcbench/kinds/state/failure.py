@@ -277,7 +277,6 @@ class _ComparedTurn:
 
 def _compare_turns(failure: FailedEntry, sides: Sides) -> list[_ComparedTurn]:
     entry, transcript = failure.entry, failure.transcript
-    late = entry.scene.withheld if entry.scene else {}
     turns = []
     for at, (steps, (made_calls, expected_calls)) in enumerate(zip(transcript.turns, sides, strict=False)):
         offer = OfferedFunctions(list_offered_docs(entry, at), transcript.prompting.names)
@@ -285,10 +284,17 @@ def _compare_turns(failure: FailedEntry, sides: Sides) -> list[_ComparedTurn]:
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         # Calls that only the corrected reading sees were not carried out either.
         is_unreadable = not last.calls and isinstance(reading, (Unreadable, Calls)) and reading != Calls(())
-        pairs, new = _pair_calls(expected_calls, made_calls), tuple(late.get(at, ()))
+        pairs, new = _pair_calls(expected_calls, made_calls), tuple(entry.late_functions.get(at, ()))
         turns.append(
             _ComparedTurn(
-                at + 1, expected_calls, made_calls, pairs, offer.functions, new, at + 1 in late, is_unreadable
+                at + 1,
+                expected_calls,
+                made_calls,
+                pairs,
+                offer.functions,
+                new,
+                at + 1 in entry.late_functions,
+                is_unreadable,
             )
         )
     return turns

@@ -252,8 +252,8 @@ def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcrip
 
 def list_offered_docs(entry: Entry, turn: int) -> tuple[FunctionDoc, ...]:
     """Return the functions that can be called in a turn, by its index."""
-    late = entry.scene.withheld if entry.scene else {}
-    return entry.functions + tuple(doc for at, docs in late.items() if at <= turn for doc in docs)
+    late = (doc for at, docs in entry.late_functions.items() if at <= turn for doc in docs)
+    return (*entry.functions, *late)
 
 
 def _find_difference(
@@ -353,7 +353,7 @@ def find_early_call(
     for call, result in made_calls:
         if _name_function(call) not in offered_names and not _is_error(result):
             return f"and the function of {call:.80} is not offered yet"
-    if entry.scene and number in entry.scene.withheld:
+    if number in entry.late_functions:
         return None
     # The turn that completes the task is the next one with calls; two turns in a row can withhold something.
     later = entry.expectation.turns[number:]

@@ -162,9 +162,8 @@ def build_islands(
         ]
         # The entry may be of a suite that is not here.
         entry = suite_info.entries.get(key)
-        entry_json = (
-            _describe_entry(entry, suite_info.truths.get(key, ShownTruth()), shared_texts) if entry else {}
-        )
+        truth = suite_info.truths.get(key, ShownTruth())
+        entry_json = _describe_entry(entry, truth, shared_texts) if entry else {}
         before = {each.item_id: each for each in entry.earlier} if entry else {}
         asked_earlier |= before
         after = [item_id for item_id in before if item_id in held]
@@ -310,7 +309,7 @@ def _write_options(scorecard: Scorecard) -> str:
 
 def _describe_entry(entry: Entry, truth: ShownTruth, shared_texts: _Shared) -> Json:
     """Describe the questions and the expectation of an entry."""
-    withheld = entry.scene.withheld if entry.scene else {}
+    withheld = entry.late_functions
     turns = []
     for number, messages in enumerate(entry.turns):
         turn: Json = {"said": [[message.role, cut_text(message.shown_text, LONGEST)] for message in messages]}

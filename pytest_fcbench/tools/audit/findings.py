@@ -196,7 +196,7 @@ def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:
 
 def join_user_messages(entry: Entry) -> str:
     """Join the user's messages in an entry, with line breaks between them."""
-    return "\n".join(message.content for turn in entry.turns for message in turn if message.role == "user")
+    return "\n".join(entry.user_texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
 from pytest_fcbench.domain.entry import Entry
@@ -30,12 +30,6 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that tool interfaces accept, dots apart."""
 
 
-def list_offered_docs(entry: Entry) -> Sequence[FunctionDoc]:
-    """List all functions of an entry, also those that are offered only from a later turn on."""
-    late = entry.scene.withheld.values() if entry.scene else ()
-    return (*entry.functions, *(doc for docs in late for doc in docs))
-
-
 def serialize_doc(doc: FunctionDoc, *, named: bool = True) -> str:
     """Serialize a doc, so that equal docs give equal texts; ``named=False`` leaves out the name."""
     name = doc.name if named else ""
@@ -51,7 +45,7 @@ def _doc_check(name: str) -> Callable[[Callable[[FunctionDoc, Language], Iterato
             # Entries share docs: one that many offer is serialized once.
             texts: dict[int, str] = {}
             for entry in facts.entries:
-                for doc in list_offered_docs(entry):
+                for doc in entry.all_functions:
                     if id(doc) not in texts:
                         texts[id(doc)] = serialize_doc(doc)
                     offering[entry.category.language + texts[id(doc)]].append((entry, doc))
@@ -153,7 +147,7 @@ def find_indistinct_functions(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     for entry in facts.entries:
         by_name: defaultdict[str, list[str]] = defaultdict(list)
         by_text: defaultdict[str, list[str]] = defaultdict(list)
-        for doc in list_offered_docs(entry):
+        for doc in entry.all_functions:
             by_name[Names.UNDERSCORED.show_name(doc.name)].append(doc.name)
             by_text[serialize_doc(doc, named=False)].append(doc.name)
         for shown_name, names in by_name.items():

@@ -15,7 +15,6 @@ from pytest_fcbench.judging.text_normalization import standardize
 from pytest_fcbench.kinds.calls.truth import list_expected_calls
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.tools.audit.findings import join_user_messages
-from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 from pytest_fcbench.tools.authoring.combination import guess_language
 
@@ -31,7 +30,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 def has_related_functions(entry: Entry) -> bool:
     """Tell whether a right function stands among others of its domain; without one, whether any do."""
-    domains = [doc.name.partition(".")[0] for doc in list_offered_docs(entry) if "." in doc.name]
+    domains = [doc.name.partition(".")[0] for doc in entry.all_functions if "." in doc.name]
     right_domains = set(domains)
     if calls := list_expected_calls(entry):
         right_domains &= {call.name.partition(".")[0] for call in calls}
@@ -96,7 +95,7 @@ def count_results(entry: Entry) -> int:
         return max(1, sum(call.name == "fetch_url_content" for calls in calls_by_turn for call in calls))
     if entry.category.single_turn:
         return 0
-    docs, user_text, result_values = {doc.name: doc for doc in list_offered_docs(entry)}, "", set()
+    docs, user_text, result_values = {doc.name: doc for doc in entry.all_functions}, "", set()
     for messages, calls in zip(entry.turns, calls_by_turn, strict=False):
         user_text += standardize(" ".join(message.shown_text for message in messages))
         for call in calls:
@@ -109,7 +108,7 @@ def count_results(entry: Entry) -> int:
 
 
 FEATURES: Mapping[str, Callable[[Entry], bool]] = {
-    "ten functions or more": lambda entry: len(list_offered_docs(entry)) >= _MANY_FUNCTIONS,
+    "ten functions or more": lambda entry: len(entry.all_functions) >= _MANY_FUNCTIONS,
     "functions of one domain": has_related_functions,
     # A model must not fill them otherwise.
     "defaults to leave alone": lambda entry: any(each.is_optional for each in iterate_accepted_values(entry)),
@@ -169,7 +168,7 @@ def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
         entries_by_category[entry.category.name].append(entry)
     distributions = {}
     for name, group in entries_by_category.items():
-        docs_by_entry = [list_offered_docs(entry) for entry in group]
+        docs_by_entry = [entry.all_functions for entry in group]
         docs = [doc for each in docs_by_entry for doc in each]
         schemas = [schema for doc in docs for schema in doc.properties.values()]
         distributions[name] = Distribution(

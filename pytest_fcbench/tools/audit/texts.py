@@ -32,7 +32,6 @@ from pytest_fcbench.tools.audit.findings import (
     join_user_messages,
     standardize_turns,
 )
-from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.trajectories import list_performed_turns
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
@@ -49,7 +48,7 @@ def find_empty_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             message.role for message in messages if not (message.content.strip() or message.calls)
         ]:
             yield entry.id, Flaw(LIKELY, f"messages without a text: {format_value(blank)}")
-        for doc in list_offered_docs(entry):
+        for doc in entry.all_functions:
             if not doc.description.strip() and doc.name not in seen_names:
                 seen_names.add(doc.name)
                 evidence = f"{doc.name} has no description"
@@ -66,7 +65,7 @@ def find_damaged_texts(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             for number, turn in enumerate(entry.turns, 1)
             for message in turn
         ]
-        for doc in list_offered_docs(entry):
+        for doc in entry.all_functions:
             texts.append((doc.name, doc.description))
             texts += [
                 (f"{doc.name}.{name}", str(schema.get("description", "")))

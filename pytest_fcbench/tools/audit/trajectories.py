@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from pytest_fcbench.codecs.decoders import python
@@ -25,10 +25,6 @@ def list_performed_turns(entry: Entry) -> Sequence[Sequence[str]]:
     return () if entry.category.group is Group.MCP else list_expected_turns(entry)
 
 
-def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
-    return entry.scene.withheld if entry.scene else {}
-
-
 @entry_check("unmakeable")
 def find_unmakeable_calls(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
@@ -48,7 +44,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     docs = {doc.name: doc for doc in list_offered_docs(entry, turn)}
     call = OfferedFunctions(tuple(docs.values()), Names.DOTTED).normalise_call(calls[0])
     if call.name not in docs:
-        late = {doc.name: at for at, withheld in _get_withheld_docs(entry).items() for doc in withheld}
+        late = {doc.name: at for at, withheld in entry.late_functions.items() for doc in withheld}
         when = f"only from turn {late[call.name] + 1} on" if call.name in late else "in no turn"
         return Flaw(CERTAIN, f"{call.name} is offered {when}")
     if call.positional:
@@ -117,8 +113,8 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
         with suppress(Undecodable):
             for text in truth[after]:
                 calls += python.parse_corrected(text)
-        withheld = _get_withheld_docs(entry)
-        late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
+        late_functions = entry.late_functions.items()
+        late = [doc.name for at, docs in late_functions if turn < at <= after for doc in docs]
         calls_text, user_text = format_value(list(truth[after])), standardize_turns(entry.turns[: turn + 1])
         if late:
             # The calls after a missing function arrives have to use it.

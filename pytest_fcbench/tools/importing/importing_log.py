@@ -379,10 +379,11 @@ def write_chat(entry: Entry, transcript: Transcript) -> Mapping[str, object]:
 
     It ends before the turn that brings further functions, since a line has the same functions throughout.
     """
-    withheld = entry.scene.withheld if entry.scene else {}
     offer = OfferedFunctions(entry.functions, transcript.prompting.names)
     messages: list[Mapping[str, object]] = []
-    for turn, steps in zip(entry.turns[: min(withheld, default=None)], transcript.turns, strict=False):
+    for turn, steps in zip(
+        entry.turns[: min(entry.late_functions, default=None)], transcript.turns, strict=False
+    ):
         for message in turn:
             messages.append({"role": message.role, "content": message.content})
             if message.calls:
