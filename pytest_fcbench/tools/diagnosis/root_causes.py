@@ -114,7 +114,7 @@ def _build_material(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments, longest: int
 ) -> Mapping[str, object]:
     truth = find_kind(entry).describe_truth(entry).turns
-    late = entry.scene.withheld if entry.scene else {}
+    late = entry.late_functions
     turns: list[Mapping[str, object]] = []
     for at, messages in enumerate(entry.turns):
         steps = transcript.turns[at] if at < len(transcript.turns) else ()
