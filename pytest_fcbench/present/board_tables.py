@@ -161,9 +161,8 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
     ]
     if not any(scores.calls for scores in path_scores):
         return
-    means = dict.fromkeys(
-        describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
-    )
+    settings = [row.card.facts.driven for row in board.rows]
+    means = dict.fromkeys(describe_path_settings(each) for each in settings if each)
     apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
     cells = [[cell(scores) for cell in score_tables.CALLS.values()] for scores in path_scores]
     yield _tabulate_rows("Complex calls", board, score_tables.CALLS, cells, apart, score_tables.LEGEND)

@@ -310,7 +310,7 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
     """Tabulate several runs beside one reference, with those that are worse in the title."""
     reference, *names = name_scorecards([comparisons[0].before, *(each.after for each in comparisons)])
     if all(each.has_only_checks for each in comparisons):
-        return _tabulate_checked_servers(comparisons, reference, names)
+        return _tabulate_servers(comparisons, reference, names)
     tests = correct_together([choose_main_difference(each).difference for each in comparisons])
     rows, worse = [], []
     for name, comparison, one in zip(names, comparisons, tests, strict=True):
@@ -347,9 +347,7 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
     )
 
 
-def _tabulate_checked_servers(
-    comparisons: Sequence[Comparison], reference: str, names: Sequence[str]
-) -> Table:
+def _tabulate_servers(comparisons: Sequence[Comparison], reference: str, names: Sequence[str]) -> Table:
     """Tabulate several checked servers beside one, with those that break more in the title."""
     numbers = [(len(each.checks.newly_broken), len(each.checks.mended)) for each in comparisons]
     breaking = [f"{name} ({broken:,})" for name, (broken, _) in zip(names, numbers, strict=True) if broken]
@@ -445,7 +443,7 @@ def tabulate_flips(
     """Tabulate the flips of two runs in a table for each direction; ``rest`` says where more are."""
     for title, pairs in (("Worse", pairing.worse), ("Better", pairing.better)):
         flip_entries = {one.entry for one in pairs}
-        before, after = (_sum_up_entries(records, flip_entries, profile) for records in runs)
+        before, after = (_sum_trials(records, flip_entries, profile) for records in runs)
         rows = []
         for one in pairs:
             (word, why), (new_word, new_why) = before[one.entry], after[one.entry]
@@ -471,9 +469,7 @@ def _join_tables(title: str, tables: Iterable[Table]) -> Table:
     return Table(title, first.columns, rows, left=first.left)
 
 
-def _sum_up_entries(
-    records: Sequence[Record], entries: set[str], profile: Profile
-) -> Mapping[str, tuple[str, str]]:
+def _sum_trials(records: Sequence[Record], entries: set[str], profile: Profile) -> dict[str, tuple[str, str]]:
     """Sum up the trials of each entry: its outcome in a word, and the reason of a failure, else empty."""
     by_entry: dict[str, list[Passed | Failed]] = {}
     for record in records:

@@ -49,9 +49,8 @@ def render_explanation(
     yield OutputLine(f"{name} ({make_printable(record.category)}{turn}): failed in the {profile} profile")
     if explanation:
         for role, text in explanation.question:
-            yield from _put_behind_label(
-                "question" if role == "user" else role, cut_counting(text, _LONGEST), width
-            )
+            label = "question" if role == "user" else role
+            yield from _put_behind_label(label, cut_counting(text, _LONGEST), width)
         yield from render_comparison(explanation, width)
     yield from _put_behind_label("why", make_printable(verdict.reason), width, wrong=True)
     yield from render_rule(verdict, width)
@@ -129,9 +128,8 @@ def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[OutputL
     side = (room - name_width - 2) // 2
     for row in rows:
         names = _wrap_lines(row.name, name_width - 1)
-        columns = zip_longest(
-            names, _wrap_lines(row.found, side), _wrap_lines(row.expected, side), fillvalue=""
-        )
+        sides = [_wrap_lines(text, side) for text in (row.found, row.expected)]
+        columns = zip_longest(names, *sides, fillvalue="")
         lead = _MARK if row.wrong else "  "
         for number, (name, found_text, expected_text) in enumerate(columns):
             label = row.label if number == 0 else ""

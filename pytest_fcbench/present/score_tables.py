@@ -15,7 +15,13 @@ from pytest_fcbench.present.wording import (
     format_number,
     select_outermost,
 )
-from pytest_fcbench.scorecard.aggregate import answer_statistics, golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate import golden_paths, secondary_scores
+from pytest_fcbench.scorecard.aggregate.answer_statistics import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.aggregate.call_counts import count_stream_differences, sum_calls_by_category
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
@@ -23,6 +29,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
     TRAINED,
     ProfileScores,
+    SizeOf,
     aggregate_scores,
     score_strata,
     score_untrained,
@@ -58,9 +65,8 @@ def tabulate_scores(
     rows: list[tuple[str, ...]] = []
     breaks = set()
     for name in names:
-        counted, *both, measured = (
-            scores[each].find_score(name) for each in (counts, *Profile, facts.profile)
-        )
+        counted, *both = (scores[each].find_score(name) for each in (counts, *Profile))
+        measured = own.find_score(name)
         if name in ("overall", ALL) or (
             rows and rows[-1][0] in own.categories and name not in own.categories
         ):
@@ -97,7 +103,7 @@ def tabulate_scores(
     )
 
 
-USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
+USAGE: Mapping[str, Callable[[CostLatency], str]] = {
     "calls": lambda used: format_number(used.steps, ",d"),
     "tokens in": lambda used: format_number(used.input_tokens, ",d"),
     "tokens out": lambda used: format_number(used.output_tokens, ",d"),
@@ -111,9 +117,7 @@ USAGE: Mapping[str, Callable[[answer_statistics.CostLatency], str]] = {
 """The cells of tables of cost and latency, by column."""
 
 
-def tabulate_usage(
-    title: str, rows: Mapping[str, answer_statistics.CostLatency], notes: Iterable[str] = ()
-) -> Table:
+def tabulate_usage(title: str, rows: Mapping[str, CostLatency], notes: Iterable[str] = ()) -> Table:
     """Tabulate calls, tokens, dollars (also of 1,000 calls) and seconds of a call."""
     cells = tuple((name, *(cell(used) for cell in USAGE.values())) for name, used in rows.items())
     optional = ("$/1,000", "std s", "p50 s", "tokens in", "mean s")
@@ -122,14 +126,14 @@ def tabulate_usage(
 
 def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Table | None:
     """Tabulate cost and latency by category, of the run and of its other parties; None without a call."""
-    bill = answer_statistics.measure_bill(records, earlier)
-    others = answer_statistics.measure_beside_records(records, earlier)
+    bill = measure_bill(records, earlier)
+    others = measure_beside_records(records, earlier)
     if not bill.steps:
         return None
     parts = group_by_category(record for record in records if not is_check(record))
-    rows = {name: answer_statistics.measure_usage(part) for name, part in parts.items()}
+    rows = {name: measure_usage(part) for name, part in parts.items()}
     # A run of checks asks nothing but its endpoint.
-    if (own := answer_statistics.measure_usage(records)).steps:
+    if (own := measure_usage(records)).steps:
         rows["run"] = own
     rows |= others
     return tabulate_usage("cost and latency of calls", rows, describe_bill(bill, others))
@@ -137,12 +141,12 @@ def tabulate_run_usage(records: Sequence[Record], earlier: Sequence[EarlierConve
 
 def describe_usage(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Iterator[str]:
     """Describe in lines what the calls of a run cost and how long they took; nothing where none is known."""
-    bill = answer_statistics.measure_bill(records, earlier)
+    bill = measure_bill(records, earlier)
     if bill.steps:
         forms = {"calls": "{} calls", "$": "${}", "p50 s": "p50 {} s", "p95 s": "p95 {} s"}
         cells = {form: USAGE[name](bill) for name, form in forms.items()}
         yield ", ".join(form.format(cell) for form, cell in cells.items() if cell != "-")
-        yield from describe_bill(bill, answer_statistics.measure_beside_records(records, earlier))
+        yield from describe_bill(bill, measure_beside_records(records, earlier))
 
 
 _FEW = 10
@@ -182,7 +186,7 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
 
 
 def tabulate_beside_scores(
-    facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
+    facts: RunFacts, records: Sequence[Record], profile: Profile, size_of: SizeOf
 ) -> Iterator[Table]:
     """Tabulate what stands beside the scores: checks of the server, strata, turns, ratings and others."""
     tables = (
@@ -308,9 +312,7 @@ def tabulate_ratings(records: Sequence[Record], judge: str | None) -> Table:
     )
 
 
-def tabulate_untrained(
-    records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
-) -> Table | None:
+def tabulate_untrained(records: Sequence[Record], profile: Profile, size_of: SizeOf) -> Table | None:
     """Tabulate both scores of each category that has such entries, and of the run; None without any."""
     without = score_untrained(records, profile, size_of)
     if without is None:

@@ -412,9 +412,8 @@ def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
     for item in records:
         groups.setdefault(item.category, []).append(item)
     # Files may come from a newer version or a plugin, with categories that are not known here.
-    return {
-        name: groups[name] for name in (*CATEGORIES, *sorted(groups.keys() - CATEGORIES)) if name in groups
-    }
+    names = (*CATEGORIES, *sorted(groups.keys() - CATEGORIES))
+    return {name: groups[name] for name in names if name in groups}
 
 
 def group_with_all(records: Iterable[Record]) -> dict[str, list[Record]]:

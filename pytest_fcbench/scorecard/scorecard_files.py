@@ -301,9 +301,7 @@ def read_scorecard(
             # Tests of the user's own stand in the same report and carry no record.
             pairs = [(test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in document["tests"]]
             if test_records is None:
-                test_records = [
-                    (str(name), from_json(record)) for name, record in pairs if record is not None
-                ]
+                test_records = [(str(name), from_json(each)) for name, each in pairs if each is not None]
             nodeids = {record.item_id: name for name, record in test_records}
             records = [record for _, record in test_records]
         else:

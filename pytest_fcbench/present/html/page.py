@@ -43,6 +43,7 @@ def generate_report(
     beside = {row.name: row for row in (*groups, sections.make_row(main, models))}
     islands = build_islands(scorecards, [model.label for model in models], knowledge, profile, against)
     score_bills = [(model.series, model.scores[profile].find_score(main), model.bill) for model in models]
+    results = (two_models.describe_result(card.facts) for card in scorecards)
     values = {
         "models": models,
         "profile": profile,
@@ -56,9 +57,7 @@ def generate_report(
         "standings": judge_runs(models, profile, against),
         "causes_of": [next(iter(causes), None) for causes in islands.causes],
         "blocks": list(group_categories(models, profile)),
-        "results": [
-            make_printable(line) for card in scorecards if (line := two_models.describe_result(card.facts))
-        ],
+        "results": list(map(make_printable, filter(None, results))),
         "pressure": list(sections.draw_pressure(models, profile)),
         "costs": list(sections.draw_costs(score_bills, main, profile)),
         "codes": sections.count_codes(models, profile),
@@ -196,9 +195,8 @@ def judge_runs(
         change = None
         # Several are compared with each other, whatever was before them.
         if model.series:
-            change = find_change(
-                models[0].scorecard, model.scorecard, (models[0].label, model.label), profile
-            )
+            names = (models[0].label, model.label)
+            change = find_change(models[0].scorecard, model.scorecard, names, profile)
         elif against is not None and len(models) == 1:
             names = (make_printable(against.path.stem), model.label)
             change = find_change(against, model.scorecard, names, profile)

@@ -157,9 +157,8 @@ class SectionRow:
 
 def make_category_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
     """Make a row of every category of any model."""
-    return [
-        make_row(name, models) for name in group_by_category(r for m in models for r in m.scorecard.records)
-    ]
+    categories = group_by_category(r for model in models for r in model.scorecard.records)
+    return [make_row(name, models) for name in categories]
 
 
 def make_group_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
@@ -219,9 +218,7 @@ def compare_formats(
             scores = [both[profile] for both in found if both]
             shares = [score.accuracy for score in scores if score.accuracy is not None]
             # With different missing parts, or other entries, these would make the difference.
-            is_alike = len({score.missing for score in scores}) == 1 and (
-                row.name != ALL or len(entries) == 1
-            )
+            is_alike = len({each.missing for each in scores}) == 1 and (row.name != ALL or len(entries) == 1)
             if is_alike and len(shares) == len(by_manner):
                 columns[row.name] = shares
         if len(by_manner) > 1 and columns:
@@ -258,9 +255,8 @@ def draw_costs(
         ]
         if len(points) > 1:
             score_of = f"{metric.capitalize()} accuracy ({profile} profile)"
-            yield plots.draw_scatter(
-                points, label, f"{score_of} against {label}; the tables have the numbers."
-            )
+            says = f"{score_of} against {label}; the tables have the numbers."
+            yield plots.draw_scatter(points, label, says)
 
 
 def draw_pressure(models: Sequence[ReportedModel], profile: Profile) -> Iterator[tuple[str, str]]:
@@ -340,9 +336,7 @@ def tabulate_models(models: Sequence[ReportedModel], profile: Profile) -> dict[s
     for model in models:
         card, records = model.scorecard, model.scorecard.records
         calls = score_tables.tabulate_calls(records, profile)
-        apart = [
-            sentence for each in Profile if (sentence := score_tables.describe_other_rules(records, each))
-        ]
+        apart = [*filter(None, (score_tables.describe_other_rules(records, each) for each in Profile))]
         found: dict[str, Iterable[Table | None]] = {
             "beside": (
                 *tabulate_two_models(card.facts, records),

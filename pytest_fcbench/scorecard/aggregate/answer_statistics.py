@@ -211,9 +211,7 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
             f"{overflows:,} of {len(records):,} entries outgrew the context and count as wrong; if the "
             f"model can read more, start the server with a longer context ({_CONTEXT_SWITCHES})"
         )
-    call_records = [
-        record for record in records if record.turns and CATEGORIES[record.category].expects_calls
-    ]
+    call_records = [r for r in records if r.turns and CATEGORIES[r.category].expects_calls]
     if len(call_records) < _ENOUGH:
         return None
     answers = [answer for record in call_records for answer in record.answers]

@@ -211,9 +211,7 @@ def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple
     # What is set aside has no verdict whatever the model answers.
     missing = [r for r in paths if isinstance(v := r.verdict(profile), NotScored) and v.cause != SET_ASIDE]
     # The number of calls is the golden path's own, so either profile or another trial may tell it.
-    known_counts = {
-        record.entry: path.calls for record in paths for each in Profile if (path := record.path(each))
-    }
+    known_counts = {r.entry: path.calls for r in paths for each in Profile if (path := r.path(each))}
     longest = max(known_counts.values(), default=0)
     open_calls = sum(known_counts.get(record.entry, longest) for record in missing)
     calls = scores.calls + open_calls

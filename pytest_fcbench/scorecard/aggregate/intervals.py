@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from math import erfc, exp, fsum, inf, lgamma, log, sqrt
+from math import erfc, exp, fsum, inf, lgamma, log, prod, sqrt
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import Annotated, TypeAlias
@@ -201,9 +201,7 @@ def correlate_parts(parts: Sequence[Mapping[str, Sequence[bool]]]) -> Mapping[tu
     for one, two in combinations(range(len(parts)), 2):
         first, second = residuals[one], residuals[two]
         both = add_in_order(value * second[name] for name, value in first.items() if name in second)
-        norm = sqrt(
-            add_in_order(x * x for x in first.values()) * add_in_order(x * x for x in second.values())
-        )
+        norm = sqrt(prod(add_in_order(x * x for x in each.values()) for each in (first, second)))
         if norm and both > 0:
             correlations[one, two] = min(1.0, both / norm)
     return correlations
@@ -340,9 +338,8 @@ def estimate_change(parts: Sequence[CategoryChanges]) -> Estimate:
     estimates = [_estimate_stratum(stratum, 1 / len(parts)) for stratum in strata]
     variance = fsum(each.variance for each in estimates)
     squares = fsum(each.variance**2 / each.freedom for each in estimates)
-    return Estimate(
-        fsum(each.centre for each in estimates), variance, variance**2 / squares if squares else inf
-    )
+    centre = fsum(each.centre for each in estimates)
+    return Estimate(centre, variance, variance**2 / squares if squares else inf)
 
 
 def _estimate_stratum(parts: Sequence[CategoryChanges], added_share: float) -> Estimate:
@@ -399,9 +396,8 @@ class Correlation:
 def correlate_pairs(pairs: Sequence[tuple[float, float]]) -> Correlation:
     """Correlate the two numbers of several models."""
     one, other = [a for a, _ in pairs], [b for _, b in pairs]
-    return Correlation(
-        len(pairs), _correlate_values(one, other), _correlate_values(rank_values(one), rank_values(other))
-    )
+    ranks = rank_values(one), rank_values(other)
+    return Correlation(len(pairs), _correlate_values(one, other), _correlate_values(*ranks))
 
 
 def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | None:

@@ -104,6 +104,10 @@ class ProfileScores:
         return next((name for name, among in parts.items() if among.keys() >= self.categories.keys()), ALL)
 
 
+SizeOf: TypeAlias = Callable[[str], int]
+"""Returns the number of tests that a category has in the selected suites."""
+Assumed: TypeAlias = Passed | Failed | None
+"""The verdict that stands for those that are missing; None where they stay missing."""
 _VerdictsByUnit: TypeAlias = Mapping[str, Mapping[str, Sequence[bool]]]
 """For each category, the verdicts of its scored entries, grouped by cluster; True if passed."""
 
@@ -118,8 +122,8 @@ UNTRAINED = "untrained"
 def aggregate_scores(
     records: Iterable[Record],
     profile: Profile,
-    size_of: Callable[[str], int],
-    assumed_verdict: Passed | Failed | None = None,
+    size_of: SizeOf,
+    assumed_verdict: Assumed = None,
     *,
     partial: bool = False,
 ) -> ProfileScores:
@@ -142,9 +146,7 @@ def aggregate_scores(
     every = _score_tally(_join_tallies([tallies[name] for name in counted]))
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
-        own = {
-            suite: tally_records(select_marked(records, suite), profile, assumed_verdict) for suite in suites
-        }
+        own = {name: tally_records(select_marked(records, name), profile, assumed_verdict) for name in suites}
         return ProfileScores(categories, own, every, every, alike=True)
     verdicts = {name: tallies[name].by_unit for name in counted}
 
@@ -175,18 +177,14 @@ def aggregate_scores(
     return ProfileScores(categories, groups, whole, every, weight, (run, size) if run < size else None)
 
 
-def _find_size(categories: Mapping[str, Score], name: str, size_of: Callable[[str], int]) -> int:
+def _find_size(categories: Mapping[str, Score], name: str, size_of: SizeOf) -> int:
     """Return the number of tests with which a category counts, in a group that is weighted by count."""
     # Officially a category that was not run counts as 0 with the size of its data set.
     return score.scored if (score := categories.get(name)) and score.scored else size_of(name)
 
 
 def _find_group_interval(
-    metric: str,
-    whole: Score,
-    categories: Mapping[str, Score],
-    verdicts: _VerdictsByUnit,
-    size_of: Callable[[str], int],
+    metric: str, whole: Score, categories: Mapping[str, Score], verdicts: _VerdictsByUnit, size_of: SizeOf
 ) -> Interval | None:
     """Return the interval of a group or of overall from its categories, which may have clusters in common.
 
@@ -227,7 +225,7 @@ def list_sized_categories(categories: Iterable[str]) -> list[str]:
     return list(run | dict.fromkeys(parts))
 
 
-def assume_verdict(verdict: Verdict, assumed_verdict: Passed | Failed | None) -> Verdict:
+def assume_verdict(verdict: Verdict, assumed_verdict: Assumed) -> Verdict:
     """Return a verdict, or what is assumed in its place where it is missing and was not set aside."""
     is_missing = isinstance(verdict, NotScored) and verdict.cause not in SKIPPED
     return assumed_verdict if assumed_verdict and is_missing else verdict
@@ -292,8 +290,8 @@ def score_metric(
     metric: str,
     records: Sequence[Record],
     profile: Profile,
-    size_of: Callable[[str], int],
-    assumed_verdict: Passed | Failed | None = None,
+    size_of: SizeOf,
+    assumed_verdict: Assumed = None,
     *,
     partial: bool = False,
 ) -> Score | None:
@@ -310,9 +308,7 @@ def score_metric(
     return tally_records(part, profile, assumed_verdict) if part else None
 
 
-def tally_records(
-    records: Sequence[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
-) -> Score:
+def tally_records(records: Sequence[Record], profile: Profile, assumed_verdict: Assumed = None) -> Score:
     """Score entries that count alike; trials of an entry, or of those like it, are a cluster."""
     return _score_tally(tally_verdicts(records, profile, assumed_verdict))
 
@@ -325,9 +321,7 @@ class Tally(NamedTuple):
     missing: Sequence[NotScored]
 
 
-def tally_verdicts(
-    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None = None
-) -> Tally:
+def tally_verdicts(records: Iterable[Record], profile: Profile, assumed_verdict: Assumed = None) -> Tally:
     """Tally the verdicts of some Records."""
     by_unit: dict[str, list[bool]] = {}
     missing = []
@@ -465,15 +459,11 @@ def score_strata(records: Sequence[Record], profile: Profile) -> dict[Stratum, S
     """Score the entries of each stratum, each counting the same; strata without entries are absent."""
     # Entries in other prompt formats repeat those of other categories.
     stratum_records = [record for record in records if record.stratum and record.group != Group.FORMAT]
-    parts = {
-        stratum: [record for record in stratum_records if record.stratum == stratum] for stratum in Stratum
-    }
+    parts = {stratum: [r for r in stratum_records if r.stratum == stratum] for stratum in Stratum}
     return {stratum: tally_records(part, profile) for stratum, part in parts.items() if part}
 
 
-def score_untrained(
-    records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
-) -> ProfileScores | None:
+def score_untrained(records: Sequence[Record], profile: Profile, size_of: SizeOf) -> ProfileScores | None:
     """Return the scores of the other entries; None where no entry is known to be in the training data."""
     # Without a trained entry a second score would repeat the first.
     rest = leave_out_trained(records)

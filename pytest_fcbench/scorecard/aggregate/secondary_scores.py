@@ -33,7 +33,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     find_cluster_interval,
     within,
 )
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, assume_verdict
+from pytest_fcbench.scorecard.aggregate.scores import Assumed, ProfileScores, assume_verdict
 from pytest_fcbench.scorecard.record import Record, group_by_category, group_with_all
 
 
@@ -66,7 +66,7 @@ def count_trials(records: Iterable[Record]) -> int:
 
 
 def score_trials(
-    records: Iterable[Record], profile: Profile, k: int, assumed_verdict: Passed | Failed | None = None
+    records: Iterable[Record], profile: Profile, k: int, assumed_verdict: Assumed = None
 ) -> TrialScores:
     """Score a run that puts each entry to the model ``k`` times.
 
@@ -191,21 +191,17 @@ class Ratings:
 
 def summarise_ratings(records: Iterable[Record]) -> Ratings:
     """Summarise the ratings of these Records."""
+    ratings = [(record.unit, record.rating.score) for record in records if record.rating]
     scores: dict[str, list[int]] = {}
-    not_rated = 0
-    for record in records:
-        if record.rating is None:
-            continue
-        if record.rating.score is None:
-            not_rated += 1
-        else:
-            scores.setdefault(record.unit, []).append(record.rating.score)
+    for name, score in ratings:
+        if score is not None:
+            scores.setdefault(name, []).append(score)
     every = [score for unit in scores.values() for score in unit]
     # Wilson's formula is for shares, so each score counts as so many of two points.
     share = find_cluster_interval([(sum(unit), MOST * len(unit)) for unit in scores.values()])
     return Ratings(
         len(every),
-        not_rated,
+        len(ratings) - len(every),
         tuple(every.count(score) for score in range(MOST + 1)),
         fmean(every) if every else None,
         share and replace(share, low=MOST * share.low, high=MOST * share.high),

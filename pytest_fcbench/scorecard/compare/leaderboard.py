@@ -156,9 +156,8 @@ def _find_better(
     apart = []
     comparisons: list[tuple[int, int, MetricDifference]] = []
     for one, other in combinations(range(len(cards)), 2):
-        difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
-            metric, cards[one].size_of
-        )
+        pairing = pair_runs(cards[one].records, cards[other].records, profile)
+        difference = pairing.measure_difference(metric, cards[one].size_of)
         if difference is None:
             apart.append((one, other))
         else:

@@ -14,16 +14,17 @@ questions are asked at once, and the power of a comparison is known before the r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb, fsum, inf, isclose, sqrt
 from random import Random
 from statistics import NormalDist, fmean
+from typing import TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CONFIDENCE,
     Estimate,
@@ -35,6 +36,8 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
 )
 from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
+    Assumed,
+    SizeOf,
     assume_verdict,
     has_formula,
     leave_out_trained,
@@ -74,6 +77,10 @@ class EntryPair:
     def flips(self) -> float:
         """The share of pairs of a trial before and one after with different verdicts."""
         return self.before * (1 - self.after) + self.after * (1 - self.before)
+
+
+WeightedPairs: TypeAlias = Sequence[tuple[float, Sequence[EntryPair]]]
+"""The pairs of each category, with its weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +160,7 @@ class Paired:
             groups.setdefault(pair.category, []).append(pair)
         return {name: part for name, part in groups.items() if part}
 
-    def weigh_pairs(
-        self, metric: str, size_of: Callable[[str], int] = lambda name: 0
-    ) -> Sequence[tuple[float, Sequence[EntryPair]]]:
+    def weigh_pairs(self, metric: str, size_of: SizeOf = lambda name: 0) -> WeightedPairs:
         """List the pairs of ``overall``, a group, a category or a mark by category, each with its weight.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
@@ -175,9 +180,7 @@ class Paired:
         parts = [[p for p in part if p.entry in entries] for part in self._by_category.values()]
         return [(len(part) / sum(map(len, parts)), part) for part in parts if part]
 
-    def measure_difference(
-        self, metric: str, size_of: Callable[[str], int] = lambda name: 0
-    ) -> MetricDifference | None:
+    def measure_difference(self, metric: str, size_of: SizeOf = lambda name: 0) -> MetricDifference | None:
         """Measure the change of a metric, as ``weigh_pairs`` takes it; None without entries."""
         parts = self.weigh_pairs(metric, size_of)
         if not parts:
@@ -196,7 +199,7 @@ class Paired:
         )
 
 
-def _estimate_chance(parts: Sequence[tuple[float, Sequence[EntryPair]]], change: float) -> Chance:
+def _estimate_chance(parts: WeightedPairs, change: float) -> Chance:
     """Estimate the significance of a change, given the pairs of each category with its weight."""
     pairs = [pair for _, part in parts for pair in part]
     # Where categories of the formula were not run, a change can be no larger than the weight of the others.
@@ -288,10 +291,7 @@ class _Trials:
 
 
 def pair_runs(
-    before: Iterable[Record],
-    after: Iterable[Record],
-    profile: Profile,
-    assumed_verdict: Passed | Failed | None = None,
+    before: Iterable[Record], after: Iterable[Record], profile: Profile, assumed_verdict: Assumed = None
 ) -> Paired:
     """Pair two runs under one profile; ``assumed_verdict`` stands for verdicts that the later run lacks.
 
@@ -323,7 +323,7 @@ def pair_runs(
 
 
 def _collect_trials(
-    records: Iterable[Record], profile: Profile, assumed_verdict: Passed | Failed | None
+    records: Iterable[Record], profile: Profile, assumed_verdict: Assumed
 ) -> Mapping[str, _Trials]:
     trials_by_entry: dict[str, _Trials] = {}
     for record in records:
@@ -387,9 +387,7 @@ class ComparisonDesign:
         return NormalDist().cdf(loss / error - self.quantile)
 
 
-def plan_comparison(
-    parts: Sequence[tuple[float, Sequence[EntryPair]]], confidence: float, tests: int = 1
-) -> ComparisonDesign | None:
+def plan_comparison(parts: WeightedPairs, confidence: float, tests: int = 1) -> ComparisonDesign | None:
     """Plan the comparison of pairs, given with the weight of their category; None if it can show no loss.
 
     ``tests`` is the number of losses asked about together, of which the first needs the least p value (Holm).
@@ -408,12 +406,11 @@ def plan_comparison(
         for weights in clusters.values()
     ]
     quantile = find_quantile(1 - limit, find_freedom(sizes))
-    return ComparisonDesign(
-        total, add_in_order(sizes), quantile, min(pair.trials for _, pairs in parts for pair in pairs)
-    )
+    trials = min(pair.trials for _, pairs in parts for pair in pairs)
+    return ComparisonDesign(total, add_in_order(sizes), quantile, trials)
 
 
-def measure_flips(parts: Sequence[tuple[float, Sequence[EntryPair]]]) -> float | None:
+def measure_flips(parts: WeightedPairs) -> float | None:
     """Measure the weighted share of entries whose verdict differs between two trials of the earlier run.
 
     None where some entry has a single trial.

@@ -143,10 +143,7 @@ def _count_flips(entries: Sequence[Sequence[Record]], profile: Profile) -> Chanc
 
 
 def find_smallest_loss(
-    paired: Paired,
-    metric: str,
-    flips: float,
-    size_of: Callable[[str], int] = lambda name: 0,
+    paired: Paired, metric: str, flips: float, size_of: Callable[[str], int] = lambda name: 0
 ) -> float | None:
     """Find the smallest true loss that a run of these entries with looks would show with ``POWER``.
 

@@ -126,9 +126,8 @@ class BaselineRule(GateRule):
         limit = Bound(self.operator, reference.accuracy + self.margin)
         finding = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n:,} tests"
-        return replace(
-            finding, sentence=f"{finding.sentence}, {beside}{_describe_unpaired(evidence, self.metric)}"
-        )
+        unpaired = _describe_unpaired(evidence, self.metric)
+        return replace(finding, sentence=f"{finding.sentence}, {beside}{unpaired}")
 
 
 @dataclass(frozen=True)
@@ -168,9 +167,8 @@ class NotWorse(GateRule):
             for assumed_verdict in (None, FAILING, PASSING)
         ]
         # The largest loss that the entries with a verdict could have shown.
-        pairings.append(
-            replace(pairings[0], pairs=tuple(replace(pair, after=0.0) for pair in pairings[0].pairs))
-        )
+        all_lost = tuple(replace(pair, after=0.0) for pair in pairings[0].pairs)
+        pairings.append(replace(pairings[0], pairs=all_lost))
         measurements = [self._measure_family(pairing, metric, evidence) for pairing in pairings]
         p_found, p_worst, p_best, p_largest = (p for _, p in measurements)
         if (delta := measurements[0][0]) is None:
@@ -196,23 +194,20 @@ class NotWorse(GateRule):
                 sentence += f"; after {evidence.share:.0%} of the entries a loss needs p < {limit:.2g}"
         sentence += _describe_unpaired(evidence, metric)
         if (p_worst < limit) != (p_best < limit):
-            return RuleFinding(
-                UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
-            )
+            sentence += "; the entries that were not scored could change the outcome"
+            return RuleFinding(UNDECIDED, sentence)
         is_better = delta.change > 0 and delta.chance.p < limit
         if p_largest >= limit and not is_better:
-            return RuleFinding(
-                UNDECIDED, f"{sentence}; the baseline passed too few of these entries for any loss to show"
-            )
+            sentence += "; the baseline passed too few of these entries for any loss to show"
+            return RuleFinding(UNDECIDED, sentence)
         return RuleFinding(BROKEN if p_found < limit else HELD, sentence)
 
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
         """Describe the loss that a run of these entries would probably show."""
         before = evidence.baseline.records if evidence.baseline else ()
         planned_records = [record for record in before if record.entry in entries]
-        parts = pair_runs(planned_records, planned_records, evidence.profile).weigh_pairs(
-            self.choose_metric(evidence), evidence.size_of
-        )
+        pairing = pair_runs(planned_records, planned_records, evidence.profile)
+        parts = pairing.weigh_pairs(self.choose_metric(evidence), evidence.size_of)
         number = sum(len(pairs) for _, pairs in parts)
         clusters = len({pair.unit for _, pairs in parts for pair in pairs})
         sample = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")

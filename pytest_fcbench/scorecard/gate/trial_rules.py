@@ -57,10 +57,9 @@ class TrialRule(GateRule):
             if len(verdicts) != self.trials:
                 summary = f"{len(verdicts)} of {self.trials} trials; use --fcbench-trials={self.trials}"
                 return RuleFinding(UNDECIDED, f"{entry} has {summary}")
-        failing = [
-            each for each in by_entry if _count_verdicts(by_entry[each], Passed, NotScored) < self.passes
-        ]
-        passing = [each for each in by_entry if _count_verdicts(by_entry[each], Passed) >= self.passes]
+        trials = by_entry.items()
+        failing = [entry for entry, each in trials if _count_verdicts(each, Passed, NotScored) < self.passes]
+        passing = [entry for entry, each in trials if _count_verdicts(each, Passed) >= self.passes]
         if not by_entry:
             return RuleFinding(UNDECIDED, "nothing was scored")
         what, entries = ("in fewer than", failing) if failing else ("in at least", passing)
@@ -145,9 +144,8 @@ class TrialScoreRule(GateRule):
             intervals = each.pass_hat_intervals if all_pass else each.pass_at_intervals
             share = (each.pass_hat if all_pass else each.pass_at)[self.trials - 1]
             shares.append(Part(weights[name], share, intervals[self.trials - 1]))
-        correlations = correlate_parts(
-            [tally_verdicts(part, evidence.profile).by_unit for part in parts.values()]
-        )
+        by_unit = [tally_verdicts(part, evidence.profile).by_unit for part in parts.values()]
+        correlations = correlate_parts(by_unit)
         interval = find_mean_interval(shares, correlations) if len(shares) > 1 else shares[0].interval
         value = sum(part.weight * part.share for part in shares)
         return _TrialShare(value, interval, sum(each.entries for each in scores.values()), left_out)
