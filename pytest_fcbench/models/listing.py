@@ -7,8 +7,7 @@ from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode
-from pytest_fcbench.models import official_models
-from pytest_fcbench.models.official_models import name_at_server
+from pytest_fcbench.models.official_models import find_family, list_official_families, name_at_server
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.providers.vendors import find_vendor
 
@@ -16,10 +15,7 @@ from pytest_fcbench.models.providers.vendors import find_vendor
 def list_families(word: str | None) -> list[str]:
     """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
     lines = []
-    for family in (
-        *official_models.list_official_families(),
-        *map(official_models.find_family, OWN_FAMILIES),
-    ):
+    for family in (*list_official_families(), *map(find_family, OWN_FAMILIES)):
         model_names = [name for name in family.models if (word or "").lower() in name.lower()]
         if not model_names:
             continue
@@ -45,7 +41,7 @@ def list_families(word: str | None) -> list[str]:
 def list_syntaxes(word: str) -> list[str]:
     """List the syntaxes whose name contains a word, with the official handlers that read them."""
     readers: dict[str, list[str]] = {}
-    for family in official_models.list_official_families():
+    for family in list_official_families():
         readers.setdefault(family.syntax, []).append(family.handler)
     lines = []
     for name in list_run_syntaxes():

@@ -18,7 +18,7 @@ Ask: TypeAlias = Callable[[Entry, AskModel], Awaitable[Completion]]
 
 
 class Responder(Protocol):
-    """A model or a tool that answers requests.
+    """A model or a tool that answers requests; what inherits from it needs nothing but ``complete``.
 
     One object serves a whole run; ``complete`` may run many times at once.
     """
@@ -26,10 +26,12 @@ class Responder(Protocol):
     @property
     def immediate(self) -> bool:
         """True where ``complete`` never waits for anything."""
+        return False
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks for readers of the scorecard, for example parameters that were dropped."""
+        return ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Answer one request. Only models that need no network may look at the entry.

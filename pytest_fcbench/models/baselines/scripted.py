@@ -74,11 +74,8 @@ class ScriptedModel:
             return completion
         if self.prompting.mode is Mode.FC:
             pairs = zip(select_tool_calls(completion), texts, strict=True)
-            return Completion(
-                tool_calls=tuple(
-                    call if text is None else replace(call, arguments=text) for call, text in pairs
-                )
-            )
+            made = [call if text is None else replace(call, arguments=text) for call, text in pairs]
+            return Completion(tool_calls=tuple(made))
         plain = replace(entry, variation=None)
         call_texts = [
             str(render_completion([call], plain, self.prompting).text)[1:-1]

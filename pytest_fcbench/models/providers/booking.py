@@ -20,6 +20,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets
 from pytest_fcbench.domain.text import escape_surrogates, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
 
 API = "https://booking-com15.p.rapidapi.com"
@@ -34,7 +35,7 @@ PATHS: Mapping[str, str] = dict(line.split() for line in _LISTED)
 
 
 @dataclass(frozen=True, slots=True)
-class BookingModel:
+class BookingModel(Model):
     """A model that answers a call with the API's reply as JSON.
 
     That is its ``data`` where the status is true, else the whole reply without its ``timestamp``.
@@ -45,8 +46,6 @@ class BookingModel:
     key: str = field(repr=False)
     base: str = API
     timeout_s: float = 60.0
-    immediate: bool = False
-    notes: tuple[str, ...] = ()
     connections: http.ConnectionPool = field(default_factory=http.ConnectionPool, repr=False)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -25,6 +25,7 @@ from pytest_fcbench.kinds.server_check.exchange import (
     RawRequest,
     ServerExchange,
 )
+from pytest_fcbench.models.protocol import Responder
 from pytest_fcbench.models.providers.event_stream import read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure
 from pytest_fcbench.models.providers.http import HttpReply
@@ -54,16 +55,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointProbe:
+class EndpointProbe(Responder):
     """The endpoint of the model under test, which is sent any request."""
 
     model: OpenAICompatibleModel
-    immediate: bool = False
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Nothing: requests are sent as they are."""
-        return ()
 
     async def prepare(self) -> None:
         """Open the pool of connections."""
@@ -192,9 +187,8 @@ def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) ->
     text = mask_secrets(reply.body.decode("utf-8", "replace"), secrets)
     unread = ServerExchange(status, content_type, None, text[:_BEGINNING])
     value: object = None
-    if raw.path == RESPONSES and (
-        is_event_stream(content_type) or text.lstrip().startswith(("event:", "data:"))
-    ):
+    is_stream = is_event_stream(content_type) or text.lstrip().startswith(("event:", "data:"))
+    if raw.path == RESPONSES and is_stream:
         value = _find_response(text)
     elif reply.status == 200 and raw.path != MESSAGES:
         wants_stream = not isinstance(raw.body, str) and raw.body.get("stream") is True

@@ -28,7 +28,7 @@ _NEVER = {"quota": frozenset({500, *_BUSY}), "context_overflow": _BUSY, "max_tok
 _MOST_DIGITS = 15
 """Digits of a count of tokens that are read."""
 
-_OWN_FAULTS = {
+OWN_FAULTS = {
     "context_overflow": Fault.OVERFLOW,
     "endless_answer": Fault.TOO_LARGE,
     "unreadable_call": Fault.UNREADABLE_CALL,
@@ -49,7 +49,7 @@ class Failure:
     @property
     def fault(self) -> Fault | None:
         """The fault of a completion, where the failure is the model's own."""
-        return find_own_fault(self.cause)
+        return OWN_FAULTS.get(self.cause)
 
     def make_error(self, reason: str, retry_after_s: float | None = None) -> CallError:
         """Make the error of a failure that is not the model's own; its reason ends with the advice."""
@@ -57,11 +57,6 @@ class Failure:
         if self.context is not None:
             return AnswerRoomError(reason, self.context)
         return CallError(self.cause, reason, transient=self.transient, retry_after_s=retry_after_s)
-
-
-def find_own_fault(cause: str) -> Fault | None:
-    """Return the fault of a completion, where this cause is the model's own failure."""
-    return _OWN_FAULTS.get(cause)
 
 
 class AnswerRoomError(CallError):

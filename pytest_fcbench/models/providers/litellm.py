@@ -30,13 +30,14 @@ from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.text import as_mapping, escape_surrogates, list_objects, read_reply_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
+from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, Parameters, RequestRefusedError
 from pytest_fcbench.models.providers.event_stream import join_chunks
 from pytest_fcbench.models.providers.failures import (
+    OWN_FAULTS,
     Failure,
     diagnose_failure,
-    find_own_fault,
     parse_retry_after,
     write_in_one_line,
 )
@@ -96,11 +97,8 @@ class LitellmModel(EndpointModel):
             if isinstance(original := details.get("original_response"), str):
                 originals.append(original)
 
-        arguments = {
-            **self._build_arguments(entry, request, parameters),
-            **build_call(self.id, self.timeout_s, self.api_base, self.api_key),
-            "logger_fn": keep_original,
-        }
+        call = build_call(self.id, self.timeout_s, self.api_base, self.api_key)
+        arguments = {**self._build_arguments(entry, request, parameters), **call, "logger_fn": keep_original}
         start_time = time.perf_counter()
         try:
             with bound_replies(litellm.httpx, self.longest_body):
@@ -119,7 +117,7 @@ class LitellmModel(EndpointModel):
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
                 call_error = describe_failure(self.id, error, self.secrets)
-                if fault := find_own_fault(call_error.cause):
+                if fault := OWN_FAULTS.get(call_error.cause):
                     return Completion(text=call_error.reason, fault=fault)
                 if call_error.cause == "bad_request":
                     call_error = RequestRefusedError(call_error.reason, str(error))
@@ -205,10 +203,8 @@ def _read_completion(reply: object, originals: Sequence[str], secrets: Sequence[
     if original := _find_original_reply(originals):
         choice, _ = original
     else:
-        choice = {
-            "message": _drop_nulls(choices[0].message.model_dump(exclude_unset=True)),
-            "finish_reason": choices[0].finish_reason,
-        }
+        message = _drop_nulls(choices[0].message.model_dump(exclude_unset=True))
+        choice = {"message": message, "finish_reason": choices[0].finish_reason}
     completion = read_choice(choice, None, secrets)
     # litellm translates what every provider states into OpenAI's words.
     usage = getattr(reply, "usage", None)
@@ -309,13 +305,12 @@ def identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]
 def _read_variables(provider: str, patterns: Sequence[re.Pattern[str]]) -> Mapping[str, str]:
     """Read the variables of a provider whose names have one of these ends."""
     # The first word is enough: the variable of ``ollama_chat`` is ``OLLAMA_API_BASE``.
-    words = {re.split(r"[_-]", provider.upper())[0], *_OTHER_WORDS.get(provider, ())}
+    words = (re.split(r"[_-]", provider.upper())[0], *_OTHER_WORDS.get(provider, ()))
+    prefixes = tuple(f"{word}_" for word in words)
     return {
         variable: value
         for variable, value in os.environ.items()
-        if value
-        and any(variable.startswith(f"{word}_") for word in words)
-        and any(pattern.search(variable) for pattern in patterns)
+        if value and variable.startswith(prefixes) and any(pattern.search(variable) for pattern in patterns)
     }
 
 
@@ -384,7 +379,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddingModel:
+class EmbeddingModel(Model):
     """A model whose answer is a JSON matrix: cosines of the texts ``made`` (rows) and ``expected`` (columns).
 
     The texts are the messages of the request, in order; their role says to which side they belong.
@@ -397,8 +392,6 @@ class EmbeddingModel:
     timeout_s: float = 600.0
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Parameters that go into every request (``encoding_format`` ...)."""
-    immediate: bool = False
-    notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
@@ -427,12 +420,9 @@ class EmbeddingModel:
             ]
             for made_vector in sides["made"]
         ]
-        return Completion(
-            text=json.dumps(cosines),
-            input_tokens=getattr(getattr(reply, "usage", None), "prompt_tokens", None),
-            output_tokens=0,
-            latency_s=time.perf_counter() - start_time,
-        )
+        tokens = getattr(getattr(reply, "usage", None), "prompt_tokens", None)
+        latency_s = time.perf_counter() - start_time
+        return Completion(text=json.dumps(cosines), input_tokens=tokens, output_tokens=0, latency_s=latency_s)
 
     def _read_vectors(self, reply: object, count: int) -> list[list[float]]:
         """Return the vectors in order, each of length 1. Raises ``CallError`` unless all are usable."""
@@ -443,9 +433,7 @@ class EmbeddingModel:
             vector = by_place.get(place)
             if not isinstance(vector, list) or not vector:
                 continue
-            if all(
-                isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector
-            ):
+            if all(type(x) in (int, float) and math.isfinite(x) for x in vector):
                 # So that no square is too large or too small for a float.
                 largest = max(map(abs, vector)) or 1.0
                 scaled_vector = [x / largest for x in vector]

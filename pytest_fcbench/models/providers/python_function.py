@@ -30,6 +30,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 
 Function: TypeAlias = Callable[[list[object], list[object]], object]
@@ -39,13 +40,11 @@ NO_ANSWER = "function_result"
 
 
 @dataclass(frozen=True, slots=True)
-class PythonModel:
+class PythonModel(Model):
     """A model that asks a function; one that is not ``async`` runs in a thread of its own."""
 
     name: str
     function: Function
-    immediate: bool = False
-    notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Call the function. Raises ``CallError`` where it raises, or returns no answer."""
@@ -123,12 +122,8 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
         except (TypeError, ValueError, RecursionError) as error:
             reason = f"arguments that cannot be written as JSON ({error}): {_shorten(raw_call)}"
             raise ValueError(reason) from None
-    return Completion(
-        text=text,
-        tool_calls=tuple(read) or None,
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        latency_s=latency_s,
-    )
+    thoughts = reasoning if isinstance(reasoning, str) else None
+    return Completion(text=text, tool_calls=tuple(read) or None, reasoning=thoughts, latency_s=latency_s)
 
 
 def _shorten(value: object) -> str:

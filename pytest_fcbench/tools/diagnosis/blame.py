@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
@@ -98,17 +99,23 @@ class TriedAnswer:
         return self.state in (TrialState.WRONG, TrialState.DAMAGED)
 
 
+Trials: TypeAlias = tuple[TriedAnswer, ...]
+"""The answers to an entry that was asked in one way."""
+Findings: TypeAlias = Iterator[tuple[Culprit, str]]
+"""Who lost a point, and why, by each rule that holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class LossEvidence:
     """What is known of an entry that failed; each way has a trial for each time that it was asked."""
 
     first: TriedAnswer
     """The answer of the run."""
-    again: tuple[TriedAnswer, ...] = ()
+    again: Trials = ()
     """Asked in the same way."""
-    turned: tuple[TriedAnswer, ...] = ()
+    turned: Trials = ()
     """Asked whole where the run streamed, streamed where it did not."""
-    prompted: tuple[TriedAnswer, ...] = ()
+    prompted: Trials = ()
     """Asked with the functions in the prompt, so that no parser of the server reads the answer."""
     streams: bool = False
     """True where the run streamed."""
@@ -219,7 +226,7 @@ def attribute_loss(evidence: LossEvidence) -> Attribution:
     return Attribution(culprit, reason, tuple(_list_evidence(evidence)))
 
 
-def _list_findings(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
+def _list_findings(e: LossEvidence) -> Findings:
     """Yield who lost a point by each rule that holds, the most certain first, and ``UNCLEAR`` in the end."""
     again, turned, prompted = (_drop_unanswered(way) for way in (e.again, e.turned, e.prompted))
     if e.first.state is TrialState.NO_ANSWER:
@@ -244,7 +251,7 @@ def _list_findings(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
     yield Culprit.UNCLEAR, "it could not be asked with the functions in the prompt"
 
 
-def _judge_server(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
+def _judge_server(e: LossEvidence) -> Findings:
     """Judge by what the server does with tools, results and right calls, whatever the model says."""
     if e.needs_calls and isinstance(e.tools_reach, Failed):
         yield Culprit.TEMPLATE, f"tools do not reach the prompt: {e.tools_reach.reason}"
@@ -257,9 +264,7 @@ def _judge_server(e: LossEvidence) -> Iterator[tuple[Culprit, str]]:
         yield Culprit.STREAM, f"the server breaks the right calls in a stream: {e.streamed_truth.reason}"
 
 
-def _compare_streams(
-    e: LossEvidence, turned: Sequence[TriedAnswer], prompted: Sequence[TriedAnswer]
-) -> Iterator[tuple[Culprit, str]]:
+def _compare_streams(e: LossEvidence, turned: Trials, prompted: Trials) -> Findings:
     """Judge an entry that is wrong each time by what whole replies and streams of it say."""
     if any(_has_passed(way) and _has_failed(way) for way in (turned, prompted)):
         yield Culprit.CHANCE, "answers to equal requests differ in another way of asking"
@@ -278,21 +283,19 @@ def _compare_streams(
     yield Culprit.UNCLEAR, "whole replies and streams differ, and no other way confirms it"
 
 
-def _drop_unanswered(trials: Sequence[TriedAnswer]) -> tuple[TriedAnswer, ...]:
+def _drop_unanswered(trials: Trials) -> Trials:
     return tuple(each for each in trials if each.state is TrialState.PASSED or each.is_wrong)
 
 
-def _has_passed(trials: Sequence[TriedAnswer]) -> bool:
+def _has_passed(trials: Trials) -> bool:
     return any(each.state is TrialState.PASSED for each in trials)
 
 
-def _has_failed(trials: Sequence[TriedAnswer]) -> bool:
+def _has_failed(trials: Trials) -> bool:
     return any(each.is_wrong for each in trials)
 
 
-def _judge_parser(
-    e: LossEvidence, called: Sequence[TriedAnswer], prompted: Sequence[TriedAnswer]
-) -> Iterator[tuple[Culprit, str]]:
+def _judge_parser(e: LossEvidence, called: Trials, prompted: Trials) -> Findings:
     """Judge an entry that is wrong each time by function calling, and right each time by prompting."""
     is_kept = isinstance(e.streamed_truth if e.streams else e.whole_truth, Passed)
     # An answer that cannot be read shows the loss itself; one that can be may be the model's own.
@@ -328,12 +331,7 @@ def has_more_tokens(part: TriedAnswer, whole: TriedAnswer, syntax: str) -> bool:
     return part.output_tokens > share * whole.output_tokens
 
 
-def _judge_model(
-    e: LossEvidence,
-    called: Sequence[TriedAnswer],
-    prompted: Sequence[TriedAnswer],
-    turned: Sequence[TriedAnswer],
-) -> Iterator[tuple[Culprit, str]]:
+def _judge_model(e: LossEvidence, called: Trials, prompted: Trials, turned: Trials) -> Findings:
     """Judge an entry that is wrong each time, by function calling and by prompting."""
     if any(each.state is TrialState.DAMAGED for each in (*called, *prompted, *turned)):
         yield Culprit.UNCLEAR, "wrong in every way, but some answers cannot be read"
@@ -365,14 +363,10 @@ def _list_evidence(e: LossEvidence) -> Iterator[str]:
         counts = Counter(map(_describe_trial, trials))
         for text, count in counts.items():
             yield f"{name}{f', {count} times' if count > 1 else ''}: {text}"
-    whole, streamed = e.whole_truth, e.streamed_truth
-    checks = {
-        "right calls put through": whole if whole == streamed else None,
-        "right calls put through, whole": None if whole == streamed else whole,
-        "right calls put through, streamed": None if whole == streamed else streamed,
-        "tools in the prompt": e.tools_reach,
-        "results in the prompt": e.results_reach,
-    }
+    checks = {", whole": e.whole_truth, ", streamed": e.streamed_truth}
+    checks = {"": e.whole_truth} if e.whole_truth == e.streamed_truth else checks
+    checks = {f"right calls put through{way}": verdict for way, verdict in checks.items()}
+    checks |= {"tools in the prompt": e.tools_reach, "results in the prompt": e.results_reach}
     for name, verdict in checks.items():
         if verdict:
             words = "kept" if isinstance(verdict, Passed) else "broken" if isinstance(verdict, Failed) else ""

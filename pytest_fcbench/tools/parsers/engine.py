@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.tables import read_table
+from pytest_fcbench.domain.transcript import ToolCall
 
 Tools: TypeAlias = Sequence[Mapping[str, object]]
 """Tools of a request in the form of OpenAI's chat interface."""
@@ -37,18 +38,10 @@ def join_pieces(pieces: Iterable[Piece]) -> Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedCall:
-    """A call as an engine sends it; ``arguments`` should be JSON text."""
-
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
 class ParsedAnswer:
     """The calls that a parser took from an answer, and the text that it left."""
 
-    calls: Sequence[ParsedCall]
+    calls: Sequence[ToolCall]
     text: str = ""
     indexes: Sequence[int] | None = None
     """The index under which a stream sent each call, as the calls began; None for a whole answer."""
@@ -90,7 +83,7 @@ class StreamedAnswer:
 
     def finish(self) -> ParsedAnswer:
         """Return the answer that the client has at the end."""
-        calls = [ParsedCall("".join(names), "".join(texts)) for names, texts in self._parts.values()]
+        calls = [ToolCall("".join(names), "".join(texts)) for names, texts in self._parts.values()]
         return ParsedAnswer(calls, self.text, tuple(self._parts))
 
 
@@ -158,7 +151,7 @@ class VllmParser:
         _, text, calls = parser.parse(
             answer.text, request, enable_auto_tools=True, model_output_token_ids=answer.token_ids
         )
-        return ParsedAnswer([ParsedCall(each.name, each.arguments) for each in calls or ()], text or "")
+        return ParsedAnswer([ToolCall(each.name, each.arguments) for each in calls or ()], text or "")
 
     def parse_pieces(self, pieces: Sequence[Piece], tools: Tools) -> ParsedAnswer:
         """Parse an answer that comes in pieces, the last of which ends it."""
@@ -166,13 +159,9 @@ class VllmParser:
         parser = self.parser_class(self.tokenizer, request.tools)
         streamed = StreamedAnswer()
         for number, piece in enumerate(pieces, 1):
-            delta = parser.parse_delta(
-                piece.text,
-                list(piece.token_ids),
-                request,
-                self.prompt_ids if number == 1 else None,
-                finished=number == len(pieces),
-            )
+            ids, prompt_ids = list(piece.token_ids), self.prompt_ids if number == 1 else None
+            is_last = number == len(pieces)
+            delta = parser.parse_delta(piece.text, ids, request, prompt_ids, finished=is_last)
             streamed.text += (delta and delta.content) or ""
             for call in (delta and delta.tool_calls) or ():
                 function = call.function
@@ -214,16 +203,14 @@ class SglangParser:
     def parse_whole(self, answer: Piece, tools: Tools) -> ParsedAnswer:
         """Parse an answer that is there as a whole."""
         text, calls = self.make_parser(tools).parse_non_stream(answer.text)
-        return ParsedAnswer([ParsedCall(each.name or "", each.parameters) for each in calls], text)
+        return ParsedAnswer([ToolCall(each.name or "", each.parameters) for each in calls], text)
 
     def parse_pieces(self, pieces: Sequence[Piece], tools: Tools) -> ParsedAnswer:
         """Parse an answer that comes in pieces, the last of which ends it."""
         parser = self.make_parser(tools)
         streamed = StreamedAnswer()
-        for text, calls in (
-            *(parser.parse_stream_chunk(piece.text) for piece in pieces),
-            parser.parse_stream_end(),
-        ):
+        deltas = [*(parser.parse_stream_chunk(piece.text) for piece in pieces), parser.parse_stream_end()]
+        for text, calls in deltas:
             streamed.text += text or ""
             for call in calls:
                 streamed.add_call(call.tool_index, call.name, call.parameters)

@@ -34,14 +34,9 @@ _MOST_SLOW = 3
 """After so many slow answers longer ones are counted as slow, without a try."""
 
 
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "save_note",
-        "description": "Save a note.",
-        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
-    },
-}
+_PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+_FUNCTION = {"name": "save_note", "description": "Save a note.", "parameters": _PARAMETERS}
+_TOOL = {"type": "function", "function": _FUNCTION}
 _LONG_S = 0.1
 _SENTENCE = "The train to the coast leaves at nine from platform four. "
 

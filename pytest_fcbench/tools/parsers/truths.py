@@ -133,8 +133,8 @@ def judge_answer(truth: Sequence[Call], answer: ParsedAnswer) -> AnswerFinding:
             return AnswerFinding(Outcome.WRONG, f"name: {right.name!r} → {call.name!r}")
         try:
             # No arguments at all are sent as an empty text by some servers.
-            arguments = read_json_text(call.arguments or "{}")
-        except (ValueError, TypeError):
+            arguments = read_json_text(str(call.arguments or "{}"))
+        except ValueError:
             return AnswerFinding(Outcome.WRONG, f"no JSON: {shorten_text(str(call.arguments), 120)}")
         if difference := find_difference(right.arguments, arguments, right.name):
             return AnswerFinding(Outcome.WRONG, difference)

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, ToolCall
 from pytest_fcbench.tools.parsers.engine import (
     Engine,
     EngineRow,
     ParsedAnswer,
-    ParsedCall,
     Piece,
     StreamedAnswer,
     Tools,
@@ -45,7 +44,8 @@ class FakeParser:
             rest += piece.text
             while "</tool_call>" in rest and (match := _CALL.search(rest)):
                 call, rest = self._read(match[1]), rest[match.end() :]
-                arguments = call.arguments[:-1] if self.fault == "last_brace" else call.arguments
+                arguments = str(call.arguments)
+                arguments = arguments[:-1] if self.fault == "last_brace" else arguments
                 if self.fault != "loses" or not count:
                     streamed.add_call(0 if self.fault == "merges" else count, call.name, arguments)
                 if self.fault == "leaks":
@@ -56,14 +56,14 @@ class FakeParser:
                     rest = ""
         return streamed.finish()
 
-    def _read(self, text: str) -> ParsedCall:
+    def _read(self, text: str) -> ToolCall:
         members = json.loads(text)
         arguments = members["arguments"]
         if self.fault == "whole_numbers":
             arguments = {
                 key: int(each) if isinstance(each, float) else each for key, each in arguments.items()
             }
-        return ParsedCall(members["name"], json.dumps(arguments, ensure_ascii=False))
+        return ToolCall(members["name"], json.dumps(arguments, ensure_ascii=False))
 
 
 def open_fake(tokenizer: object) -> Engine:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.text import as_mapping
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, ToolCall
 from pytest_fcbench.suites.registry import open_suite
-from pytest_fcbench.tools.parsers.engine import ParsedAnswer, ParsedCall, StreamedAnswer
+from pytest_fcbench.tools.parsers.engine import ParsedAnswer, StreamedAnswer
 from pytest_fcbench.tools.parsers.truths import (
     AnswerFinding,
     CpuLimitReached,
@@ -44,8 +44,8 @@ def test_a_smaller_draw_is_a_part_of_a_larger_one() -> None:
 
 
 TRUTH = [Call("f", {"a": 2.3, "b": ["x", {"c": True}]}), Call("g", {})]
-F = ParsedCall("f", '{"b": ["x", {"c": true}], "a": 2.3}')
-G = ParsedCall("g", "")
+F = ToolCall("f", '{"b": ["x", {"c": true}], "a": 2.3}')
+G = ToolCall("g", "")
 
 
 @each_case(
@@ -60,11 +60,11 @@ G = ParsedCall("g", "")
         (ParsedAnswer([G, F]), AnswerFinding(Outcome.WRONG, "name: 'f' → 'g'")),
         (ParsedAnswer([F, G], "", [3, 4]), AnswerFinding(Outcome.WRONG, "indexes of the calls: 3, 4")),
         (
-            ParsedAnswer([ParsedCall("f", '{"a": 2.3'), G]),
+            ParsedAnswer([ToolCall("f", '{"a": 2.3'), G]),
             AnswerFinding(Outcome.WRONG, 'no JSON: {"a": 2.3'),
         ),
         (
-            ParsedAnswer([ParsedCall("f", '{"a": 2.0, "b": ["x", {"c": true}]}'), G]),
+            ParsedAnswer([ToolCall("f", '{"a": 2.0, "b": ["x", {"c": true}]}'), G]),
             AnswerFinding(Outcome.WRONG, "f.a: 2.3 → 2.0"),
         ),
     ],
@@ -100,7 +100,7 @@ def test_parts_of_a_stream_are_joined_by_their_index() -> None:
     for part in ((1, "f", ""), (0, "g", "{}"), (1, None, '{"a"'), (1, "", ": 1}")):
         streamed.add_call(*part)
     answer = streamed.finish()
-    assert answer.calls == [ParsedCall("f", '{"a": 1}'), ParsedCall("g", "{}")]
+    assert answer.calls == [ToolCall("f", '{"a": 1}'), ToolCall("g", "{}")]
     assert answer.indexes == (1, 0)
 
 
