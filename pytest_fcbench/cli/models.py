@@ -14,8 +14,7 @@ from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.models.listing import describe_price, list_families, list_syntaxes
 from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
-from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
-from pytest_fcbench.suites import packs
+from pytest_fcbench.suites import complexfuncbench, packs
 from pytest_fcbench.suites.registry import PACKS
 
 _MOST = 40
@@ -117,9 +116,9 @@ def run_pull(arguments: argparse.Namespace) -> int:
 
 def _read_texts(arguments: argparse.Namespace) -> int:
     """Read the texts of the official code of complexfuncbench from a clone, and keep them in the cache."""
-    if arguments.pack != complexfuncbench_texts.NAME:
+    if arguments.pack != complexfuncbench.NAME:
         raise UsageError(
-            f"--code={arguments.code} applies only to {complexfuncbench_texts.NAME}; leave it out "
+            f"--code={arguments.code} applies only to {complexfuncbench.NAME}; leave it out "
             f"with {arguments.pack}"
         )
     if arguments.origin is not None or arguments.revision is not None:
@@ -127,11 +126,11 @@ def _read_texts(arguments: argparse.Namespace) -> int:
             f"--code={arguments.code} reads texts and no data; run 'fcbench pull {arguments.pack}' for the "
             f"data before or after it"
         )
-    source, cache = complexfuncbench_texts.CODE, find_cache_folder()
+    source, cache = complexfuncbench.CODE, find_cache_folder()
     pack = packs.pull(source, cache, arguments.code)
     print(f"texts of {source.title} {pack.version}: content sha256 {pack.content_sha256}")
-    wording = complexfuncbench_texts.read_wording(cache)
-    if wording and (changed_texts := complexfuncbench_texts.list_changed_texts(wording)):
-        print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed_texts)}")
+    wording = complexfuncbench.read_wording(cache)
+    if wording and (changed_texts := complexfuncbench.list_changed_texts(wording)):
+        print(f"CHANGED since commit {complexfuncbench.COMMIT}: {', '.join(changed_texts)}")
     print(f"in {pack.folder}")
     return 0

@@ -58,8 +58,8 @@ def escape_long_line(text: str) -> str:
     return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
 
 
-def write_and_report(path: Path, text: str) -> None:
-    """Write a file and print its path."""
+def write_and_report(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file, given whole or in pieces, and print its path."""
     write_file(path, text)
     print(f"written to {path}")
 
@@ -128,4 +128,4 @@ def print_or_write(arguments: argparse.Namespace, lines: Iterable[str], cards: S
             print(line)
     else:
         require_other_file(arguments.to, (card.path for card in cards))
-        write_and_report(arguments.to, "".join(f"{line}\n" for line in lines))
+        write_and_report(arguments.to, (f"{line}\n" for line in lines))

@@ -24,8 +24,7 @@ from pytest_fcbench.server import conforming, faults, parsing
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
 from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
-from pytest_fcbench.suites import bfcl, core, embedded
-from pytest_fcbench.suites import complexfuncbench as complexfuncbench_texts
+from pytest_fcbench.suites import bfcl, complexfuncbench, core, embedded
 from pytest_fcbench.suites.pressure import PressureMaterial, press_suite
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -68,7 +67,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
-    judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
+    judge = Judge(complexfuncbench.read_wording(find_cache_folder()), judge_reply)
     names = list(dict.fromkeys(arguments.suite or [embedded.WIRE if is_conforming else core.NAME]))
     named_suites, nearby = find_project_suites()
     suites = [open_suite(name, find_cache_folder(), {**nearby, **named_suites}) for name in names]

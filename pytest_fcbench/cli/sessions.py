@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from pytest_fcbench.cli.options import (
 )
 from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings
 from pytest_fcbench.dispatch.progress import show_progress
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch
 from pytest_fcbench.domain.pressure import split_level
@@ -150,7 +150,7 @@ def draw_sample(values: Sequence[T], limit: int | None, seed: int = 0) -> Sequen
 def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[str, Entry]:
     """Load all entries of the categories of these Records, by key, under pressure as the Records name it."""
     keys = {record.entry: record.category for record in records}
-    entries = dict(load_entries(context.suites.values(), set(keys.values())))
+    entries = dict(load_entries(context.suites.values(), lambda category: category.name in keys.values()))
     for key in keys:
         base_key, level = split_level(key)
         if level and base_key in entries:
@@ -158,12 +158,14 @@ def load_entries_of(context: RunContext, records: Iterable[Record]) -> Mapping[s
     return entries
 
 
-def load_entries(suites: Iterable[Suite], categories: Collection[str] = CATEGORIES) -> Mapping[str, Entry]:
-    """Load the entries of some categories, by key."""
+def load_entries(
+    suites: Iterable[Suite], is_meant: Callable[[Category], bool] = lambda category: True
+) -> Mapping[str, Entry]:
+    """Load the entries of all categories that are meant, by key."""
     return {
         entry.key: entry
         for suite in suites
         for category in suite.categories
-        if category.name in categories
+        if is_meant(category)
         for entry in suite.load(category)
     }

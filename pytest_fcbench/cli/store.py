@@ -20,11 +20,8 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.stored_answers import name_model
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.domain.text import make_printable, name_few
 from pytest_fcbench.models import registry
-
-_MOST_DAMAGED = 5
-"""The most damaged answers that are named."""
 
 
 def parse_age(age: str) -> int:
@@ -95,12 +92,9 @@ def _list_answers(arguments: argparse.Namespace, settings: Settings) -> None:
     _print_groups(groups)
     answers = (answer for categories in groups.values() for group in categories.values() for answer in group)
     if damaged_ids := [make_printable(answer.entry) for answer in answers if answer.is_damaged]:
-        id_list = ", ".join(damaged_ids[:_MOST_DAMAGED]) + (
-            " ..." if len(damaged_ids) > _MOST_DAMAGED else ""
-        )
         print(
-            f"damaged answers, which cannot be read: {len(damaged_ids):,} ({id_list}); delete each with "
-            f"'fcbench store prune --entry ID'"
+            f"damaged answers, which cannot be read: {len(damaged_ids):,} ({name_few(damaged_ids)}); delete "
+            "each with 'fcbench store prune --entry ID'"
         )
 
 

@@ -168,17 +168,12 @@ async def open_server(
 
 
 def _find_cause(group: BaseExceptionGroup) -> BaseException:
-    """Return one error of a group: one that is meant for users, or else the first one."""
-    errors: list[BaseException] = []
-    stack: list[BaseException] = [group]
-    while stack:
-        error = stack.pop()
-        if isinstance(error, BaseExceptionGroup):
-            stack += error.exceptions
-        else:
-            errors.append(error)
-    ours = (error for error in errors if isinstance(error, (CallError, UsageError)))
-    return next(ours, None) or _make_failure(errors[0])
+    """Return one error of a group: one that is meant for users, or else the last one."""
+    ours = group.subgroup((CallError, UsageError))
+    error: BaseException = ours or group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[-1]
+    return error if ours else _make_failure(error)
 
 
 def _make_failure(error: BaseException, suffix: str = "") -> CallError:

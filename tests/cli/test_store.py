@@ -125,7 +125,7 @@ def test_list_goes_on_behind_damaged_answers(store: AnswerStore, capsys: pytest.
     assert lines[2].split()[:2] == ["core:parallel", "7"]
     named = ", ".join(f"core:parallel_{number}" for number in range(5))
     assert lines[3:] == [
-        f"damaged answers, which cannot be read: 6 ({named} ...); delete each with "
+        f"damaged answers, which cannot be read: 6 ({named} and 1 more); delete each with "
         "'fcbench store prune --entry ID'"
     ]
     assert run_store("prune", "--entry=core:parallel_0", "--yes") == 0

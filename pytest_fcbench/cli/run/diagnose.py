@@ -20,6 +20,7 @@ from pytest_fcbench.cli.options import load_settings, resolve_scorecard
 from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
 from pytest_fcbench.cli.sessions import (
     ask_judge,
+    load_entries,
     load_entries_of,
     load_judge_settings,
     open_replay,
@@ -39,7 +40,6 @@ from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.wording import format_number
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score, mark_trained
 from pytest_fcbench.scorecard.compare.comparison import (
     NO_ENTRY,
@@ -50,7 +50,7 @@ from pytest_fcbench.scorecard.compare.comparison import (
 )
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard, name_verdict
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit.fitting_functions import find_fitting_functions
 from pytest_fcbench.tools.diagnosis.agreement import compare_diagnoses
@@ -73,7 +73,7 @@ def run_diagnose(arguments: argparse.Namespace) -> int:
 
 def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the findings about the failures of a scorecard, and write them to ``--to``."""
-    card = scorecard_files.load_scorecard(arguments.scorecard or resolve_scorecard())
+    card = load_scorecard(arguments.scorecard or resolve_scorecard())
     judge = load_judge_settings(arguments)
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(arguments, core.NAME)
@@ -158,14 +158,8 @@ def _classify_failures(
         if divergence.failure is AnswerClass.UNWANTED_CALL:
             if record.suite not in doubts:
                 suite = session.context.suites[record.suite]
-                doubts[record.suite] = find_fitting_functions(
-                    [
-                        each
-                        for category in suite.categories
-                        if category.single_turn and not category.varies_others
-                        for each in suite.load(category)
-                    ]
-                )
+                answered = load_entries([suite], lambda each: each.single_turn and not each.varies_others)
+                doubts[record.suite] = find_fitting_functions(list(answered.values()))
             if doubt := entry.set_aside or doubts[record.suite].get(entry.id):
                 # The verdict says that no function fits, and here the entry is doubtful, not the answer.
                 function_name = verdict.details.get("found")
@@ -176,7 +170,7 @@ def _classify_failures(
 
 def run_rejudge(arguments: argparse.Namespace) -> int:
     try:
-        old = scorecard_files.load_scorecard(arguments.scorecard)
+        old = load_scorecard(arguments.scorecard)
         with open_replay(arguments, old, old.records) as session:
             again = mark_trained(_judge_again(session, old.records), session.context.trained)
             new = {record.item_id: record for record in again}

@@ -23,7 +23,7 @@ from pytest_fcbench.cli.options import (
     read_option_tables,
     resolve_scorecard,
 )
-from pytest_fcbench.cli.output import choose_profile, print_lines, require_other_file
+from pytest_fcbench.cli.output import choose_profile, print_lines, require_other_file, write_and_report
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain import registry
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Group
@@ -38,12 +38,11 @@ from pytest_fcbench.models.baselines.result_rows import (
     write_row,
 )
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.output_files import make_folder, replace_file, write_file, write_new_files
+from pytest_fcbench.run.output_files import make_folder, replace_file, write_new_files
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.record import Record, Usage, group_by_category
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, open_scorecard
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard, open_scorecard
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, ExportFormat, ExportRequest
@@ -124,8 +123,7 @@ def _export_cards(form: ExportFormat, arguments: argparse.Namespace) -> int:
                     print(piece, end="")
                 return 0
             require_other_file(arguments.to, paths)
-            write_file(arguments.to, pieces)
-            print(f"written to {arguments.to}")
+            write_and_report(arguments.to, pieces)
         elif ending == FOLDER:
             make_folder(arguments.to)
             print_lines(form.write_path(order, arguments.to))
@@ -320,7 +318,7 @@ class _Export:
 
 def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Export:
     """Export the scorecard of a file. Raises ``UsageError`` if it cannot be exported."""
-    card = scorecard_files.load_scorecard(path)
+    card = load_scorecard(path)
     facts, suites = card.facts, card.facts.suites
     if name is None:
         kind, _, results = facts.model.partition(":")

@@ -23,7 +23,6 @@ from pytest_fcbench.cli.options import (
     load_settings,
     resolve_scorecard,
 )
-from pytest_fcbench.cli.output import find_width, print_json, print_lines, require_other_file
 from pytest_fcbench.config.loading import read_release_dates
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored
@@ -34,11 +33,10 @@ from pytest_fcbench.present.tables import Table, render_text
 from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.run.history import PREVIOUS, list_runs
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.compare import comparison, leaderboard
 from pytest_fcbench.scorecard.compare.merging import merge_scorecards
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.scorecard_files import load_outlines
+from pytest_fcbench.scorecard.scorecard_files import load_outlines, write_baseline
 
 _FLIPS = 20
 
@@ -113,12 +111,12 @@ def run_leaderboard(arguments: argparse.Namespace) -> int:
 
 
 def run_baseline(arguments: argparse.Namespace) -> int:
-    card = scorecard_files.load_outlines(arguments.scorecard)
+    card = load_outlines(arguments.scorecard)
     if not card.records:
         raise UsageError(
             f"{arguments.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
         )
-    write_file(arguments.to, scorecard_files.write_baseline(card))
+    write_file(arguments.to, write_baseline(card))
     facts = card.facts
     print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]
@@ -135,7 +133,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")
     runs = list_runs(folder)
     if arguments.json:
-        print_json([asdict(run) for run in runs[: arguments.limit]])
+        output.print_json([asdict(run) for run in runs[: arguments.limit]])
         return 0
     if not runs:
         print(f"{folder} has no runs; run pytest first")
@@ -146,7 +144,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
         part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
         rows.append((run.name, run.ended, *counts, part, run.label_text, (run.commit or "")[:8]))
-    print_lines(render_text(Table("", columns, tuple(rows)), find_width()))
+    output.print_lines(render_text(Table("", columns, tuple(rows)), output.find_width()))
     if len(runs) > arguments.limit:
         print(f"and {len(runs) - arguments.limit} more: --limit={len(runs)}")
     return 0
@@ -154,7 +152,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_merge(arguments: argparse.Namespace) -> int:
     # The whole must not replace one of its parts.
-    require_other_file(arguments.to, arguments.scorecards)
+    output.require_other_file(arguments.to, arguments.scorecards)
     settings = load_settings(arguments)
     whole_run = merge_scorecards(arguments.scorecards, replacing=arguments.replace)
     if whole_run.missing and not arguments.partial:
@@ -171,7 +169,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
         [OutputLine("")],
         run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )
-    print_lines(line.text for line in lines)
+    output.print_lines(line.text for line in lines)
     if settings.step_summary:
         trouble = run_end.append_summary(settings.step_summary, facts, evidence, outcomes)
         if trouble:

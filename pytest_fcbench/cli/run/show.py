@@ -53,9 +53,8 @@ _LONGEST = 240
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    options = [option for option in ("scorecard", "model", "expected") if getattr(arguments, option)]
-    if arguments.wire:
-        options = [option for option in options if option != "model"] + ["wire"]
+    names = ("scorecard", "expected", "wire") if arguments.wire else ("scorecard", "model", "expected")
+    options = [name for name in names if getattr(arguments, name)]
     if len(options) > 1:
         raise UsageError(f"--{options[0]} and --{options[1]} exclude each other; give one of them")
     if not arguments.entries:

@@ -41,7 +41,6 @@ from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, duplicates, report, review
-from pytest_fcbench.tools.audit import report as page
 from pytest_fcbench.tools.audit import strata as distributions
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import (
@@ -53,7 +52,7 @@ from pytest_fcbench.tools.audit.findings import (
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.training_data import describe_reading
 
-_RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": page.render_page}
+_RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": report.render_page}
 
 
 def run_audit(arguments: argparse.Namespace) -> int:

@@ -93,7 +93,8 @@ def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
             f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
         )
     names = SELECTIONS.get(selection, (selection,))
-    return list(load_entries([open_suite(suite_name, cache)], names).values())
+    suite = open_suite(suite_name, cache)
+    return list(load_entries([suite], lambda category: category.name in names).values())
 
 
 def _ask_about(

@@ -31,9 +31,8 @@ from pytest_fcbench.kinds.golden_path.questions import ask_equivalence
 from pytest_fcbench.kinds.golden_path.truth import list_steps
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import (
     Agreement,
@@ -55,7 +54,7 @@ def run_judge(arguments: argparse.Namespace) -> int:
 
 def _audit_judges(arguments: argparse.Namespace) -> Iterator[str]:
     """Ask both judges about each pair, describe their agreement, and write all answers to ``--to``."""
-    card = scorecard_files.load_scorecard(arguments.scorecard)
+    card = load_scorecard(arguments.scorecard)
     judges = _load_judges(arguments)
     settings = load_settings(arguments, core.NAME)
     profile = settings.profile if arguments.profile else card.facts.profile

@@ -13,7 +13,7 @@ import yaml
 
 from pytest_fcbench.cli.options import describe_no_entry, find_openers, open_suite_at
 from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.cli.sessions import load_writer
+from pytest_fcbench.cli.sessions import load_entries, load_writer
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
@@ -46,9 +46,7 @@ def run_augment(arguments: argparse.Namespace) -> int:
     suite, folder = open_suite_at(arguments, arguments.suite), arguments.to.resolve()
     sources = [
         entry
-        for category in suite.categories
-        if category.single_turn
-        for entry in suite.load(category)
+        for entry in load_entries([suite], lambda category: category.single_turn).values()
         # Without what an earlier run wrote to the folder: made entries are not material again.
         if not entry.parents or (suite.file_of and folder not in suite.file_of(entry).resolve().parents)
     ]
@@ -80,14 +78,7 @@ def run_sample(arguments: argparse.Namespace) -> int:
     if not name or suite_name not in openers:
         raise UsageError(describe_no_entry(arguments.start, suite_name, openers))
     suite = openers[suite_name](find_cache_folder())
-    found_entries = (
-        entry
-        for category in suite.categories
-        if not category.single_turn
-        for entry in suite.load(category)
-        if entry.key == arguments.start and entry.scene is not None
-    )
-    entry = next(found_entries, None)
+    entry = load_entries([suite], lambda category: not category.single_turn).get(arguments.start)
     if entry is None or entry.scene is None:
         raise UsageError(
             f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
