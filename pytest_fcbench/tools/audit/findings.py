@@ -55,7 +55,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRow:
+class CheckDescription:
     """What ``checks.toml`` says about a check."""
 
     says: str
@@ -68,7 +68,7 @@ class CheckRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check(CheckRow):
+class Check(CheckDescription):
     """A check; calling it yields its findings."""
 
     name: str
@@ -82,7 +82,7 @@ class Check(CheckRow):
 
 _ROWS = {
     name: row
-    for rows in read_table(dict[str, dict[str, CheckRow]], __file__, "checks.toml").values()
+    for rows in read_table(dict[str, dict[str, CheckDescription]], __file__, "checks.toml").values()
     for name, row in rows.items()
 }
 
