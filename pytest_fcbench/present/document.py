@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
+from pydantic import Field, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from pytest_fcbench.domain.entry import Stratum
-from pytest_fcbench.domain.json_values import Count, StrictSchema
+from pytest_fcbench.domain.json_values import EXTENDED, Count, StrictSchema
 from pytest_fcbench.domain.pressure import PressureKind
 from pytest_fcbench.domain.transcript import CallCounts
 from pytest_fcbench.domain.verdict import Profile
@@ -65,8 +65,7 @@ class _Absent:
 class RunUsage:
     """Cost and latency over all steps; null where nothing is known."""
 
-    # Of its own, as in ``ProfileResults``, because a part of it may be left out.
-    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+    __pydantic_config__ = EXTENDED
 
     run: CostLatency
     categories: Mapping[str, CostLatency]
@@ -93,8 +92,7 @@ _WITH_ALL = Field(json_schema_extra={"required": ["all"]})
 class ProfileResults:
     """The results under one profile; parts that were not run are left out."""
 
-    # Of its own, because pydantic gives a class without one that of the class that holds it.
-    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+    __pydantic_config__ = EXTENDED
 
     categories: Mapping[str, Score]
     groups: Mapping[str, Score]

@@ -178,22 +178,19 @@ def write_step_summary(
     yield from render_markdown(replace(table, notes=(*table.notes, *notes)))
     causes = group_by_cause(evidence.records, evidence.profile)
     count = sum(map(len, causes.values()))
-    if causes:
-        yield ""
-        yield from render_markdown(score_tables.tabulate_causes(causes))
-    for table in (
-        *filter(None, [score_tables.tabulate_calls(evidence.records, evidence.profile)]),
+    gate_rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
+    columns = ("rule", "outcome", "found")
+    tables = (
+        score_tables.tabulate_causes(causes),
+        score_tables.tabulate_calls(evidence.records, evidence.profile),
         *score_tables.tabulate_beside_scores(facts, evidence.records, evidence.profile, evidence.size_of),
         *score_tables.tabulate_formats(evidence.records, evidence.profile),
         *tabulate_two_models(facts, evidence.records),
-    ):
+        Table("Gate of the run itself", columns, gate_rows, (), frozenset(columns[1:])),
+    )
+    for shown in filter(None, tables):
         yield ""
-        yield from render_markdown(table)
-    if recorded:
-        yield ""
-        rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
-        columns = ("rule", "outcome", "found")
-        yield from render_markdown(Table("Gate of the run itself", columns, rows, (), frozenset(columns[1:])))
+        yield from render_markdown(shown)
     if explain:
         for record in terminal.pick_examples(causes, _EXPLAINED):
             # A blank line would end the element.

@@ -14,13 +14,13 @@ and so many of its standard errors as the level of the look says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, exp, inf, pi, sqrt
 from statistics import NormalDist
 
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_quantile, find_tail
+from pytest_fcbench.scorecard.aggregate.scores import SizeOf
 from pytest_fcbench.scorecard.compare.paired import POWER, MetricDifference, Paired, format_p
 from pytest_fcbench.scorecard.two_models import LookDecision
 
@@ -101,7 +101,7 @@ def decide_comparison(
     asked: int,
     total: int,
     metric: str,
-    size_of: Callable[[str], int] = lambda name: 0,
+    size_of: SizeOf = lambda name: 0,
     confidence: float = CONFIDENCE,
     *,
     looks: bool = True,

@@ -7,14 +7,14 @@ request differently in another batch. How often that happens says which loss a c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 
 from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_cluster_interval
-from pytest_fcbench.scorecard.aggregate.scores import ALL
+from pytest_fcbench.scorecard.aggregate.scores import ALL, SizeOf
 from pytest_fcbench.scorecard.aggregate.server_checks import compare_checks, is_check
 from pytest_fcbench.scorecard.compare.looks import LookFinding, decide_comparison, find_nominal_level
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs, plan_comparison
@@ -26,7 +26,7 @@ def look_at_sides(
     second: Sequence[Record],
     first: Sequence[Record],
     profile: Profile,
-    size_of: Callable[[str], int],
+    size_of: SizeOf,
     *,
     metric: str,
     asked: int,
@@ -143,7 +143,7 @@ def _count_flips(entries: Sequence[Sequence[Record]], profile: Profile) -> Chanc
 
 
 def find_smallest_loss(
-    paired: Paired, metric: str, flips: float, size_of: Callable[[str], int] = lambda name: 0
+    paired: Paired, metric: str, flips: float, size_of: SizeOf = lambda name: 0
 ) -> float | None:
     """Find the smallest true loss that a run of these entries with looks would show with ``POWER``.
 

@@ -14,6 +14,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
     ProfileScores,
     Score,
+    SizeOf,
     aggregate_scores,
     leave_out_trained,
     score_metric,
@@ -32,7 +33,7 @@ class Evidence:
 
     records: Sequence[Record]
     profile: Profile
-    size_of: Callable[[str], int]
+    size_of: SizeOf
     suites: Mapping[str, Mapping[str, str | None]]
     """Version and pack hash of each suite of the run."""
     baseline: Scorecard | None = None
