@@ -170,7 +170,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         ),
         *(f"scorecard/{name}.py" for name in ("record", "run_facts", "scorecard_files")),
         "present/document.py",
-        "tools/export/formats.py",
+        "run/progress_file.py",
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"kinds/sql/statements.py"},
