@@ -26,6 +26,7 @@ from pytest_fcbench.scorecard.aggregate.scores import ALL, GROUPS, ProfileScores
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suite
 from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -102,45 +103,42 @@ _SUITES = {
 
 def list_facts(model: ReportedModel) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
-    run_facts, card = model.scorecard.facts, model.scorecard
-    yield "model", run_facts.model
-    yield (
-        "calls requested by",
-        f"{'tool calls' if run_facts.mode == 'fc' else 'a system prompt'} ({run_facts.mode})",
-    )
-    yield "names and syntax", f"{run_facts.names}, {run_facts.syntax}"
-    if run_facts.asked_as:
-        yield "asked as", run_facts.asked_as
-    for name, suite in run_facts.suites.items():
-        about = f", {_SUITES[name]}" if name in _SUITES else ""
-        yield f"suite {name}", f"{name_suite(name, suite).removeprefix(f'{name} ')}{about}"
-    yield "entries", f"{len({record.entry for record in card.records}):,}"
-    if run_facts.shard:
-        yield "shard", f"{run_facts.shard}: only a part of the entries"
-    if model.trials > 1:
-        yield "trials", f"{model.trials} of each entry"
-    yield "tests judged by", f"the {run_facts.profile} profile"
-    if run_facts.driven:
-        yield "complex conversations", describe_path_settings(run_facts.driven)
-    if run_facts.search:
-        yield "web", run_facts.search
-    if run_facts.price and run_facts.price.hour is not None:
-        yield "price", f"${run_facts.price.hour:g} an hour, {run_facts.concurrency} calls at once"
-    elif run_facts.price and run_facts.price.input is not None and run_facts.price.output is not None:
-        own = {
-            "cached": run_facts.price.cached,
-            "written to a cache": run_facts.price.cache_write,
-            "reasoning": run_facts.price.reasoning,
-        }
-        rates = [f", ${rate:g} {tokens}" for tokens, rate in own.items() if rate is not None]
-        price = f"${run_facts.price.input:g} in, ${run_facts.price.output:g} out{''.join(rates)}"
-        yield "price", f"{price}, per million tokens"
-    if card.created_s is not None:
-        yield "ended", format_time(card.created_s)
-    yield "fcbench", run_facts.fcbench
-    yield "file", card.path.name
-    for note in run_facts.notes:
-        yield "note", note
+    card, facts = model.scorecard, model.scorecard.facts
+    known_facts = {
+        "model": facts.model,
+        "calls requested by": f"{'tool calls' if facts.mode == 'fc' else 'a system prompt'} ({facts.mode})",
+        "names and syntax": f"{facts.names}, {facts.syntax}",
+        "asked as": facts.asked_as,
+        **{f"suite {name}": _describe_suite(name, suite) for name, suite in facts.suites.items()},
+        "entries": f"{len({record.entry for record in card.records}):,}",
+        "shard": facts.shard and f"{facts.shard}: only a part of the entries",
+        "trials": f"{model.trials} of each entry" if model.trials > 1 else None,
+        "tests judged by": f"the {facts.profile} profile",
+        "complex conversations": describe_path_settings(facts.driven) if facts.driven else None,
+        "web": facts.search,
+        "price": _describe_price(facts),
+        "ended": None if card.created_s is None else format_time(card.created_s),
+        "fcbench": facts.fcbench,
+        "file": card.path.name,
+    }
+    yield from ((name, value) for name, value in known_facts.items() if value is not None)
+    yield from (("note", note) for note in facts.notes)
+
+
+def _describe_suite(name: str, suite: Mapping[str, str | None]) -> str:
+    about = f", {_SUITES[name]}" if name in _SUITES else ""
+    return f"{name_suite(name, suite).removeprefix(f'{name} ')}{about}"
+
+
+def _describe_price(facts: RunFacts) -> str | None:
+    price = facts.price
+    if price and price.hour is not None:
+        return f"${price.hour:g} an hour, {facts.concurrency} calls at once"
+    if price is None or price.input is None or price.output is None:
+        return None
+    own = {"cached": price.cached, "written to a cache": price.cache_write, "reasoning": price.reasoning}
+    rates = [f", ${rate:g} {tokens}" for tokens, rate in own.items() if rate is not None]
+    return f"${price.input:g} in, ${price.output:g} out{''.join(rates)}, per million tokens"
 
 
 # Scores
