@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.text import list_objects
 from pytest_fcbench.server.body import Body
 
 _MOST_ENTRIES = 3
@@ -128,8 +129,7 @@ def _list_texts(messages: Sequence[object], role: str) -> list[str]:
 
 def _find_tool_names(tools: object) -> frozenset[str]:
     """Return the names of functions in the form of a chat request."""
-    listed = tools if isinstance(tools, list) else []
-    functions = [tool.get("function") for tool in listed if isinstance(tool, Mapping)]
+    functions = (tool.get("function") for tool in list_objects(tools))
     return frozenset(str(each.get("name")) for each in functions if isinstance(each, Mapping))
 
 

@@ -132,10 +132,11 @@ def _ask_for_questions(
 
 def read_drafted_question(value: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQuestion:
     """Read a question that needs one call of each function and mentions all values. Raises ``Unfit``."""
-    message = value.get("message") if isinstance(value, Mapping) else None
-    if not isinstance(value, Mapping) or not isinstance(message, str) or not message.strip():
+    question = as_mapping(value)
+    message = question.get("message")
+    if not isinstance(message, str) or not message.strip():
         raise Unfit('must have "message", a text, in each question')
-    calls = _read_calls(value)
+    calls = _read_calls(question)
     if sorted(call.name for call in calls) != sorted(by_name):
         raise Unfit(f"must call each of {', '.join(by_name)} once in {message!r:.60}")
     for call in calls:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, list_objects, read_json_text
 from pytest_fcbench.tools.importing.calls_in_text import read_messages, separate_calls
 from pytest_fcbench.tools.importing.offered_tools import (
     LoggedConversation,
@@ -318,7 +318,7 @@ def _gather(attributes: Attributes, name: str) -> Sequence[object]:
         value = _nest_names(
             {key[len(name) + 1 :]: each for key, each in attributes.items() if key.startswith(f"{name}.")}
         )
-    return value if isinstance(value, list) else []
+    return as_list(value)
 
 
 def _nest_names(members: Mapping[str, object]) -> object:
