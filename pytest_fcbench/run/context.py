@@ -81,16 +81,12 @@ class RunContext:
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
         """The selected suites. Raises ``PackMissing`` and ``UsageError``."""
-        plain_suites = {
-            name: open_suite(name, self.settings.cache, self.settings.own) for name in self.settings.suites
-        }
-        model = self.sentence_model
-        return {
-            name: replace(suite, world=replace(suite.world, embed=model.embed))
-            if model and self._searches_by_model(suite)
-            else suite
-            for name, suite in plain_suites.items()
-        }
+        settings = self.settings
+        suites = {name: open_suite(name, settings.cache, settings.own) for name in settings.suites}
+        for name, suite in suites.items():
+            if model := self._find_sentence_model(suite):
+                suites[name] = replace(suite, world=replace(suite.world, embed=model.embed))
+        return suites
 
     @cached_property
     def _family_texts(self) -> Mapping[str, tuple[str, ...]]:
@@ -99,15 +95,15 @@ class RunContext:
             return {}
         return bfcl.read_family_sentences(self.settings.cache, member.handler)
 
-    def _searches_by_model(self, suite: Suite) -> bool:
-        """Tell whether ``memory_vector`` of a suite finds texts by the sentence model."""
-        is_official = bool(suite.world.sentences)
-        return self.sentence_model is not None and (self.settings.embedding != AUTO or is_official)
+    def _find_sentence_model(self, suite: Suite) -> SentenceModel | None:
+        """Return the model by which ``memory_vector`` of a suite finds texts, if any."""
+        is_wanted = suite.world.sentences or self.settings.embedding != AUTO
+        return self.sentence_model if is_wanted else None
 
     def describe_vectors(self, suite: Suite) -> str:
         """Describe by what ``memory_vector`` of a suite finds texts."""
-        if self._searches_by_model(suite):
-            return str(self.sentence_model)
+        if model := self._find_sentence_model(suite):
+            return str(model)
         officially = f"; officially by all-MiniLM-L6-v2: {INSTALL}" if suite.world.sentences else ""
         return f"shared words and parts of words, without a model{officially}"
 
@@ -229,12 +225,6 @@ class RunContext:
     def asks_web(self) -> bool:
         """True where calls of selected entries search the web."""
         return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
-
-    @property
-    def starts_servers(self) -> bool:
-        """True where calls of selected entries act on MCP servers."""
-        asked_categories = (*self.settings.categories, *self.settings.forced_categories)
-        return any(category.group is Group.MCP for category in asked_categories)
 
     @property
     def checks_endpoint(self) -> bool:

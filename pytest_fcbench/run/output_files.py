@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from shutil import copyfile
 
@@ -37,18 +37,19 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
     special = path.exists() and not path.is_file() and not path.is_dir()
-    part = path if special else path.with_name(f"{path.name}.part")
-    with ExitStack() as cleaning:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not special:
-                cleaning.callback(_remove_file, part)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if special:
+            write(path)
+            return
+        part = path.with_name(f"{path.name}.part")
+        with ExitStack() as cleaning:
+            cleaning.callback(part.unlink, missing_ok=True)
             # Written beside and renamed, so a full disk or a kill leaves the old file whole.
             write(part)
-            if not special:
-                part.replace(path)
-        except OSError as error:
-            raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
+            part.replace(path)
+    except OSError as error:
+        raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def make_folder(path: Path) -> None:
@@ -57,11 +58,6 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FcbenchError(f"{path}: the folder cannot be made: {error.strerror}") from None
-
-
-def _remove_file(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
 
 
 def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:

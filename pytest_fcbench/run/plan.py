@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
+from operator import add
 from statistics import fmean
 from types import MappingProxyType
 
@@ -51,14 +52,7 @@ class CategoryPlan:
 
     def __add__(self, other: CategoryPlan) -> CategoryPlan:
         """Sum two plans under the name of the first."""
-        return CategoryPlan(
-            self.name,
-            self.entries + other.entries,
-            self.stored + other.stored,
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
+        return CategoryPlan(self.name, *map(add, astuple(self)[1:], astuple(other)[1:]))
 
     def compute_usd(self, usd: Pricing, party: Party, seconds: float | None = None) -> float | None:
         """Return the dollars for the calls of so many seconds; None if the price or the time is not known."""
@@ -83,25 +77,21 @@ def make_plans(
     others: dict[str, CategoryPlan] = {}
     for entry in entries:
         name, calls = entry.category.name, find_calls(entry)
-        if calls is None:
-            plans[name] = plans.get(name, CategoryPlan(name)) + CategoryPlan(name, 1)
-            continue
-        by_party = {party: [call for call in calls if call.party is party] for party in PAID}
-        own_calls = by_party.pop(Party.MODEL)
-        plans[name] = plans.get(name, CategoryPlan(name)) + _plan_calls(name, own_calls, _OUTPUT_TOKENS)
-        for party, own_calls in by_party.items():
-            if own_calls:
-                # An embedding model writes nothing.
-                output_tokens = 0 if party is Party.SIMILARITY else _OUTPUT_TOKENS
-                own = _plan_calls(party, own_calls, output_tokens)
-                others[party] = others.get(party, CategoryPlan(party)) + own
+        plan = CategoryPlan(name, 1) if calls is None else _plan_calls(name, Party.MODEL, calls)
+        plans[name] = plans.get(name, CategoryPlan(name)) + plan
+        for party in PAID:
+            if party is not Party.MODEL and (plan := _plan_calls(party, party, calls or ())).calls:
+                others[party] = others.get(party, CategoryPlan(party)) + plan
     return list(plans.values()), list(others.values())
 
 
-def _plan_calls(name: str, calls: Sequence[AskModel], output_tokens: int) -> CategoryPlan:
-    """Return the plan of an entry's calls, each answered by so many tokens."""
-    tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
-    return CategoryPlan(name, 1, int(not calls), len(calls), tokens, len(calls) * output_tokens)
+def _plan_calls(name: str, party: Party, calls: Sequence[AskModel]) -> CategoryPlan:
+    """Return the plan of an entry's calls to a party, under a name."""
+    own_calls = [call for call in calls if call.party is party]
+    tokens = sum(estimated_tokens(call, TYPICAL) for call in own_calls)
+    # An embedding model writes nothing.
+    output_tokens = 0 if party is Party.SIMILARITY else len(own_calls) * _OUTPUT_TOKENS
+    return CategoryPlan(name, 1, int(not own_calls), len(own_calls), tokens, output_tokens)
 
 
 def render_plans(
@@ -301,8 +291,9 @@ def describe_vectors(context: RunContext, names: Iterable[str]) -> list[str]:
     names_by_description: dict[str, list[str]] = {}
     for name in sorted(names):
         names_by_description.setdefault(context.describe_vectors(context.suites[name]), []).append(name)
-    of = {
-        by: f" of {' and '.join(suites)}" if len(names_by_description) > 1 else ""
+    if len(names_by_description) == 1:
+        return [f"memory_vector finds texts by {by}" for by in names_by_description]
+    return [
+        f"memory_vector of {' and '.join(suites)} finds texts by {by}"
         for by, suites in names_by_description.items()
-    }
-    return [f"memory_vector{suites} finds texts by {by}" for by, suites in of.items()]
+    ]

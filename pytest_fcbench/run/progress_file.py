@@ -12,13 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.domain.errors import FcbenchError
-from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.present.wording import format_limits
 from pytest_fcbench.run.output_files import write_file
@@ -93,12 +94,10 @@ def list_running(runs: Path) -> Iterator[Running]:
     live_runs = []
     for path in runs.glob(f"{_FOLDER}/*.json"):
         # A file can be of another version, or gone since it was listed.
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            read = read_json_text(path.read_text(encoding="utf-8"))
-            values = {each.name: read[each.name] for each in fields(Running)}
-            lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-            if time.time() - float(values["renewed_s"]) < _DEAD_S:
-                live_runs.append(Running(**{**values, **lists}))
+        with suppress(OSError, ValueError):
+            running = TypeAdapter(Running).validate_json(path.read_bytes())
+            if time.time() - running.renewed_s < _DEAD_S:
+                live_runs.append(running)
     yield from sorted(live_runs, key=lambda running: -running.started_s)
 
 

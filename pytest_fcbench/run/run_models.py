@@ -16,7 +16,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, OldReads
 from pytest_fcbench.dispatch.limits import Budget, Ledger
 from pytest_fcbench.dispatch.pipeline import Limits, Pipeline, build_pipeline
 from pytest_fcbench.dispatch.stored_answers import StoredAnswers
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
@@ -54,9 +54,13 @@ class RunModels:
         self._budget: Budget = budget or Budget(settings.max_usd and settings.max_usd * share)
         self._companions: list[RunModels] = []
         """The models beside these."""
-        self._pipelines: dict[Party, Pipeline] = {}
+        self.pipelines: dict[Party, Pipeline] = {}
+        """The way to each party that is asked in steps."""
         with ExitStack() as self._opened:
-            model: Responder = context.model if context.model.immediate else self._open_model_under_test()
+            model: Responder = context.model
+            if not model.immediate:
+                identity = registry.describe_identity(settings)
+                model = self._open_pipeline(Party.MODEL, model, settings, identity)
             # Forced calls are read by the server.
             if not settings.forced and (syntax := find_native_syntax(settings.syntax)):
                 model = NativeCallsModel(model, syntax)
@@ -79,40 +83,25 @@ class RunModels:
 
     # What answers for each party
 
-    def _open_model_under_test(self) -> Pipeline:
-        settings = self._context.settings
-        identity = registry.describe_identity(settings)
-        return self._open_pipeline(Party.MODEL, self._context.model, settings, identity)
-
     def _open_other_parties(self) -> dict[Party, Responder]:
         """Open what answers for each party that the run asks beside the model under test."""
-        context = self._context
+        context, settings = self._context, self._context.settings
         if context.chosen.recorded:
             # A replayed scorecard answers for all of them.
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
-        parties: dict[Party, Responder] = {**self._open_auxiliary_models()}
-        if context.checks_endpoint and (probe := open_probe(context.settings)):
+        parties: dict[Party, Responder] = {}
+        auxiliary_models = registry.open_auxiliary_models(settings, context.parties)
+        for party, (model, identity) in auxiliary_models.items():
+            own = settings.judge if party is Party.JUDGE else None
+            parties[party] = self._open_pipeline(party, model, own or self._settings_of_others, identity)
+        if context.checks_endpoint and (probe := open_probe(settings)):
             identity = {"endpoint": probe.model.name, "api_base": probe.model.api_base}
-            parties[Party.ENDPOINT] = self._open_pipeline(Party.ENDPOINT, probe, context.settings, identity)
-        if context.starts_servers:
+            parties[Party.ENDPOINT] = self._open_pipeline(Party.ENDPOINT, probe, settings, identity)
+        if any(each.group is Group.MCP for each in (*settings.categories, *settings.forced_categories)):
             parties[Party.SERVER] = self._open_servers()
         if context.asks_web:
             parties |= self._open_webs()
         return parties
-
-    def _open_auxiliary_models(self) -> Mapping[Party, Pipeline]:
-        """Open the judge, the measure of likeness, and what stands for the API that functions belong to."""
-        settings = self._context.settings
-        models = registry.open_auxiliary_models(settings, self._context.parties)
-        return {
-            party: self._open_pipeline(
-                party,
-                model,
-                settings.judge if party is Party.JUDGE and settings.judge else self._settings_of_others,
-                identity,
-            )
-            for party, (model, identity) in models.items()
-        }
 
     @property
     def _settings_of_others(self) -> Settings:
@@ -145,7 +134,7 @@ class RunModels:
         servers = self._opened.enter_context(closing(pool))
         if not waits or (stored_answers := self._store_answers({"model": "mcp"})) is None:
             return servers
-        return self._pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored_answers]))
+        return self.pipelines.setdefault(Party.SERVER, Pipeline(servers, [stored_answers]))
 
     def _open_pipeline(
         self, party: Party, model: Responder, settings: Settings, identity: registry.Identity
@@ -166,7 +155,7 @@ class RunModels:
         ledger = self._open_ledger(party, settings) if is_paid else Ledger()
         stored_answers = self._store_answers(identity)
         longest = self._context.settings.max_answer
-        self._pipelines[party] = build_pipeline(
+        self.pipelines[party] = build_pipeline(
             model,
             limits,
             ledger,
@@ -175,7 +164,7 @@ class RunModels:
             longest_read=longest if is_tested else None,
             longest_stored=max(longest, _LONGEST_STORED) if stored_answers else None,
         )
-        return self._pipelines[party]
+        return self.pipelines[party]
 
     def _open_ledger(self, party: Party, settings: Settings) -> Ledger:
         """Return the ledger of a party that is asked under these settings. Raises ``UsageError``."""
@@ -214,19 +203,12 @@ class RunModels:
     @property
     def pipeline(self) -> Pipeline | None:
         """The way to the model under test; None for one that needs no network."""
-        return self._pipelines.get(Party.MODEL)
-
-    @property
-    def endpoint_pipeline(self) -> Pipeline | None:
-        """The way to the endpoint of the model under test; None where no check asks it."""
-        return self._pipelines.get(Party.ENDPOINT)
+        return self.pipelines.get(Party.MODEL)
 
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer to a request of any party, None where there is none."""
-        pipeline = self._pipelines.get(request.party)
-        if pipeline is None or pipeline.stored_answers is None:
-            return None
-        return pipeline.stored_answers.find_stored(entry, request)
+        step = (pipeline := self.pipelines.get(request.party)) and pipeline.stored_answers
+        return step.find_stored(entry, request) if step else None
 
     def require_key(self) -> None:
         """Raise ``UsageError`` where the model has no key and nothing that it answered is stored."""
@@ -271,7 +253,7 @@ class RunModels:
         if self._store is None:
             return None
         every = (self, *self._companions)
-        steps = [pipeline.stored_answers for models in every for pipeline in models._pipelines.values()]
+        steps = [pipeline.stored_answers for models in every for pipeline in models.pipelines.values()]
         return self._store.count_written() + sum(step.reuses for step in steps if step)
 
     @property
@@ -282,7 +264,7 @@ class RunModels:
     @property
     def calls_of_others(self) -> Mapping[str, int]:
         """The number of calls that each other party was asked, as far as it was asked at all."""
-        calls = {party: pipeline.calls for party, pipeline in self._pipelines.items()}
+        calls = {party: pipeline.calls for party, pipeline in self.pipelines.items()}
         others = {party: number for party, number in calls.items() if number and party is not Party.MODEL}
         beside = [(each._context.settings.label, each.pipeline) for each in self._companions]
         return others | {label: pipeline.calls for label, pipeline in beside if pipeline and pipeline.calls}
@@ -290,7 +272,7 @@ class RunModels:
     @property
     def trouble(self) -> str | None:
         """The reason why calls of any party are not answered, in words; None where all are."""
-        for party, pipeline in self._pipelines.items():
+        for party, pipeline in self.pipelines.items():
             if trouble := pipeline.trouble:
                 return trouble if party is Party.MODEL else f"{party}: {trouble}"
         troubles = ((each._context.settings.label, each.trouble) for each in self._companions)

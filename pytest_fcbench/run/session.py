@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -21,8 +22,14 @@ from pytest_fcbench.domain.entry import SELECTIONS, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
-from pytest_fcbench.domain.prompting import ModelPresentation
-from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Party,
+    Transcript,
+    drive_conversation_async,
+)
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.live import Live
@@ -193,8 +200,8 @@ class Session:
         if not self.context.waits:
             return
         self.expected = len(entries)
-        models, checks_only = self.open_models(), set(self._sizes) == {Group.SERVER.value}
-        pipeline = models.endpoint_pipeline if checks_only else models.pipeline
+        checks_only = set(self._sizes) == {Group.SERVER.value}
+        pipeline = self.open_models().pipelines.get(Party.ENDPOINT if checks_only else Party.MODEL)
         first_call = pipeline and pipeline.first_call
         if pipeline and first_call and not first_call.decided.is_set():
             self.dispatcher.run_ahead_until(first_call.decided)
@@ -461,10 +468,6 @@ class Session:
     @cached_property
     def evidence(self) -> gate.Evidence:
         """The Records, sizes, versions and baseline that the gate's rules look at, when all tests ended."""
-        return self.gather_evidence()
-
-    def gather_evidence(self) -> gate.Evidence:
-        """Gather the evidence for the gate's rules from what there is now."""
         context, sorted_records = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
             sorted_records,
@@ -512,46 +515,30 @@ class Exchange:
     answer: Completion | None = None
 
 
-@dataclass(frozen=True)
-class _WatchedContext(RunContext):
-    """A run whose conversations write down what is exchanged, by the id of the item."""
-
-    exchanges: dict[str, list[Exchange]] = field(default_factory=dict)
-
-    def converse(
-        self, entry: Entry, memories: Memories, manner: ModelPresentation | None = None
-    ) -> Conversation:
-        exchange_list = self.exchanges[entry.item_id] = []
-        return _watch_conversation(super().converse(entry, memories, manner), exchange_list)
-
-
-def _watch_conversation(
-    conversation: Conversation, exchange_list: list[Exchange]
-) -> Generator[AskModel, Completion, Transcript]:
-    """Run a conversation and write down each request to the model before its answer is waited for."""
-    try:
-        request = next(conversation)
-        while True:
-            if is_to_model := request.party is Party.MODEL:
-                exchange_list.append(Exchange(request))
-            answer = yield request
-            if is_to_model:
-                exchange_list[-1] = Exchange(request, answer)
-            request = conversation.send(answer)
-    except StopIteration as done:
-        transcript: Transcript = done.value
-        return transcript
-
-
-def list_exchanges(settings: Settings, entry: Entry) -> Iterator[Exchange]:
-    """Yield what is exchanged about an entry, as far as its answers are stored; nothing is asked anew.
+def list_exchanges(settings: Settings, entry: Entry) -> Sequence[Exchange]:
+    """List what is exchanged about an entry, as far as its answers are stored; nothing is asked anew.
 
     The last one has no answer where the conversation goes on and no answer is stored, so that there always is
     the first request. Raises ``FcbenchError``.
     """
-    context = _WatchedContext(replace(settings, offline=True))
-    with closing(Session(context)) as session:
-        context.check()
-        with suppress(NotScoredError):
-            session.transcript(entry)
-    yield from context.exchanges.get(entry.item_id, ())
+    context = RunContext(replace(settings, offline=True))
+    exchanges: list[Exchange] = []
+
+    async def hold_conversations() -> None:
+        memories: Memories = {}
+        for each in (*(() if context.chosen.recorded else entry.earlier), entry):
+            await drive_conversation_async(context.converse(each, memories), partial(answer_request, each))
+
+    async def answer_request(asked: Entry, request: AskModel) -> Completion:
+        is_listed = asked is entry and request.party is Party.MODEL
+        if is_listed:
+            exchanges.append(Exchange(request))
+        answer = await models.routed_model.complete(asked, request)
+        if is_listed:
+            exchanges[-1] = Exchange(request, answer)
+        return answer
+
+    context.check()
+    with closing(RunModels(context)) as models, suppress(NotScoredError):
+        asyncio.run(hold_conversations())
+    return exchanges

@@ -92,28 +92,23 @@ def order_by_lot(entries: Iterable[Entry]) -> Mapping[str, bytes]:
 class _SecondContext(RunContext):
     """The fixed parts of a run about the entries of another one."""
 
-    first: RunContext | None = None
-
-    @property
-    def _of_run(self) -> RunContext:
-        assert self.first
-        return self.first
+    first: RunContext
 
     @cached_property
     def suites(self) -> Mapping[str, Suite]:
-        return self._of_run.suites
+        return self.first.suites
 
     @cached_property
     def selection(self) -> Selection:
-        return self._of_run.selection
+        return self.first.selection
 
     @cached_property
     def sentence_model(self) -> SentenceModel | None:
-        return self._of_run.sentence_model
+        return self.first.sentence_model
 
     @cached_property
     def trained(self) -> frozenset[str]:
-        return self._of_run.trained
+        return self.first.trained
 
 
 def keep_step(one: Dispatcher, other: Dispatcher) -> None:
@@ -468,9 +463,10 @@ class ComparingSession(Session):
         sizes = {record.category: self.context.selection.size_of(record.category) for record in records}
         return Scorecard(self.second_path, session.facts, records, sizes)
 
-    def gather_evidence(self) -> gate.Evidence:
-        """Gather the evidence for the gate's rules, to which the second model is the baseline."""
-        evidence = super().gather_evidence()
+    @cached_property
+    def evidence(self) -> gate.Evidence:
+        """The evidence for the gate's rules, to which the second model is the baseline."""
+        evidence = super().evidence
         if not (card := self.second_card) or not (compared := self.side_by_side):
             return evidence
         # In another form than the second model is what may be asked about.
