@@ -29,9 +29,8 @@ from pytest_fcbench.models import official_models
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.present.failure_codes import read_failure_code_groups
 from pytest_fcbench.server.conforming import WireFault
-from pytest_fcbench.server.faults import FaultKind
+from pytest_fcbench.server.faults import FaultKind, ModelFault
 from pytest_fcbench.server.parsing import ParserFault
-from pytest_fcbench.server.wrong_answers import ModelFault
 
 EXAMPLES: Mapping[str, str] = {
     "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",

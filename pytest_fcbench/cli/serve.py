@@ -21,9 +21,9 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import conforming, faults, parsing
+from pytest_fcbench.server.faults import Mistakes, ModelFault
 from pytest_fcbench.server.lookup import MANNERS, EntryIndex, FamilyLookup, Models, add_texts
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
 from pytest_fcbench.suites import bfcl, complexfuncbench, core, embedded
 from pytest_fcbench.suites.pressure import PressureMaterial, press_suite
 from pytest_fcbench.suites.registry import open_suite

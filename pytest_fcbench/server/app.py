@@ -39,17 +39,21 @@ from pytest_fcbench.server.body import (
     read_response_request,
 )
 from pytest_fcbench.server.conforming import ConformingModel, WireFault, read_message_request, read_response
-from pytest_fcbench.server.faults import CHANGES_ANSWER, STREAM_FAULTS, Draw, Fault, FaultKind
-from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, FoundRequest
-from pytest_fcbench.server.parsing import NATIVE_PATHS, NativeServer, ParserFault, find_forced_text
-from pytest_fcbench.server.replies import Judge, ServedReply, build_embeddings, build_reply, write_reply
-from pytest_fcbench.server.wrong_answers import (
+from pytest_fcbench.server.faults import (
+    CHANGES_ANSWER,
+    STREAM_FAULTS,
+    Draw,
+    Fault,
+    FaultKind,
     Mistakes,
     ModelFault,
     lose_from_prompt,
     write_as_text,
     write_wrong_answer,
 )
+from pytest_fcbench.server.lookup import EntryIndex, FamilyLookup, FoundRequest
+from pytest_fcbench.server.parsing import NATIVE_PATHS, NativeServer, ParserFault, find_forced_text
+from pytest_fcbench.server.replies import Judge, ServedReply, build_embeddings, build_reply, write_reply
 
 FAMILY_PATHS: Mapping[Api, str] = {
     Api.CHAT: "/v1/chat/completions",

@@ -1,4 +1,4 @@
-"""Simulated faults and latencies, drawn for each request by its number.
+"""Simulated faults of a server, a model and a template, and latencies, drawn for each request by number.
 
 Faults of a stream change how it is written: each says the same as real servers wrongly say it, or ends too
 early.
@@ -10,18 +10,25 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, groupby, zip_longest
 from random import Random
 from typing import TypeAlias
 
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax, list_schemas
+from pytest_fcbench.codecs.native_prompt import write_native_text
+from pytest_fcbench.codecs.rendering import render_completion
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.text import read_json_text
+from pytest_fcbench.domain.prompting import Prompting
+from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
+from pytest_fcbench.kinds.table import find_kind
+from pytest_fcbench.models.baselines.oracle import change_value, draw_chance
 from pytest_fcbench.server.conforming import WireFault
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event
-from pytest_fcbench.server.wrong_answers import ModelFault
 
 Latency: TypeAlias = Callable[[float], float]
 """Seconds before an answer, from a number in [0, 1)."""
@@ -99,6 +106,19 @@ class FaultKind(StrEnum):
     """An error object comes in the middle of a stream, then ``[DONE]``."""
     CUT_STREAM = "cut_stream"
     """A stream ends in the middle, in good order, without finish reason and ``[DONE]``."""
+
+
+class ModelFault(StrEnum):
+    """A way in which a model is wrong."""
+
+    WRONG = "wrong"
+    """The share is one of entries, which are answered wrongly each time."""
+    FLIP = "flip"
+    """An answer is wrong now and then, as from a model that guesses."""
+    STOP_EARLY = "stop_early"
+    """The model ends after the first of several calls, where it calls by tools."""
+    CROWDED = "crowded"
+    """All answers are wrong where more functions are offered than the number behind the colon."""
 
 
 CHANGES_ANSWER = frozenset([FaultKind.JSON, FaultKind.ONE_CALL])
@@ -389,3 +409,58 @@ _EVENT_FAULTS: Mapping[FaultKind, _ChangeEvents] = {
 
 STREAM_FAULTS = frozenset([*_CHOICE_FAULTS, *_EVENT_FAULTS])
 """The kinds that change how the stream of a chat reply is written; a whole reply is sent as it is."""
+
+
+# Models that are wrong, and templates that lose something
+
+WITHOUT_TOOLS = "I have no function for that."
+WITHOUT_RESULTS = "I am still waiting for the results of my calls."
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """The entries that a model always answers wrongly."""
+
+    share: float = 0.0
+    """The share of all entries, drawn by the seed."""
+    seed: int = 0
+    most_functions: float = math.inf
+    """Entries that offer more functions are answered wrongly, too."""
+
+    def has_entry(self, entry: Entry) -> bool:
+        """Tell whether an entry is always answered wrongly."""
+        return draw_chance(entry.key, self.seed) < self.share or len(entry.functions) > self.most_functions
+
+
+def write_wrong_answer(entry: Entry, request: AskModel, prompting: Prompting) -> Completion:
+    """Write an answer that can be read and is wrong, the same to the same request in every mode."""
+    calls = list(find_kind(entry).answer_rightly(entry, request).calls)
+    if not calls:
+        # Where nothing is to be called, a call is wrong.
+        calls = [Call(function.name, {}) for function in entry.functions[:1]]
+    elif calls[0].arguments:
+        name, value = next(iter(calls[0].arguments.items()))
+        calls[0] = replace(calls[0], arguments={**calls[0].arguments, name: change_value(value)})
+    else:
+        calls.append(calls[0])
+    return render_completion(calls, entry, prompting, request.tools)
+
+
+def write_as_text(
+    completion: Completion, syntax: NativeSyntax, tools: Sequence[Mapping[str, object]]
+) -> Completion:
+    """Write the calls of an answer into its text, as a model without a parser behind it."""
+    parts = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    calls = [Call(part.name, as_mapping(read_json_text(str(part.arguments)))) for part in parts]
+    text = write_native_text(calls, syntax, list_schemas(tools)) if calls else completion.text
+    return replace(completion, text=text, tool_calls=None)
+
+
+def lose_from_prompt(request: AskModel, fault: WireFault) -> Completion | None:
+    """Answer as a model whose template lost tools or results; None where the request has none."""
+    if fault is WireFault.LOSE_TOOLS and request.tools:
+        return Completion(text=WITHOUT_TOOLS)
+    has_results = any(message.get("role") == "tool" for message in request.messages)
+    if fault is WireFault.LOSE_RESULTS and has_results:
+        return Completion(text=WITHOUT_RESULTS)
+    return None

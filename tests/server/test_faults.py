@@ -19,13 +19,13 @@ from pytest_fcbench.server.faults import (
     STREAM_FAULTS,
     Draw,
     FaultKind,
+    ModelFault,
     break_stream,
     draw_faults,
     read_latency,
     read_shares,
 )
 from pytest_fcbench.server.replies import SentCall, ServedReply, list_choices, write_stream
-from pytest_fcbench.server.wrong_answers import ModelFault
 from tests.cases import each_case
 from tests.served import served, stats
 from tests.server.asking import CORE, Sent, list_entries, make_body

@@ -9,7 +9,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.kinds.calls import verdict
 from pytest_fcbench.server.conforming import WireFault
-from pytest_fcbench.server.wrong_answers import (
+from pytest_fcbench.server.faults import (
     WITHOUT_RESULTS,
     WITHOUT_TOOLS,
     Mistakes,

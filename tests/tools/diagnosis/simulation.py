@@ -42,11 +42,10 @@ from pytest_fcbench.server.answers import KeyedReply, ReceivedRequest
 from pytest_fcbench.server.app import ChatServer
 from pytest_fcbench.server.body import Body
 from pytest_fcbench.server.conforming import ConformingModel, WireFault
-from pytest_fcbench.server.faults import Fault, FaultKind, draw_faults, read_latency
+from pytest_fcbench.server.faults import Fault, FaultKind, Mistakes, ModelFault, draw_faults, read_latency
 from pytest_fcbench.server.lookup import EntryIndex
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import Judge
-from pytest_fcbench.server.wrong_answers import Mistakes, ModelFault
 from pytest_fcbench.suites import core, embedded
 from pytest_fcbench.tools.diagnosis.blame import Culprit
 
