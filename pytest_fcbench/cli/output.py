@@ -13,7 +13,8 @@ from pathlib import Path
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.present.tables import FORMATS, WIDTH, Table, render_texts, wrap_text
+from pytest_fcbench.present.table_formats import FORMATS, render_texts
+from pytest_fcbench.present.tables import WIDTH, Table, wrap_text
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 

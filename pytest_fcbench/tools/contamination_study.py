@@ -41,7 +41,7 @@ from statistics import fmean, median, quantiles
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.present import tables
+from pytest_fcbench.present import table_formats, tables
 from pytest_fcbench.present.charts.plots import draw_perplexities
 from pytest_fcbench.present.tables import Table
 
@@ -339,7 +339,7 @@ def render_study(study: Study, path: Path) -> str:
     }
     caption = f"Perplexity against nats per character, {' and '.join(places)}; a mark for each text."
     chart = draw_perplexities(places, caption)
-    page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
+    page = table_formats.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
     return "".join(f"{line}\n" for line in page)
 
 

@@ -22,7 +22,8 @@ from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.html.board_page import render_boards
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.run_end import silence_commands, write_end
-from pytest_fcbench.present.tables import FORMATS, Table
+from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards

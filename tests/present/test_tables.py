@@ -17,14 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.present.tables import (
-    FORMATS,
-    Table,
-    render_csv,
-    render_markdown,
-    render_page,
-    render_text,
-)
+from pytest_fcbench.present.table_formats import FORMATS, render_page
+from pytest_fcbench.present.tables import Table, render_csv, render_markdown, render_text
 from tests.cases import each_case
 
 TABLE = Table(

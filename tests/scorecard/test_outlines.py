@@ -15,7 +15,7 @@ from pytest_fcbench.present.comparison_tables import tabulate_comparison
 from pytest_fcbench.present.document import write_section
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.run_end import write_end
-from pytest_fcbench.present.tables import FORMATS
+from pytest_fcbench.present.table_formats import FORMATS
 from pytest_fcbench.present.terminal import write_summary
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     describe_endings,

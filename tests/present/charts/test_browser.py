@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcbench.present.tables import Table, render_page
+from pytest_fcbench.present.table_formats import render_page
+from pytest_fcbench.present.tables import Table
 from tests.present.charts.test_plots import PERPLEXITIES, RELEASES
 from tests.present.html.browser import open_browser, open_page
 

@@ -23,7 +23,8 @@ from pytest_fcbench.present.comparison_tables import (
     write_conclusion,
     write_warnings,
 )
-from pytest_fcbench.present.tables import FORMATS, Table
+from pytest_fcbench.present.table_formats import FORMATS
+from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, weigh_categories
 from pytest_fcbench.scorecard.compare.comparison import (
     NO_ENTRY,
