@@ -280,6 +280,8 @@ def test_a_real_difference_stops_the_run_early_with_an_exit_code(
     assert f"{found['share']:.0%} of the entries" in " ".join(result.stdout.str().split())
     compared = " ".join(project.fcbench("run", "compare", SECOND, "scorecard.json").stdout.split())
     assert f"ended early, after {number} of {ALL} tests" in compared
+    exported = " ".join(project.fcbench("run", "export", "markdown", "scorecard.json").stdout.split())
+    assert f"ended early, after {number} of {ALL} tests" in exported
 
 
 @pytest.mark.parametrize(
