@@ -10,9 +10,6 @@ from pathlib import Path
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 
-_TABLE = "model_prices_and_context_window_backup.json"
-_PROVIDERS = "provider_endpoints_support_backup.json"
-
 
 def known_price(model: str) -> Price | None:
     """Return litellm's price of a model id, or None where it has none.
@@ -51,16 +48,18 @@ _OWN_RATES = {
 @cache
 def litellm_models() -> Mapping[str, Mapping[str, object]]:
     """Return litellm's facts about each model by id, read without importing litellm (two seconds)."""
-    return {name: row for name, row in _read_table(_TABLE).items() if isinstance(row, Mapping)}
+    table = _read_table("model_prices_and_context_window_backup.json")
+    return {name: row for name, row in table.items() if isinstance(row, Mapping)}
 
 
 @cache
 def litellm_providers() -> frozenset[str]:
     """Return the names of providers that litellm's ids begin with, read without importing litellm."""
+    endpoints = as_mapping(_read_table("provider_endpoints_support_backup.json").get("providers"))
     # Neither of the two tables has all of them.
     return frozenset(
         [
-            *as_mapping(_read_table(_PROVIDERS).get("providers")),
+            *endpoints,
             *(str(row.get("litellm_provider")) for row in litellm_models().values()),
             *(name.partition("/")[0] for name in litellm_models() if "/" in name),
         ]

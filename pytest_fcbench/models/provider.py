@@ -140,17 +140,14 @@ def choose_manner(settings: Settings, recorded_settings: RecordedSettings | None
 
 
 def open_plain_model(make: Callable[[Prompting], Model], argument: str, settings: Settings) -> Chosen:
-    """Open a model that is made of nothing but the prompting of its run. Raises ``UsageError``."""
-    manner = choose_plain_manner(settings)
-    return Chosen(make(manner.prompting), manner)
+    """Open a model that is made of the prompting of its run, and writes no other model's syntax.
 
-
-def choose_plain_manner(settings: Settings) -> ModelPresentation:
-    """Choose the manner of a model that writes no other model's syntax. Raises ``UsageError``."""
+    Raises ``UsageError``.
+    """
     manner = choose_manner(settings)
     if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():
         raise UsageError(
             f"{settings.model} writes tool_calls or python, not {syntax!r}; leave --fcbench-syntax and "
             "--fcbench-as out"
         )
-    return manner
+    return Chosen(make(manner.prompting), manner)

@@ -17,6 +17,7 @@ from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
+from pytest_fcbench.models.providers.family_model import FamilyModel
 from pytest_fcbench.models.providers.litellm import EmbeddingModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.models.providers.vendors import describe_key
@@ -68,7 +69,8 @@ def choose_model(settings: Settings) -> Chosen:
     if model_choice.manner.prompting.mode is Mode.COMPLETION:
         model = model_choice.model
         if isinstance(model, OpenAICompatibleModel):
-            return replace(model_choice, model=family_model.open_base_model(model))
+            # The same model, which can also be asked to continue a text.
+            return replace(model_choice, model=FamilyModel(**vars(model), plain=model))
         if settings.parameters.get("stream"):
             raise refuse_model(settings, "is not streamed in completion mode; leave --fcbench-stream out")
     return model_choice

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pytest_fcbench.codecs.presenting import find_shown_name, select_tool_calls
@@ -28,7 +29,7 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.yaml_files import read_yaml
-from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
+from pytest_fcbench.models.provider import Chosen, Provider, find_file, open_plain_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,7 @@ def _check_step(answer: Field) -> None:
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:
-    manner = choose_plain_manner(settings)
-    return Chosen(load(find_file(argument, settings), manner.prompting), manner)
+    return open_plain_model(partial(load, find_file(argument, settings)), argument, settings)
 
 
 PROVIDER = Provider(_open_model, "FILE", "answers from a YAML file", needs_network=False)

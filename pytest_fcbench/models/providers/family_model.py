@@ -168,7 +168,7 @@ class FamilyModel(OpenAICompatibleModel):
             return replace(completion, protocol=protocol, served=read_served(value, ()))
 
         wants_stream = bool(body.get("stream"))
-        return await self.exchange_messages(url, headers, body_text, read, wants_stream=wants_stream)
+        return await self.exchange_messages((url, headers), body_text, read, wants_stream=wants_stream)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked.
@@ -255,11 +255,6 @@ def find_key_variables(member: FamilyMember, settings: Settings) -> Sequence[str
 
 def _takes_signatures(member: FamilyMember, api_base: str) -> bool:
     return find_api(member.handler) is Api.CONVERSE and needs_signature(api_base)
-
-
-def open_base_model(plain: OpenAICompatibleModel) -> FamilyModel:
-    """Open a base model: the same model, which can also be asked to continue a text."""
-    return FamilyModel(**vars(plain), plain=plain)
 
 
 def open_family_model(member: FamilyMember, plain: Model, settings: Settings) -> Chosen:

@@ -26,6 +26,8 @@ from pytest_fcbench.models.providers.failures import diagnose_failure, parse_ret
 from pytest_fcbench.models.providers.reply_bodies import (
     ACCEPTED_ENCODINGS,
     LONGEST_BODY,
+    MOST_REDIRECTS,
+    check_redirect,
     parse_json,
     read_body,
 )
@@ -33,8 +35,6 @@ from pytest_fcbench.models.providers.reply_bodies import (
 if TYPE_CHECKING:
     import aiohttp
     from yarl import URL
-
-_MOST_REDIRECTS = 3
 
 _CONNECT_S = 30.0
 """The longest wait for a connection: a host that drops packets would otherwise take the whole timeout."""
@@ -95,7 +95,7 @@ class ConnectionPool:
         import aiohttp
 
         try:
-            for _ in range(_MOST_REDIRECTS + 1):
+            for _ in range(MOST_REDIRECTS + 1):
                 async with await self._open_request(method, url, headers, body, timeout_s, query) as response:
                     location = response.headers.get("Location")
                     if location is None or not 300 <= response.status < 400:
@@ -103,10 +103,7 @@ class ConnectionPool:
                         content = await read_body(parts, response.headers, self.longest_body)
                         return HttpReply(response.status, response.headers, content)
                     target = urljoin(url, location)
-                    # Only 307 and 308 keep the method and the body of a request.
-                    if response.status not in (307, 308) or urlsplit(target)[:2] != urlsplit(url)[:2]:
-                        reason = f"the endpoint redirects to {target}; give that address if you trust it"
-                        raise CallError("redirect", reason)
+                    check_redirect(response.status, url, target)
                     # The query is in the new address if the server wants it there.
                     url, query = target, None
         except aiohttp.ConnectionTimeoutError:
@@ -124,7 +121,7 @@ class ConnectionPool:
             raise CallError("connection", f"{url} is not an http or https address") from None
         except (aiohttp.ClientError, OSError) as error:
             raise CallError("endpoint", _explain_failure(error), transient=True) from None
-        raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
+        raise CallError("redirect", f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
     async def drop_reply(self, url: str, headers: Mapping[str, str], body: str, timeout_s: float) -> int:
         """Post a request, go away after the first bytes of the reply, and return its status.

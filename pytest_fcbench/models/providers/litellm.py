@@ -132,14 +132,11 @@ class LitellmModel(EndpointModel):
 
     def _build_arguments(self, entry: Entry, request: AskModel, parameters: Parameters) -> dict[str, object]:
         """Build the arguments of litellm that are those of one request."""
-        arguments: dict[str, object] = {
-            **parameters,
-            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
-            # and the next request begins with the same messages and tools.
-            "messages": [deepcopy(dict(message)) for message in request.messages],
-        }
-        if request.wire:
-            arguments = {**request.wire.body, **parameters}
+        # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools), and
+        # the next request begins with the same messages and tools.
+        messages = [deepcopy(dict(message)) for message in request.messages]
+        plain_arguments = {**parameters, "messages": messages}
+        arguments = {**request.wire.body, **parameters} if request.wire else plain_arguments
         # As officially, empty ``tools`` are left out.
         if request.tools:
             arguments["tools"] = [deepcopy(dict(tool)) for tool in request.tools]

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import TypeAlias
 from urllib.parse import quote
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -117,6 +118,12 @@ def name_server(settings: Settings) -> NamedServer:
     return NamedServer(redact_secrets(endpoint.api_base, *secrets), endpoint.model, tuple(secrets))
 
 
+Address: TypeAlias = tuple[str, Mapping[str, str]]
+"""The address and the headers of a request."""
+ReadStream: TypeAlias = Callable[[JoinedStream], Completion]
+"""Reads a reply, which may have come as a stream."""
+
+
 @dataclass
 class OpenAICompatibleModel(EndpointModel):
     """A model behind a server with OpenAI's chat interface; ``name`` is its name at the server."""
@@ -132,22 +139,15 @@ class OpenAICompatibleModel(EndpointModel):
 
     async def send_request(self, entry: Entry, request: AskModel, parameters: Parameters) -> Completion:
         """Send one request. Raises ``CallError``."""
-        url, headers = self.address_request(entry, Api.CHAT)
-        body, read = build_body(self.name, request, parameters), partial(read_answer, secrets=self.secrets)
-        wants_stream = bool(parameters.get("stream"))
-        return await self.exchange_messages(url, headers, body, read, wants_stream=wants_stream)
+        address, body = self.address_request(entry, Api.CHAT), build_body(self.name, request, parameters)
+        read, wants_stream = partial(read_answer, secrets=self.secrets), bool(parameters.get("stream"))
+        return await self.exchange_messages(address, body, read, wants_stream=wants_stream)
 
     async def exchange_messages(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes | str,
-        read: Callable[[JoinedStream], Completion],
-        *,
-        wants_stream: bool,
+        self, address: Address, body: bytes | str, read: ReadStream, *, wants_stream: bool
     ) -> Completion:
         """Send the body of a request, and read what a server of any kind may answer. Raises ``CallError``."""
-        start_time = time.perf_counter()
+        (url, headers), start_time = address, time.perf_counter()
         try:
             reply = await self.connections.send_request(
                 "POST", url, headers=headers, body=body, timeout_s=self.timeout_s
@@ -174,7 +174,7 @@ class OpenAICompatibleModel(EndpointModel):
         url, headers = self.address_request(entry, Api.CHAT)
         return self.mask_parts({"url": url, "headers": headers, "body": body})
 
-    def address_request(self, entry: Entry, api: Api) -> tuple[str, Mapping[str, str]]:
+    def address_request(self, entry: Entry, api: Api) -> Address:
         """Return the address and the headers of a request at an API."""
         assert self.api_base
         headers = self.build_all_headers(entry, build_key_header(api, self.api_key))

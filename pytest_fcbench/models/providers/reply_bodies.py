@@ -21,6 +21,7 @@ from operator import methodcaller
 from tempfile import SpooledTemporaryFile
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
@@ -255,7 +256,7 @@ _GOOD_CODES = (0, "0", 200, "200")
 
 
 # ``Any`` stands for types of the httpx that litellm brings: no dependency of ours, whose types are known.
-_MOST_REDIRECTS = 3
+MOST_REDIRECTS = 3
 # litellm makes objects of its own of each member, at ten microseconds and a hundred bytes and more.
 _BYTES_OF_A_SIGN = 256
 """The bytes of the longest body for each sign of JSON that it may have: 32,768 in 8 MiB."""
@@ -325,18 +326,20 @@ def _make_stream_class(httpx: ModuleType) -> Callable[[Any, int], object]:
     return BoundedStream
 
 
+def check_redirect(status: int, url: str, target: str) -> None:
+    """Raise ``CallError`` for a redirect to another origin, or one that loses what was sent."""
+    # Only 307 and 308 keep the method and the body of a request.
+    if status not in (307, 308) or urlsplit(target)[:2] != urlsplit(url)[:2]:
+        raise CallError("redirect", f"the endpoint redirects to {target}; give that address if you trust it")
+
+
 async def _follow_redirects(send: Callable[[Any], Awaitable[Any]], request: Any) -> Any:
     """Send a request, and again where a redirect within the origin leads."""
-    for _ in range(_MOST_REDIRECTS + 1):
+    for _ in range(MOST_REDIRECTS + 1):
         response = await send(request)
         if response.next_request is None:
             return response
         await response.aclose()
-        target, source = response.next_request.url, request.url
-        same_origin = (target.scheme, target.host, target.port) == (source.scheme, source.host, source.port)
-        # Only 307 and 308 keep the method and the body of a request.
-        if response.status_code not in (307, 308) or not same_origin:
-            reason = f"the endpoint redirects to {target}; give that address if you trust it"
-            raise CallError("redirect", reason)
+        check_redirect(response.status_code, str(request.url), str(response.next_request.url))
         request = response.next_request
-    raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
+    raise CallError("redirect", f"the endpoint redirects more than {MOST_REDIRECTS} times")

@@ -152,6 +152,11 @@ class Examination:
     _first: dict[tuple[Way, Outcome], ParserFailure] = field(default_factory=dict)
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The names of the parser and of the syntax."""
+        return self.parser, self.examiner.syntax.name
+
+    @property
     def is_exact(self) -> bool:
         """Whether all calls came back, in every way."""
         return all(counts.keys() <= {Outcome.EXACT} for counts in self.outcomes.values())
@@ -235,23 +240,16 @@ def tabulate_examinations(
         legend=_LEGEND,
     )
     differing_rows = tuple(
-        (each.parser, each.examiner.syntax.name, way, *(str(counts.get(outcome, 0)) for outcome in Outcome))
+        (*each.names, way, *(str(counts.get(outcome, 0)) for outcome in Outcome))
         for each in examinations
         for way, counts in each.outcomes.items()
         if not counts.keys() <= {Outcome.EXACT}
     )
+    # A row of a table has no room for line ends.
     failure_rows = tuple(
-        (
-            each.parser,
-            each.examiner.syntax.name,
-            ", ".join(failure.ways),
-            failure.outcome,
-            # A row of a table has no room for line ends.
-            failure.text.replace("\n", r"\n"),
-            failure.reason,
-        )
+        (*each.names, ", ".join(one.ways), one.outcome, one.text.replace("\n", r"\n"), one.reason)
         for each in examinations
-        for failure in each.failures
+        for one in each.failures
     )
     if differing_rows:
         names = ("parser", "syntax", "way")
@@ -263,8 +261,7 @@ def tabulate_examinations(
 def write_row(examination: Examination) -> tuple[str, ...]:
     counts = (examination.outcomes.get(way) for way in Way)
     return (
-        examination.parser,
-        examination.examiner.syntax.name,
+        *examination.names,
         str(examination.count),
         *("-" if each is None else str(each.get(Outcome.EXACT, 0)) for each in counts),
         f"{examination.cpu_s * 1000 / max(examination.size / 1024, 1e-9):.1f}",
