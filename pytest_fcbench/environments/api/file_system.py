@@ -151,9 +151,8 @@ class FileSystem(Environment):
         elif name != ".":
             target = self._here.contents.get(name)
             if not isinstance(target, Directory):
-                return self._make_error(
-                    "cd: there is no folder '{path}' here", "_navigate_to_directory", 0, path=name
-                )
+                ours = "cd: there is no folder '{path}' here"
+                return self._make_error(ours, "_navigate_to_directory", 0, path=name)
             self._here = target
         return {"current_working_directory": self._here.name}
 
@@ -346,13 +345,8 @@ class FileSystem(Environment):
         first = self._find_item(file_name1)
         second = None if first is None else self._find_item(file_name2)
         if not (isinstance(first, File) and isinstance(second, File)):
-            return self._make_error(
-                "diff: this folder lacks the file {file_name1} or {file_name2}",
-                "diff",
-                1,
-                file_name1=file_name1,
-                file_name2=file_name2,
-            )
+            ours = "diff: this folder lacks the file {file_name1} or {file_name2}"
+            return self._make_error(ours, "diff", 1, file_name1=file_name1, file_name2=file_name2)
         pairs = zip(first.content.splitlines(), second.content.splitlines(), strict=False)
         return {"diff_lines": "\n".join(f"- {old}\n+ {new}" for old, new in pairs if old != new)}
 
@@ -371,13 +365,8 @@ class FileSystem(Environment):
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            return self._make_error(
-                "mv: '{source}' cannot become '{destination}/{source}', which exists already",
-                "mv",
-                3,
-                source=source,
-                destination=destination,
-            )
+            ours = "mv: '{source}' cannot become '{destination}/{source}', which exists already"
+            return self._make_error(ours, "mv", 3, source=source, destination=destination)
         del self._here.contents[source]
         # Official: a moved folder is a new one with the old contents, where `..` still leads to the old one.
         transfer.carry_out(lambda contents: contents)
@@ -420,9 +409,8 @@ class FileSystem(Environment):
             result: the outcome in words.
         """
         if file_name not in self._here.contents:
-            return self._make_error(
-                "rm: there is nothing named '{file_name}' here", "rm", 2, file_name=file_name
-            )
+            ours = "rm: there is nothing named '{file_name}' here"
+            return self._make_error(ours, "rm", 2, file_name=file_name)
         del self._here.contents[file_name]
         return {"result": f"'{file_name}' removed"}
 
@@ -437,17 +425,14 @@ class FileSystem(Environment):
         """
         folder = self._find_item(dir_name)
         if folder is None:
-            return self._make_error(
-                "rmdir: there is nothing named '{dir_name}' here", "rmdir", 3, dir_name=dir_name
-            )
+            ours = "rmdir: there is nothing named '{dir_name}' here"
+            return self._make_error(ours, "rmdir", 3, dir_name=dir_name)
         if isinstance(folder, File):
-            return self._make_error(
-                "rmdir: '{dir_name}' is a file, not a folder", "rmdir", 2, dir_name=dir_name
-            )
+            ours = "rmdir: '{dir_name}' is a file, not a folder"
+            return self._make_error(ours, "rmdir", 2, dir_name=dir_name)
         if folder.contents:
-            return self._make_error(
-                "rmdir: the folder '{dir_name}' is not empty", "rmdir", 0, dir_name=dir_name
-            )
+            ours = "rmdir: the folder '{dir_name}' is not empty"
+            return self._make_error(ours, "rmdir", 0, dir_name=dir_name)
         return self.rm(dir_name)
 
     def _list_path(self) -> list[Directory]:
@@ -472,13 +457,8 @@ class FileSystem(Environment):
         if _is_misnamed(name):
             return self._make_name_error(command, name)
         if name in self._here.contents:
-            return self._make_error(
-                f"{command}: there is an item named '{{dir_name}}' already",
-                command,
-                1,
-                dir_name=name,
-                file_name=name,
-            )
+            ours = f"{command}: there is an item named '{{dir_name}}' already"
+            return self._make_error(ours, command, 1, dir_name=name, file_name=name)
         self._here.contents[name] = make()
         return None
 
@@ -495,20 +475,14 @@ class FileSystem(Environment):
         """Return the item and the target of a move or copy, or the error that prevents it."""
         item = self._find_item(source)
         if item is None:
-            return self._make_error(
-                f"{command}: there is nothing named '{{source}}' here", command, 0, source=source
-            )
+            ours = f"{command}: there is nothing named '{{source}}' here"
+            return self._make_error(ours, command, 0, source=source)
         if "/" in destination:
             return self._make_error(f"{command}: the destination must be a name, not a path", command, 2)
         target = self._find_item(destination)
         if isinstance(target, File):
-            return self._make_error(
-                f"{command}: '{{source}}' cannot be put into '{{destination}}', which is a file",
-                command,
-                5,
-                source=source,
-                destination=destination,
-            )
+            ours = f"{command}: '{{source}}' cannot be put into '{{destination}}', which is a file"
+            return self._make_error(ours, command, 5, source=source, destination=destination)
         if target is None:
             return _Transfer(item, self._here, destination, destination)
         return _Transfer(item, target, source, f"{destination}/{source}")

@@ -86,9 +86,8 @@ class Messages(Environment):
         if not self.current_user:
             return self._make_login_error()
         if receiver_id not in self.user_map.values():
-            return self._make_error(
-                "the receiver '{receiver_id}' is unknown", "send_message", 1, receiver_id=receiver_id
-            )
+            ours = "the receiver '{receiver_id}' is unknown"
+            return self._make_error(ours, "send_message", 1, receiver_id=receiver_id)
         message_id = self._random.randint(*_IDS)
         while message_id in self.generated_ids:
             message_id = self._random.randint(*_IDS)
@@ -123,9 +122,8 @@ class Messages(Environment):
                     "message": f"Receiver {receiver_id}'s latest message deleted successfully.",
                 }
         # Official: without quotes, where sending has them.
-        return self._make_error(
-            "the receiver {receiver_id} is unknown", "delete_message", 2, receiver_id=receiver_id
-        )
+        ours = "the receiver {receiver_id} is unknown"
+        return self._make_error(ours, "delete_message", 2, receiver_id=receiver_id)
 
     def view_messages_sent(self) -> dict[str, object]:
         """All messages sent so far, by receiver.

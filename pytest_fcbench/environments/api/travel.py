@@ -307,41 +307,34 @@ class Travel(Environment):
         Returns:
             ``booking_id``, ``transaction_id``, ``booking_status`` and ``booking_history``.
         """
-        refuse = partial(_refuse, "booking_status")
+        refuse = partial(self._write_refusal, "booking_status", "book_flight")
         if refusal := self._check_token(access_token):
-            return refuse(refusal)
+            return _refuse("booking_status", refusal)
         if card_id not in self.credit_card_list:
-            ours = "The card for the flight is not registered."
-            return refuse(self._write_text(ours, "book_flight", 2))
+            return refuse("The card for the flight is not registered.", 2)
         card = self.credit_card_list[card_id]
         if "balance" not in card:
-            return refuse(self._write_text("The balance of the card is not known.", "book_flight", 3))
+            return refuse("The balance of the card is not known.", 3)
         if travel_from not in self._world.airports:
-            ours = "There is no airport {travel_from} to depart from."
-            return refuse(self._write_text(ours, "book_flight", 4, travel_from=travel_from))
+            return refuse("There is no airport {travel_from} to depart from.", 4, travel_from=travel_from)
         if travel_to not in self._world.airports:
-            ours = "There is no airport {travel_to} to arrive at."
-            return refuse(self._write_text(ours, "book_flight", 5, travel_to=travel_to))
+            return refuse("There is no airport {travel_to} to arrive at.", 5, travel_to=travel_to)
         try:
             _parse_day(travel_date)
         except ValueError:
-            ours = "A flight goes on a day of the form YYYY-MM-DD."
-            return refuse(self._write_text(ours, "book_flight", 6))
+            return refuse("A flight goes on a day of the form YYYY-MM-DD.", 6)
         if travel_class not in _CLASS_FACTORS:
             # Officially a set, in the order that the hash seed of the process decides.
-            ours, classes = "A flight has the classes {valid_classes}.", set(_CLASS_FACTORS)
-            return refuse(self._write_text(ours, "book_flight", 7, valid_classes=classes))
+            return refuse("A flight has the classes {valid_classes}.", 7, valid_classes=set(_CLASS_FACTORS))
         try:
             cost = float(_compute_factor(travel_date, travel_class) * self._find_fare(travel_from, travel_to))
         except ValueError as error:
-            return refuse(str(error))
+            return _refuse("booking_status", str(error))
         if card["balance"] < cost:
-            ours = "The flight costs more than the balance of the card."
-            return refuse(self._write_text(ours, "book_flight", 9))
+            return refuse("The flight costs more than the balance of the card.", 9)
         # Official behaviour: the balance is measured by the budget, not the cost.
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
-            ours = "The balance of the card is below the budget limit."
-            return refuse(self._write_text(ours, "book_flight", 10))
+            return refuse("The balance of the card is below the budget limit.", 10)
         card["balance"] -= cost
         booking_id, transaction_id = self._draw_number(7), self._draw_number(8)
         self.booking_record[booking_id] = {
@@ -406,11 +399,10 @@ class Travel(Environment):
         Returns:
             ``cancel_status``: whether it worked.
         """
-        refuse = partial(_refuse, "cancel_status")
         if refusal := self._check_token(access_token):
-            return refuse(refusal)
+            return _refuse("cancel_status", refusal)
         if booking_id not in self.booking_record:
-            return refuse(self._describe_missing_booking())
+            return _refuse("cancel_status", self._describe_missing_booking())
         booking = self.booking_record[booking_id]
         self.credit_card_list[booking["card_id"]]["balance"] += booking["travel_cost"]
         del self.booking_record[booking_id]
@@ -432,17 +424,15 @@ class Travel(Environment):
             ``insurance_id`` and ``insurance_status``.
         """
         # Official behaviour: the card may go below 0, and the booking never hears of the insurance.
-        refuse = partial(_refuse, "insurance_status")
+        refuse = partial(self._write_refusal, "insurance_status", "purchase_insurance")
         if refusal := self._check_token(access_token):
-            return refuse(refusal)
+            return _refuse("insurance_status", refusal)
         if self.budget_limit is not None and self.budget_limit < insurance_cost:
-            ours = "The insurance costs more than the budget limit."
-            return refuse(self._write_text(ours, "purchase_insurance", 2))
+            return refuse("The insurance costs more than the budget limit.", 2)
         if booking_id not in self.booking_record:
-            return refuse(self._describe_missing_booking())
+            return _refuse("insurance_status", self._describe_missing_booking())
         if card_id not in self.credit_card_list:
-            ours = "The card for the insurance is not registered."
-            return refuse(self._write_text(ours, "purchase_insurance", 4))
+            return refuse("The card for the insurance is not registered.", 4)
         self.credit_card_list[card_id]["balance"] -= insurance_cost
         return {"insurance_id": self._draw_number(9), "insurance_status": True}
 
@@ -459,6 +449,9 @@ class Travel(Environment):
         if booking_id not in self.booking_record:
             return {"error": self._describe_missing_booking()}
         return {"customer_support_message": self._world.support_reply}
+
+    def _write_refusal(self, status: str, function: str, ours: str, number: int, **values: object) -> Result:
+        return _refuse(status, self._write_text(ours, function, number, **values))
 
     def _check_token(self, access_token: str) -> str | None:
         """Return why the token is refused, or None."""
