@@ -110,16 +110,6 @@ class OpenServer:
                 return tools
         raise CallError("mcp_server", f"the list of tools has more than {_MOST_PAGES} pages")
 
-    @property
-    def name(self) -> str:
-        """The name that the server gives itself; empty where it gives none."""
-        return self.client.server_info.name if self.client.server_info else ""
-
-    @property
-    def version(self) -> str:
-        """The version that the server gives itself; empty where it gives none."""
-        return self.client.server_info.version if self.client.server_info else ""
-
     def _enter_folder(self, value: object) -> object:
         """Replace the shown folder by the real one in all texts of an argument."""
         if isinstance(value, str):
@@ -176,9 +166,9 @@ def _find_cause(group: BaseExceptionGroup) -> BaseException:
     return error if ours else _make_failure(error)
 
 
-def _make_failure(error: BaseException, suffix: str = "") -> CallError:
+def _make_failure(error: BaseException) -> CallError:
     reason = redact_secrets(f"{type(error).__name__}: {error}".rstrip(": "))
-    return CallError("mcp_server", f"the MCP server does not answer: {reason}{suffix}")
+    return CallError("mcp_server", f"the MCP server does not answer: {reason}")
 
 
 @asynccontextmanager
@@ -292,7 +282,7 @@ PREFIX = "mcp:"
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:
-    """The tools that a server offers."""
+    """The tools that a server offers, and the name and version that it gives itself, empty for none."""
 
     name: str
     version: str
@@ -343,6 +333,7 @@ def list_tools(server: ServerProgram | ServerAddress, cwd: Path | None = None) -
 
     async def fetch_listing() -> ToolListing:
         async with open_server(server, cwd) as connection:
-            return ToolListing(connection.name, connection.version, tuple(await connection.list_tools()))
+            info, tools = connection.client.server_info, tuple(await connection.list_tools())
+            return ToolListing(info.name if info else "", info.version if info else "", tools)
 
     return asyncio.run(fetch_listing())
