@@ -58,9 +58,8 @@ def entries(row: CheckableFile[R], file: Field, suite: str, category: Category) 
         if category.kind != "own_check":
             return AnyCall() if category.kind == "relevance" else NoCall()
         if not (row.check or question.check or question.forbidden):
-            raise place.at("check").error(
-                "is missing; give 'check' or 'forbidden', which alone judge answers"
-            )
+            rule = "is missing; give 'check' or 'forbidden', which alone judge answers"
+            raise place.at("check").error(rule)
         return AnyAnswer()
 
     return read_questions(row, file, suite, category, expect, needs_function=category.kind == "relevance")

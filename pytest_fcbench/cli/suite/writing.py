@@ -20,7 +20,7 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unkn
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.domain.text import copy_into_lists
 from pytest_fcbench.environments import execution as environments
-from pytest_fcbench.kinds.calls.truth import find_shape
+from pytest_fcbench.kinds.calls.truth import expects_several_calls
 from pytest_fcbench.mcp_servers.open_server import PREFIX, ToolListing, list_tools, read_source
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import (
@@ -62,7 +62,7 @@ def run_augment(arguments: argparse.Namespace) -> int:
         raise FcbenchError(f"{arguments.suite}: {error}") from None
     # Only parallel entries have a question that was joined from several.
     if writer:
-        parallel = [entry for entry in entries if find_shape(entry).parallel]
+        parallel = [entry for entry in entries if expects_several_calls(entry)]
         reworded_entries, notes = merge_questions(writer, parallel)
         by_id = {entry.id: entry for entry in reworded_entries}
         entries = [by_id.get(entry.id, entry) for entry in entries]

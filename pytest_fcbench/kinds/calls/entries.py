@@ -30,13 +30,7 @@ from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.questions import NextReplyRow, OfferedRow, OfferingFile, read_call, read_questions
 from pytest_fcbench.formats.rows import Given, One, PlacedEntries, Some, TextOr
-from pytest_fcbench.kinds.calls.truth import (
-    SHAPES,
-    CallShape,
-    ExpectedCall,
-    ExpectedCalls,
-    choose_plain_value,
-)
+from pytest_fcbench.kinds.calls.truth import PARALLEL, ExpectedCall, ExpectedCalls, choose_plain_value
 
 
 class ExpectingRow(OfferedRow):
@@ -87,7 +81,7 @@ def read_expected_calls(
             field.call()
     read_one = partial(_read_expected_call, functions=functions, language=category.language)
     calls = read_each(read_one, row.expect, at.elements())
-    if not SHAPES.get(category.kind, CallShape()).parallel and len(calls) != 1:
+    if category.kind not in PARALLEL and len(calls) != 1:
         raise at.error(f"has {len(calls)} calls; entries of {category.name} have exactly one")
     return ExpectedCalls(tuple(replace(call, judged=free_texts.get(call.name, ())) for call in calls))
 
@@ -187,7 +181,7 @@ def _wrap_value(value: object, schema: Schema, language: Language) -> list[objec
 
 def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
     """Check that a value has the declared type; inside a dict, each key has a list of accepted values."""
-    value, properties = field.value, schema.get("properties")
+    value, members = field.value, as_mapping(schema.get("properties"))
     # Stands for a parameter that may be left out, so it need not have the declared type.
     if value == "":
         return
@@ -196,7 +190,6 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
             _check_accepted(element, items, language)
     elif isinstance(value, Mapping) and TYPES[language].get(str(schema.get("type"))) is dict:
         for key, place in field.members().items():
-            members = properties if isinstance(properties, Mapping) else {}
             if members and key not in members:
                 raise place.error(describe_unknown_name("key", key, members))
             member = as_mapping(members.get(key))

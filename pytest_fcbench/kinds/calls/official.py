@@ -37,7 +37,8 @@ from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, standardize
-from pytest_fcbench.kinds.calls.truth import ExpectedCall, find_shape, list_expected_calls, values_agree
+from pytest_fcbench.kinds.calls import truth
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_expected_calls, values_agree
 
 
 def match_calls(entry: Entry, reading: Calls | Unreadable, names: Names) -> Verdict:
@@ -46,9 +47,9 @@ def match_calls(entry: Entry, reading: Calls | Unreadable, names: Names) -> Verd
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
     expected_calls = list_expected_calls(entry)
     # Official: ast_checker, which looks for these words in the name of the category.
-    if not find_shape(entry).parallel:
+    if not truth.expects_several_calls(entry):
         # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
-        kind = "multiple" if find_shape(entry).several_functions else "simple"
+        kind = "multiple" if entry.judged_category.kind == "multiple" else "simple"
         if len(reading.calls) != 1:
             return fail_wrong_count(f"{kind}_function_checker:wrong_count", expected_calls, reading.calls)
         return match_call(entry, expected_calls[0], reading.calls[0], names)
@@ -118,7 +119,7 @@ def find_faults(entry: Entry, expected_call: ExpectedCall, call: Call, names: Na
     """Find what keeps a call from being an expected one, in the order of the official checks."""
     # The simple categories look at the only function there is, the others at the one of that name.
     # Under pressure the only function stands among others.
-    is_only = find_shape(entry).one_function and entry.pressure is None
+    is_only = truth.offers_one_function(entry) and entry.pressure is None
     doc = entry.functions[0] if is_only else entry.find_function(expected_call.name)
     if doc is None:
         reason = f"{expected_call.name} is not among the entry's functions"

@@ -73,49 +73,38 @@ def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
     return entry.expectation.calls if isinstance(entry.expectation, ExpectedCalls) else ()
 
 
-@dataclass(frozen=True, slots=True)
-class CallShape:
-    """The shape of the entries of a kind."""
-
-    one_function: bool = False
-    """True where only the right function is offered."""
-    several_functions: bool = False
-    """True where exactly one of several offered functions is to be called."""
-    parallel: bool = False
-    """True where several calls are expected, in any order."""
+PARALLEL = ("parallel", "next_call")
+"""The kinds whose entries expect several calls, in any order; any other expects exactly one call."""
 
 
-SHAPES: Mapping[str, CallShape] = {
-    "simple": CallShape(one_function=True),
-    "multiple": CallShape(several_functions=True),
-    "parallel": CallShape(parallel=True),
-    "next_call": CallShape(parallel=True),
-}
-"""Shapes by the name of the kind; any other expects exactly one call."""
+def expects_several_calls(entry: Entry) -> bool:
+    """Tell whether several calls are expected, in any order."""
+    return entry.judged_category.kind in PARALLEL
 
 
-def find_shape(entry: Entry) -> CallShape:
-    """Return the shape of an entry."""
-    return SHAPES.get(entry.judged_category.kind, CallShape())
+def offers_one_function(entry: Entry) -> bool:
+    """Tell whether only the right function is offered."""
+    return entry.judged_category.kind == "simple"
 
 
 def expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     """Copy an entry with this call as the only expected one, so that verdicts name a parameter."""
     # A rule for several calls would say only that no call matches.
-    category = replace(entry.category, kind="simple" if find_shape(entry).one_function else "multiple")
+    category = replace(entry.category, kind="simple" if offers_one_function(entry) else "multiple")
     return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
 
 
 def find_flaws(entry: Entry) -> Iterator[Flaw]:
     """Find the first thing in which an entry differs from its shape."""
-    shape, count, offer_count = find_shape(entry), len(list_expected_calls(entry)), len(entry.functions)
-    if count != 1 and not shape.parallel:
+    count, offer_count = len(list_expected_calls(entry)), len(entry.functions)
+    is_parallel = expects_several_calls(entry)
+    if count != 1 and not is_parallel:
         yield Flaw(CERTAIN, f"{count} calls are expected, but {entry.kind} allows exactly one")
-    elif offer_count != 1 and shape.one_function:
+    elif offer_count != 1 and offers_one_function(entry):
         yield Flaw(CERTAIN, f"{offer_count} functions are offered, but {entry.kind} uses only the first")
-    elif offer_count < 2 and shape.several_functions:
+    elif offer_count < 2 and entry.judged_category.kind == "multiple":
         yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
-    elif count < 2 and shape.parallel and not entry.category.continues:
+    elif count < 2 and is_parallel and not entry.category.continues:
         yield Flaw(LIKELY, f"{count} call is expected in a category with several calls")
 
 

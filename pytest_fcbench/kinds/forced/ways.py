@@ -45,22 +45,11 @@ PARSE, SERVER_INFO = "/parse_function_call", "/get_server_info"
 """Paths of SGLang."""
 _WORD = "fcbench"
 """A text that no model says by itself."""
+_CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+_WEATHER = {"name": "get_weather", "description": "Tell the weather.", "parameters": _CITY}
 _SMALL = ForcedStep(
     ({"role": "user", "content": "What is the weather in Oslo?"},),
-    (
-        {
-            "type": "function",
-            "function": {
-                "name": "get_weather",
-                "description": "Tell the weather.",
-                "parameters": {
-                    "type": "object",
-                    "properties": {"city": {"type": "string"}},
-                    "required": ["city"],
-                },
-            },
-        },
-    ),
+    ({"type": "function", "function": _WEATHER},),
     (ToolCall("get_weather", '{"city": "Oslo"}'),),
 )
 """A step by which it is found out what a server offers."""
@@ -234,12 +223,9 @@ def _write_text(
     """Write the right calls as the server's model would. Raises ``NotTestableError``."""
     if opened.syntax is None:
         return (yield from write_by_template(server, step, once=once))
+    schemas = RawRequest(CHAT, step.chat_request).schemas
     try:
-        return ForcedText(
-            NATIVE_SYNTAXES[opened.syntax].write_calls(
-                step.right_calls, RawRequest(CHAT, step.chat_request).schemas
-            )
-        )
+        return ForcedText(NATIVE_SYNTAXES[opened.syntax].write_calls(step.right_calls, schemas))
     except Unwritable as lack:
         raise exchange.NotTestableError(
             f"the syntax {opened.syntax} cannot hold these calls: {lack}"
@@ -364,10 +350,8 @@ def parse_text(
     """Give a text to the parser of a server as text."""
     body = {"text": text.text, "tools": list(step.tools), "tool_call_parser": opened.parser}
     reply = exchange.require_reply((yield from server.send(PARSE, body, once=is_probe)), "whole")
-    calls = tuple(
-        ServerCall("", call.get("name"), call.get("parameters"))
-        for call in list_objects(reply.body.get("calls"))
-    )
+    sent_calls = list_objects(reply.body.get("calls"))
+    calls = tuple(ServerCall("", call.get("name"), call.get("parameters")) for call in sent_calls)
     content, error = str(reply.body.get("normal_text") or ""), "" if reply.is_good else str(reply)
     return [ReturnedCalls("whole", calls, content, error, command=server.write_command(PARSE, body))]
 
@@ -382,20 +366,13 @@ def leave_one_text(
     body = {**step.chat_request, "temperature": 0, "max_tokens": limit, **opened.member(text.text)}
     reply = yield from server.send(CHAT, body, once=is_probe)
     ids = reply.choices[0].get("token_ids") if reply.choices else None
-    returned = [
-        replace(
-            exchange.read_returned(reply, "whole"),
-            ids=tuple(ids) if isinstance(ids, list) else (),
-            command=server.write_command(CHAT, body),
-        )
-    ]
-    if not is_probe:
-        streamed = {**body, "stream": True}
-        reply = yield from server.send(CHAT, streamed)
-        returned.append(
-            replace(exchange.read_returned(reply, "streamed"), command=server.write_command(CHAT, streamed))
-        )
-    return returned
+    whole = replace(exchange.read_returned(reply, "whole"), command=server.write_command(CHAT, body))
+    whole = replace(whole, ids=tuple(ids) if isinstance(ids, list) else ())
+    if is_probe:
+        return [whole]
+    body = {**body, "stream": True}
+    streamed = exchange.read_returned((yield from server.send(CHAT, body)), "streamed")
+    return [whole, replace(streamed, command=server.write_command(CHAT, body))]
 
 
 _PUT: Mapping[ForcedWay, _Put] = {

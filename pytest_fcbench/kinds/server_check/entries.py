@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -43,7 +43,7 @@ from typing import Annotated
 import pydantic
 
 from pytest_fcbench.domain.entry import Category, Entry, Expectation, Message
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_list, as_mapping
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import (
     AtLeastOne,
@@ -158,12 +158,10 @@ def entries(row: CheckFile, file: Field, suite: str, category: Category) -> Plac
         if not category.name.endswith(each.severity):
             continue
         rows = each.requests or {"reply": RequestRow(body=each.request)}
-        requests = {
-            name: _make_request(
-                request, row, place.at("requests", name, "body") if each.requests else place.at("request")
-            )
-            for name, request in rows.items()
-        }
+        requests = {}
+        for name, request in rows.items():
+            body_field = place.at("requests", name, "body") if each.requests else place.at("request")
+            requests[name] = _make_request(request, row, body_field)
         check = ServerCheck(
             each.property,
             CheckSeverity(each.severity),
@@ -241,7 +239,7 @@ def _offer_tool(tool: object, known: Mapping[str, OfferedToolRow], path: str, at
 
 
 def _read_properties(
-    expect: Mapping[str, object], at: Field, names: Sequence[str] | Mapping[str, object]
+    expect: Mapping[str, object], at: Field, requests: Mapping[str, RawRequest]
 ) -> Mapping[str, object]:
     """Read the properties that a check demands. Raises ``SuiteError``."""
     read: dict[str, object] = {}
@@ -252,13 +250,12 @@ def _read_properties(
             read[name] = PROPERTIES[name].read_argument(value)
         except pydantic.ValidationError as error:
             raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None
-        value_read = read[name]
-        request_names: Sequence[object] = ()
-        if name == "other_ids" and isinstance(value_read, list):
-            request_names = value_read
+        request_names: Collection[object] = ()
+        if name == "other_ids":
+            request_names = as_list(read[name])
         elif name in ("same", "prompt_grows", "soon"):
-            request_names = [text for text in vars(value_read).values() if isinstance(text, str)]
+            request_names = vars(read[name]).values()
         for each in request_names:
-            if each not in names:
-                raise at.at(name).error(f"there is no request {each!r}; the check has {', '.join(names)}")
+            if isinstance(each, str) and each not in requests:
+                raise at.at(name).error(f"there is no request {each!r}; the check has {', '.join(requests)}")
     return read

@@ -173,24 +173,9 @@ class ServerReply:
     def calls(self) -> tuple[ServerCall, ...]:
         """The tool calls of the first choice."""
         if self.request.path == CHAT:
-            return tuple(
-                ServerCall(
-                    call.get("id"),
-                    as_mapping(call.get("function")).get("name"),
-                    as_mapping(call.get("function")).get("arguments"),
-                    call.get("type"),
-                )
-                for call in list_objects(self.message.get("tool_calls"))
-            )
-        return tuple(
-            ServerCall(
-                item.get("call_id", item.get("id")),
-                item.get("name"),
-                item.get("arguments", item.get("input")),
-            )
-            for item in self.items
-            if item.get("type") in ("function_call", "tool_use")
-        )
+            return tuple(map(_read_chat_call, list_objects(self.message.get("tool_calls"))))
+        items = (item for item in self.items if item.get("type") in ("function_call", "tool_use"))
+        return tuple(map(_read_call_item, items))
 
     @cached_property
     def text(self) -> str:
@@ -198,9 +183,8 @@ class ServerReply:
         if self.request.path == CHAT:
             return _join_texts(self.message.get("content"))
         if self.request.path == RESPONSES:
-            return "".join(
-                _join_texts(item.get("content")) for item in self.items if item.get("type") == "message"
-            )
+            messages = (item for item in self.items if item.get("type") == "message")
+            return "".join(_join_texts(item.get("content")) for item in messages)
         return _join_texts(self.items)
 
     @cached_property
@@ -244,6 +228,16 @@ class ServerReply:
             return f"{status}: {describe_error(self.exchange)}"
         contents = [*map(str, self.calls), *([f"{self.text!r:.200}"] if self.text else [])]
         return f"{', '.join(contents) or 'nothing'}; finish_reason {self.ending}"
+
+
+def _read_chat_call(call: Mapping[str, object]) -> ServerCall:
+    function = as_mapping(call.get("function"))
+    return ServerCall(call.get("id"), function.get("name"), function.get("arguments"), call.get("type"))
+
+
+def _read_call_item(item: Mapping[str, object]) -> ServerCall:
+    arguments = item.get("arguments", item.get("input"))
+    return ServerCall(item.get("call_id", item.get("id")), item.get("name"), arguments)
 
 
 def describe_error(exchange: ServerExchange) -> str:

@@ -70,9 +70,8 @@ class ServerCheckKind(Kind):
         answers = {aside.digest: aside.completion for aside in transcript.asides}
         check = get_check(entry)
         try:
-            rounds = drive_conversation(
-                exchange_requests(check), lambda question: answers.get(question.digest, NOT_ASKED)
-            )
+            exchanges = exchange_requests(check)
+            rounds = drive_conversation(exchanges, lambda each: answers.get(each.digest, NOT_ASKED))
         except UnansweredRequestError as error:
             cause, _, reason = str(error).partition(": ")
             return Judgement.same_in_both(NotScored(cause if reason else UNDECIDED, reason or cause))
@@ -142,9 +141,8 @@ def _find_refused(reply: ServerReply, request_name: str, check: ServerCheck) -> 
     if reply.exchange.status not in _LACKS or reply.exchange.status in check.statuses[request_name]:
         return None
     words = exchange.describe_error(reply.exchange)
-    names = (
-        name for name in _REMOVABLE if name in check.removable and name in as_mapping(reply.request.body)
-    )
+    body = as_mapping(reply.request.body)
+    names = (name for name in _REMOVABLE if name in check.removable and name in body)
     return next((name for name in names if re.search(rf"\b{name}\b", words)), None)
 
 
@@ -180,15 +178,13 @@ def judge_replies(check: ServerCheck, replies: Replies) -> None:
     # Reasoning may take all of the tokens, and some servers show nothing of it.
     endless_replies = [replies[name] for name in cut_names if _shows_answer(replies[name])]
     if endless_replies and check.finite:
-        raise BrokenProperty(
-            f"the reply does not end before it is cut, though a right one is short: {endless_replies[0]}"
-        )
+        words = "the reply does not end before it is cut, though a right one is short"
+        raise BrokenProperty(f"{words}: {endless_replies[0]}")
     if check.expected and any(reply.is_withheld for reply in replies.values()):
         raise UndecidedProperty("the model refused to answer, or a filter held its reply back")
-    is_cut = bool(cut_names)
     undecided: UndecidedProperty | None = None
     for name, wanted in check.expected.items():
-        if is_cut and not PROPERTIES[name].cut_decides:
+        if cut_names and not PROPERTIES[name].cut_decides:
             undecided = UndecidedProperty("the reply was cut at the limit of its tokens")
             continue
         try:
@@ -207,11 +203,8 @@ def _shows_answer(reply: ServerReply) -> bool:
 def _judge_statuses(check: ServerCheck, replies: Replies) -> Iterator[BrokenProperty | UndecidedProperty]:
     for name, reply in replies.items():
         status, prefix = reply.exchange.status, f"{name}: " if len(replies) > 1 else ""
-        if (
-            status == 200
-            if reply.request.drop
-            else status in check.statuses[name] and (status != 200 or reply.is_good)
-        ):
+        wanted = (200,) if reply.request.drop else check.statuses[name]
+        if status in wanted and (status != 200 or reply.request.drop or reply.is_good):
             continue
         words = f"{prefix}{f'HTTP {status}: ' if reply.is_good else ''}{reply}"
         is_refusal = (

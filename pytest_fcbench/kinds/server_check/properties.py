@@ -11,12 +11,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeVar
 
 import pydantic
 
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, describe_note
 from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.formats.rows import Row
 from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServerReply, describe_error
 
 
@@ -32,10 +33,12 @@ class UndecidedProperty(Exception):  # noqa: N818 - a finding, not an error of t
 class Property:
     """A property that a check can demand."""
 
-    name: str
     argument: Any
     """The type of what a check says about it, for pydantic."""
-    find_breach: Callable[[Replies, Any], None]
+    judge: Callable[[Any, Any], None]
+    """Judges each reply, or all replies by name, by what the check says."""
+    of_all: bool
+    """True where it is one of all replies together."""
     cut_decides: bool
     """True where a reply that was cut at the limit of its tokens can be judged."""
 
@@ -43,48 +46,39 @@ class Property:
         """Read what a check says. Raises ``pydantic.ValidationError``."""
         return pydantic.TypeAdapter(self.argument).validate_python(value)
 
+    def find_breach(self, replies: Replies, wanted: object) -> None:
+        """Judge the replies to a check. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
+        if self.of_all:
+            return self.judge(replies, wanted)
+        for name, reply in replies.items():
+            try:
+                self.judge(reply, wanted)
+            except (BrokenProperty, UndecidedProperty) as finding:
+                prefix = f"{name}: " if len(replies) > 1 else ""
+                raise type(finding)(f"{prefix}{finding}") from None
+        return None
+
 
 PROPERTIES: dict[str, Property] = {}
 """Every property by name."""
 
-CompareReplies: TypeAlias = Callable[[Replies, Any], None]
-JudgeReply: TypeAlias = Callable[[ServerReply, Any], None]
+Judge = TypeVar("Judge", bound=Callable[..., None])
 
 
-def check_replies(
-    name: str, argument: Any, *, cut_decides: bool = False
-) -> Callable[[CompareReplies], CompareReplies]:
-    """Register a property of all replies of a check together."""
+def check(
+    name: str, argument: Any, *, of_all: bool = False, cut_decides: bool = False
+) -> Callable[[Judge], Judge]:
+    """Register a property of each reply of a check, or of all its replies together."""
 
-    def register(find_breach: CompareReplies) -> CompareReplies:
-        PROPERTIES[name] = Property(name, argument, find_breach, cut_decides)
-        return find_breach
-
-    return register
-
-
-def check_each(name: str, argument: Any, *, cut_decides: bool = False) -> Callable[[JudgeReply], JudgeReply]:
-    """Register a property of each reply of a check."""
-
-    def register(find_breach: JudgeReply) -> JudgeReply:
-        def find_breach_in_any(replies: Replies, wanted: object) -> None:
-            for reply_name, reply in replies.items():
-                try:
-                    find_breach(reply, wanted)
-                except (BrokenProperty, UndecidedProperty) as finding:
-                    prefix = f"{reply_name}: " if len(replies) > 1 else ""
-                    raise type(finding)(f"{prefix}{finding}") from None
-
-        PROPERTIES[name] = Property(name, argument, find_breach_in_any, cut_decides)
-        return find_breach
+    def register(judge: Judge) -> Judge:
+        PROPERTIES[name] = Property(argument, judge, of_all, cut_decides)
+        return judge
 
     return register
 
 
-class CountRange(pydantic.BaseModel):
+class CountRange(Row):
     """A number of things, at least and at most."""
-
-    model_config = pydantic.ConfigDict(extra="forbid")
 
     least: int = 0
     most: int | None = None
@@ -97,7 +91,7 @@ class CountRange(pydantic.BaseModel):
 # Calls
 
 
-@check_each("calls", int | CountRange)
+@check("calls", int | CountRange)
 def count_calls(reply: ServerReply, wanted: int | CountRange) -> None:
     """Check the number of calls in a reply."""
     span = CountRange(least=wanted, most=wanted) if isinstance(wanted, int) else wanted
@@ -105,7 +99,7 @@ def count_calls(reply: ServerReply, wanted: int | CountRange) -> None:
         raise BrokenProperty(f"{len(reply.calls)} calls: {reply}")
 
 
-@check_each("names", list[str])
+@check("names", list[str])
 def name_calls(reply: ServerReply, wanted: Sequence[str]) -> None:
     """Check the names of calls against those that they may have."""
     for call in _require_calls(reply):
@@ -113,7 +107,7 @@ def name_calls(reply: ServerReply, wanted: Sequence[str]) -> None:
             raise BrokenProperty(f"calls {call.name!r}, not {' or '.join(wanted)}")
 
 
-@check_each("arguments", Literal["object", "valid"] | dict[str, object])
+@check("arguments", Literal["object", "valid"] | dict[str, object])
 def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> None:
     """Check that arguments are a JSON object, are valid by their schema, or are just this object."""
     for call in _require_calls(reply):
@@ -125,13 +119,12 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
             raise BrokenProperty(f"the arguments are JSON, but not an object: {call}")
         if isinstance(wanted, Mapping) and arguments != wanted:
             raise BrokenProperty(f"the arguments are {json.dumps(arguments)}, not {json.dumps(wanted)}")
-        if wanted == "valid" and (
-            flaw := find_schema_error(arguments, reply.request.schemas.get(str(call.name), {}))
-        ):
+        schema = reply.request.schemas.get(str(call.name), {})
+        if wanted == "valid" and (flaw := find_schema_error(arguments, schema)):
             raise BrokenProperty(f"{call}: {flaw}")
 
 
-@check_each("argument_type", Literal["text", "object"])
+@check("argument_type", Literal["text", "object"])
 def judge_argument_type(reply: ServerReply, wanted: str) -> None:
     """Check the form of arguments: JSON text, as OpenAI's interfaces have it, or an object."""
     for call in _require_calls(reply):
@@ -139,7 +132,7 @@ def judge_argument_type(reply: ServerReply, wanted: str) -> None:
             raise BrokenProperty(f"the arguments are a JSON {type(call.arguments).__name__}, not {wanted}")
 
 
-@check_each("ids", Literal["unique"])
+@check("ids", Literal["unique"])
 def judge_ids(reply: ServerReply, wanted: str) -> None:
     """Check that each call has an id of its own, a text."""
     ids = [call.id for call in _require_calls(reply)]
@@ -149,7 +142,7 @@ def judge_ids(reply: ServerReply, wanted: str) -> None:
         raise BrokenProperty(f"calls share an id: {ids}")
 
 
-@check_replies("other_ids", list[str])
+@check("other_ids", list[str], of_all=True)
 def compare_ids(replies: Replies, wanted: Sequence[str]) -> None:
     """Check that ids differ between replies, since one conversation may hold all of their calls."""
     ids = [call.id for name in wanted for call in _require_calls(replies[name])]
@@ -157,7 +150,7 @@ def compare_ids(replies: Replies, wanted: Sequence[str]) -> None:
         raise BrokenProperty(f"calls of different replies share an id: {ids}")
 
 
-@check_each("call_type", str)
+@check("call_type", str)
 def judge_call_type(reply: ServerReply, wanted: str) -> None:
     """Check the member ``type`` of calls."""
     for call in _require_calls(reply):
@@ -168,7 +161,7 @@ def judge_call_type(reply: ServerReply, wanted: str) -> None:
 # Text
 
 
-@check_each("text", Literal["none", "some"])
+@check("text", Literal["none", "some"])
 def judge_text(reply: ServerReply, wanted: str) -> None:
     """Check that a reply has words, or none."""
     if wanted == "none" and reply.text.strip():
@@ -184,7 +177,7 @@ MARKUP = re.compile(
 _MARKUP_THERE = re.compile(r"</?think\b")
 
 
-@check_each("markup", Literal["none"])
+@check("markup", Literal["none"])
 def find_markup(reply: ServerReply, wanted: str) -> None:
     """Find markup of templates beside calls, which a parser should have taken out."""
     _require_calls(reply)
@@ -194,7 +187,7 @@ def find_markup(reply: ServerReply, wanted: str) -> None:
             raise BrokenProperty(f"the {place} beside the calls holds {found[0]!r}: {text!r:.200}")
 
 
-@check_each("json_text", dict[str, object])
+@check("json_text", dict[str, object])
 def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
     """Check that the text is JSON and valid by a schema."""
     try:
@@ -208,7 +201,7 @@ def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
 # Endings and tokens
 
 
-@check_each("ending", str | list[str], cut_decides=True)
+@check("ending", str | list[str], cut_decides=True)
 def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
     """Check why a reply ended; ``tool_calls`` is demanded of replies with calls only."""
     if wanted == "tool_calls":
@@ -222,7 +215,7 @@ def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
     raise BrokenProperty(f"the finish_reason is {reply.ending!r}, not {wanted!r}: {reply}")
 
 
-@check_each("cut_calls", Literal["marked"], cut_decides=True)
+@check("cut_calls", Literal["marked"], cut_decides=True)
 def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
     """Check that the reply with a call that was cut says so."""
     broken = [call for call in reply.calls if not _is_json(call.arguments)]
@@ -230,7 +223,7 @@ def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
         raise BrokenProperty(f"a cut call, with the finish_reason {reply.ending!r}: {broken[0]}")
 
 
-@check_each("usage", Literal["adds_up"], cut_decides=True)
+@check("usage", Literal["adds_up"], cut_decides=True)
 def add_usage(reply: ServerReply, wanted: str) -> None:
     """Check that the tokens add up to the total; some servers count reasoning beside the answer."""
     prompt, answer, total = reply.tokens
@@ -243,29 +236,26 @@ def add_usage(reply: ServerReply, wanted: str) -> None:
         raise BrokenProperty(f"{prompt} and {answer} tokens are not {total}")
 
 
-class Growth(pydantic.BaseModel):
+class Growth(Row):
     """A reply whose prompt has more tokens than that of another one."""
-
-    model_config = pydantic.ConfigDict(extra="forbid")
 
     less: str
     more: str
     by: int = 1
 
 
-@check_replies("prompt_grows", Growth, cut_decides=True)
+@check("prompt_grows", Growth, of_all=True, cut_decides=True)
 def compare_prompts(replies: Replies, wanted: Growth) -> None:
     """Check by the tokens of two prompts that what one of them has more reaches the model."""
     less, more = replies[wanted.less].tokens.prompt, replies[wanted.more].tokens.prompt
     if not less or not more:
         raise UndecidedProperty("the server does not tell the tokens of the prompt")
     if more < less + wanted.by:
-        raise BrokenProperty(
-            f"the prompt of {wanted.more!r} has {more} tokens, that of {wanted.less!r} {less}"
-        )
+        counts = f"the prompt of {wanted.more!r} has {more} tokens, that of {wanted.less!r} {less}"
+        raise BrokenProperty(counts)
 
 
-@check_each("choices", int, cut_decides=True)
+@check("choices", int, cut_decides=True)
 def count_choices(reply: ServerReply, wanted: int) -> None:
     """Check the number of choices."""
     if len(reply.choices) != wanted:
@@ -276,19 +266,15 @@ def count_choices(reply: ServerReply, wanted: int) -> None:
 
 
 _ABOUT_CALLS = frozenset(
-    {
-        ProtocolNote.STREAM_INDEX,
-        ProtocolNote.CHANGED_ID,
-        ProtocolNote.REPEATED_NAME,
-        ProtocolNote.REPEATED_CALL,
-        ProtocolNote.EMPTY_ARGUMENTS_FIRST,
-        ProtocolNote.ARGUMENTS_NOT_TEXT,
-    }
+    [
+        *(ProtocolNote.STREAM_INDEX, ProtocolNote.CHANGED_ID, ProtocolNote.ARGUMENTS_NOT_TEXT),
+        *(ProtocolNote.REPEATED_NAME, ProtocolNote.REPEATED_CALL, ProtocolNote.EMPTY_ARGUMENTS_FIRST),
+    ]
 )
 """Notes that only a reply with calls can have."""
 
 
-@check_each("notes", list[ProtocolNote], cut_decides=True)
+@check("notes", list[ProtocolNote], cut_decides=True)
 def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
     """Check that a reply has none of these notes on how the server breaks its interface."""
     for note in reply.exchange.notes:
@@ -298,17 +284,15 @@ def find_notes(reply: ServerReply, wanted: Sequence[ProtocolNote]) -> None:
         _require_calls(reply)
 
 
-@check_each("content_type", str, cut_decides=True)
+@check("content_type", str, cut_decides=True)
 def judge_content_type(reply: ServerReply, wanted: str) -> None:
     """Check the content type."""
     if reply.exchange.content_type.partition(";")[0].strip().lower() != wanted:
         raise BrokenProperty(f"the content type is {reply.exchange.content_type!r}, not {wanted}")
 
 
-class Likeness(pydantic.BaseModel):
+class Likeness(Row):
     """Two replies that say the same, and two that show how far equal requests get equal replies."""
-
-    model_config = pydantic.ConfigDict(extra="forbid")
 
     one: str
     other: str
@@ -318,7 +302,7 @@ class Likeness(pydantic.BaseModel):
     """The same request as ``other``, for the same reason."""
 
 
-@check_replies("same", Likeness)
+@check("same", Likeness, of_all=True)
 def compare_replies(replies: Replies, wanted: Likeness) -> None:
     """Check that two replies have the same calls, text, reasoning and ending."""
     names = (wanted.one, wanted.other, wanted.again, wanted.other_again)
@@ -331,10 +315,8 @@ def compare_replies(replies: Replies, wanted: Likeness) -> None:
 
 
 def _list_parts(reply: ServerReply) -> Mapping[str, object]:
-    calls = [
-        [call.name, call.read_arguments() if _is_json(call.arguments) else call.arguments]
-        for call in reply.calls
-    ]
+    values = [each.read_arguments() if _is_json(each.arguments) else each.arguments for each in reply.calls]
+    calls = [[call.name, value] for call, value in zip(reply.calls, values, strict=True)]
     # Parsers leave other white space at the ends of a whole reply than of a stream.
     text, reasoning = reply.text.strip(), reply.reasoning.strip()
     return {"calls": calls, "text": text, "reasoning": reasoning, "ending": reply.ending}
@@ -343,22 +325,19 @@ def _list_parts(reply: ServerReply) -> Mapping[str, object]:
 # Errors and time
 
 
-@check_each("error", Literal["object"], cut_decides=True)
+@check("error", Literal["object"], cut_decides=True)
 def judge_error(reply: ServerReply, wanted: str) -> None:
     """Check that a refusal is a JSON object that says what is wrong."""
     if reply.exchange.status == 200:
         return
     body = reply.exchange.reply
     if body is None or not any(body.get(name) for name in ("error", "detail", "message")):
-        raise BrokenProperty(
-            f"HTTP {reply.exchange.status} without an error object: {describe_error(reply.exchange)}"
-        )
+        words = describe_error(reply.exchange)
+        raise BrokenProperty(f"HTTP {reply.exchange.status} without an error object: {words}")
 
 
-class ReplyPace(pydantic.BaseModel):
+class ReplyPace(Row):
     """A reply that takes no longer than some times what another one takes."""
-
-    model_config = pydantic.ConfigDict(extra="forbid")
 
     before: str
     after: str
@@ -369,7 +348,7 @@ _SHORT_S = 5.0
 """Seconds within which a reply is never late."""
 
 
-@check_replies("soon", ReplyPace, cut_decides=True)
+@check("soon", ReplyPace, of_all=True, cut_decides=True)
 def compare_pace(replies: Replies, wanted: ReplyPace) -> None:
     """Check that a reply takes not much longer than an earlier one."""
     before, after = replies[wanted.before].latency_s, replies[wanted.after].latency_s

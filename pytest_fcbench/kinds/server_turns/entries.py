@@ -111,9 +111,8 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Pla
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
     _check_observation(row, file, docs)
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        offered_docs = (
-            docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)
-        )
+        names, names_field = each.functions, place.at("functions")
+        offered_docs = docs if names is None else choose_docs(names, names_field, docs)
         if not offered_docs:
             raise place.error("offers no tool; write the docs of the server's tools under 'functions'")
         for turn in place.at("turns").elements():
@@ -122,9 +121,8 @@ def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Pla
         environment_row = each.environment or row.environment
         if environment_row is None:
             raise place.error("has no 'environment', which names the MCP server that calls act on")
-        program = _make_program(
-            environment_row, (place if each.environment else file).at("environment", "mcp")
-        )
+        owner = place if each.environment else file
+        program = _make_program(environment_row, owner.at("environment", "mcp"))
         probes, volatile, masks = (
             tuple(chain.from_iterable(texts or () for texts in lists))
             for lists in ((row.probes, each.probes), (row.volatile, each.volatile), (row.masks, each.masks))
@@ -145,9 +143,8 @@ def _check_observation(row: ServerFile | ServerEntryRow, at: Field, docs: Mappin
         try:
             re.compile(mask)
         except re.error as error:
-            raise at.at("masks", number).error(
-                f"{mask!r} is not a regular expression: {error}; correct it"
-            ) from None
+            rule = f"{mask!r} is not a regular expression: {error}; correct it"
+            raise at.at("masks", number).error(rule) from None
 
 
 def _make_program(row: EnvironmentRow, at: Field) -> ServerProgram:

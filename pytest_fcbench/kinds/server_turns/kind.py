@@ -58,7 +58,7 @@ from pytest_fcbench.kinds.kind import (
 from pytest_fcbench.kinds.state import verdict as state_verdict
 from pytest_fcbench.kinds.state.failure import CallMade, Sides, classify_conversation, drop_defaults
 from pytest_fcbench.kinds.state.kind import StateKind
-from pytest_fcbench.kinds.state.verdict import Trajectory, TurnCalls
+from pytest_fcbench.kinds.state.verdict import Trajectory, TurnCalls, list_expected_turns
 from pytest_fcbench.mcp_servers.server_requests import ServerCalls, read_request, read_results, write_results
 
 
@@ -81,10 +81,7 @@ class ServerTurnsKind(StateKind):
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls of each turn, which are made at once."""
-        return [
-            [calls]
-            for calls in parse_calls(entry, state_verdict.list_expected_turns(entry), _parse_tool_call)
-        ]
+        return [[calls] for calls in parse_calls(entry, list_expected_turns(entry), _parse_tool_call)]
 
 
 def _parse_tool_call(text: str) -> Sequence[Call]:
@@ -101,11 +98,9 @@ def recall_calls(failure: FailedEntry) -> Sides:
     assert entry.scene
     assert entry.scene.server
     model_turns: TurnCalls = [[step.calls for step in steps] for steps in transcript.turns]
-    right_turns: TurnCalls = [[calls] for calls in state_verdict.list_expected_turns(entry)]
-    sides = []
-    for side, turns in zip(
-        open_sides(entry, entry.scene.server, transcript), (model_turns, right_turns), strict=True
-    ):
+    right_turns: TurnCalls = [[calls] for calls in list_expected_turns(entry)]
+    sides, both_turns = [], (model_turns, right_turns)
+    for side, turns in zip(open_sides(entry, entry.scene.server, transcript), both_turns, strict=True):
         calls_by_turn: list[list[CallMade]] = []
         # Requests name all calls before them, so that the answers are found in this order only.
         before = side.read_state()
@@ -119,10 +114,8 @@ def recall_calls(failure: FailedEntry) -> Sides:
                     call = drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
                     calls.append(CallMade(text, call, result, is_change=False))
             after = side.read_state()
-            is_change = after != before
-            calls_by_turn.append(
-                [replace(each, is_change=is_change and not each.has_failed) for each in calls]
-            )
+            differs = after != before
+            calls_by_turn.append([replace(each, is_change=differs and not each.has_failed) for each in calls])
             before = after
         sides.append(calls_by_turn)
     looking_names = {
@@ -288,9 +281,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
         results = (shorten_text(text, _LONGEST) for text in result_texts)
         return tuple(next(results) if isinstance(call, Call) else call for call in readings)
 
-    transcript = yield from relay_conversation(
-        put_turns(entry, context.manner, context.suite.wording), respond
-    )
+    conversation = put_turns(entry, context.manner, context.suite.wording)
+    transcript = yield from relay_conversation(conversation, respond)
     if not transcript.last.fault:
         yield from ask_server(model.request_probes())
         truth = ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True)

@@ -24,7 +24,7 @@ from typing import TypeAlias, TypeVar
 from pytest_fcbench.domain.entry import DatabaseTable, Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
-from pytest_fcbench.kinds.calls.truth import ExpectedCall
+from pytest_fcbench.kinds.calls.truth import ExpectedCall, list_options
 from pytest_fcbench.kinds.sql import statements as sql
 from pytest_fcbench.kinds.sql.statements import Keyword, NoStatement, Schema, Statement, Value
 
@@ -74,9 +74,8 @@ def match_call(entry: Entry, expected_call: ExpectedCall, call: Call, as_written
             failures.append(Failed(WRONG_STATE, f"the tables are not as after {truth.sql}", call_details))
         elif not has_same_rows(expected_outcome, trial.found, ordered=truth.ordered):
             numbers = f"{len(trial.found.rows)} for {len(expected_outcome.rows)}"
-            failures.append(
-                Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", call_details)
-            )
+            reason = f"the rows ({numbers}) are not those of {truth.sql}"
+            failures.append(Failed(WRONG_RESULT, reason, call_details))
         else:
             return Passed()
     # The details show the first accepted call, so its failure is the one that is reported.
@@ -89,9 +88,7 @@ def try_calls(entry: Entry, expected_call: ExpectedCall, call: Call | None = Non
     Raises ``NoStatement`` where no accepted call can be carried out.
     """
     schema = _list_columns(entry.tables) if entry.tables else None
-    options = [
-        value if isinstance(value, (list, tuple)) else [value] for value in expected_call.accepted.values()
-    ]
+    options = map(list_options, expected_call.accepted.values())
     # "" among the accepted values of a parameter is its absence.
     accepted_arguments = (
         {name: value for name, value in zip(expected_call.accepted, values, strict=True) if value != ""}
@@ -250,31 +247,19 @@ def _read_state(connection: sqlite3.Connection) -> Iterator[tuple[str, Content]]
         columns = []
         for _, column, kind, *_ in info:
             # SQLite, "Determination Of Column Affinity": the first of these parts in a type decides.
-            affinity = next((each for part, each in _AFFINITIES if part in kind.upper()), "numeric")
+            affinity = next((each for part, each in _AFFINITIES.items() if part in kind.upper()), "numeric")
             columns.append((column.lower(), affinity if kind else ""))
         yield name.lower(), Content(tuple(columns), Counter(rows))
 
 
-_AFFINITIES = (
-    ("INT", "integer"),
-    ("CHAR", "text"),
-    ("CLOB", "text"),
-    ("TEXT", "text"),
-    ("BLOB", "blob"),
-    ("REAL", "real"),
-    ("FLOA", "real"),
-    ("DOUB", "real"),
-)
+_AFFINITIES = {"INT": "integer", **dict.fromkeys(("CHAR", "CLOB", "TEXT"), "text"), "BLOB": "blob"}
+_AFFINITIES |= dict.fromkeys(("REAL", "FLOA", "DOUB"), "real")
 
 
-def has_same_rows(
-    expected_outcome: StatementOutcome, actual_outcome: StatementOutcome, *, ordered: bool
-) -> bool:
+def has_same_rows(expected: StatementOutcome, actual: StatementOutcome, *, ordered: bool) -> bool:
     """Tell whether the same rows were returned; in the same order where it counts."""
-    if ordered:
-        return expected_outcome.rows == actual_outcome.rows
     # SQL promises no order without ORDER BY, but how often a row comes.
-    return Counter(expected_outcome.rows) == Counter(actual_outcome.rows)
+    return expected.rows == actual.rows or (not ordered and Counter(expected.rows) == Counter(actual.rows))
 
 
 def has_same_state(expected_outcome: StatementOutcome, actual_outcome: StatementOutcome) -> bool:

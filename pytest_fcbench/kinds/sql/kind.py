@@ -60,18 +60,15 @@ class SqlFile(ExpectingFile):
 def entries(row: SqlFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
 
-    def read_statement(
-        question: ExpectingRow, place: Field, functions: Mapping[str, FunctionDoc]
-    ) -> ExpectedCalls:
+    def read_truth(question: ExpectingRow, place: Field, docs: Mapping[str, FunctionDoc]) -> ExpectedCalls:
         # A judge of texts knows nothing of what a statement does.
         if question.judged:
-            raise place.at("judged").error(
-                f"is not for {category.name}, whose statements are carried out; leave it out"
-            )
-        return read_expected_calls(category, question, place, functions)
+            rule = f"is not for {category.name}, whose statements are carried out; leave it out"
+            raise place.at("judged").error(rule)
+        return read_expected_calls(category, question, place, docs)
 
     # The tables last, so that an error in them does not hide those of the rest.
-    without_tables = list(read_questions(row, file, suite, category, read_statement))
+    without_tables = list(read_questions(row, file, suite, category, read_truth))
     tables = read_tables(row.tables, file.at("tables"))
     for place, entry in without_tables:
         yield place, replace(entry, tables=tables)

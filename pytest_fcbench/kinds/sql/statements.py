@@ -32,6 +32,8 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from pytest_fcbench.kinds.calls.truth import list_options
+
 Value: TypeAlias = str | int | float | None
 """The values of a cell."""
 
@@ -137,16 +139,9 @@ _NESTING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BARE = re.compile(r"\s*(\w+)\s*(==?|!=|<>|<=|>=|<|>)\s*(\w[\w .,:%/+]*(?:-\w[\w .,:%/+]*)*)")
 """A comparison with words that have no quotes."""
-_OPERATORS: Mapping[str, type[exp.Binary]] = {
-    "=": exp.EQ,
-    "==": exp.EQ,
-    "!=": exp.NEQ,
-    "<>": exp.NEQ,
-    "<": exp.LT,
-    "<=": exp.LTE,
-    ">": exp.GT,
-    ">=": exp.GTE,
-}
+_EQUALITIES: Mapping[str, type[exp.Binary]] = {"=": exp.EQ, "==": exp.EQ, "!=": exp.NEQ, "<>": exp.NEQ}
+_ORDERS: Mapping[str, type[exp.Binary]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+_OPERATORS = {**_EQUALITIES, **_ORDERS}
 
 
 class _Translator:
@@ -189,9 +184,8 @@ class _Translator:
                 tree = exp.Delete(this=self._build_table(), where=_make_where(conditions))
             case Keyword.CREATE:
                 definitions = [self._parse(text, exp.ColumnDef) for text in columns]
-                if not definitions or not all(
-                    isinstance(each, (exp.Identifier, exp.ColumnDef)) for each in definitions
-                ):
+                kinds = exp.Identifier, exp.ColumnDef
+                if not definitions or not all(isinstance(each, kinds) for each in definitions):
                     raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
                 schema = exp.Schema(this=self._build_table(), expressions=definitions)
                 tree = exp.Create(this=schema, kind="TABLE")
@@ -244,21 +238,14 @@ class _Translator:
             raise NoStatement(CANNOT_TRANSLATE, "insert_values are no rows of values")
         if any(len(row) != len(columns or rows[0]) for row in rows):
             raise NoStatement(CANNOT_TRANSLATE, "there are not as many insert_values as columns")
-        values = exp.Values(
-            expressions=[exp.Tuple(expressions=[*map(self._build_value, row)]) for row in rows]
-        )
+        tuples = [exp.Tuple(expressions=[*map(self._build_value, row)]) for row in rows]
         table = self._build_table()
-        names = [self._parse(name, exp.Identifier) for name in columns]
-        return exp.Insert(
-            this=exp.Schema(this=table, expressions=names) if names else table, expression=values
-        )
+        if names := [self._parse(name, exp.Identifier) for name in columns]:
+            table = exp.Schema(this=table, expressions=names)
+        return exp.Insert(this=table, expression=exp.Values(expressions=tuples))
 
     def _build_update(self, columns: Sequence[str], conditions: Sequence[exp.Expr]) -> exp.Expr:
-        update_values = self.given.get("update_values")
-        values = [
-            self._build_value(value)
-            for value in (update_values if isinstance(update_values, (list, tuple)) else [update_values])
-        ]
+        values = [self._build_value(value) for value in list_options(self.given.get("update_values"))]
         if not columns or len(values) != len(columns):
             raise NoStatement(CANNOT_TRANSLATE, "there are not as many update_values as columns")
         names = (self._parse(name, exp.Identifier) for name in columns)

@@ -51,9 +51,8 @@ def classify_conversation(failure: FailedEntry, carry_out: CarryOut) -> Divergen
         return Divergence(_FAULTS.get(fault, FailureClass.INFERENCE_ERROR), length)
     blamed_turn = verdict.details.get("turn")
     # A turn that was stopped at the limit of steps is the last: a turn is missing, or its last step calls.
-    if length < len(list_expected_turns(failure.entry)) or (
-        blamed_turn == length and transcript.turns[-1][-1].calls
-    ):
+    is_short = length < len(list_expected_turns(failure.entry))
+    if is_short or (blamed_turn == length and transcript.turns[-1][-1].calls):
         calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
         most_frequent = max(calls, key=calls.__getitem__, default=None)
         return Divergence(FailureClass.STEP_LIMIT, length, found=most_frequent)
@@ -122,11 +121,8 @@ class CallMade:
 
     def count_same_arguments(self, other: CallMade) -> int:
         """Count the arguments that both calls give the same value."""
-        other_arguments = other.call.arguments
-        return sum(
-            name in other_arguments and other_arguments[name] == value
-            for name, value in self.call.arguments.items()
-        )
+        arguments, others = self.call.arguments, other.call.arguments
+        return sum(name in others and others[name] == value for name, value in arguments.items())
 
 
 Sides: TypeAlias = Sequence[tuple[tuple[CallMade, ...], tuple[CallMade, ...]]]

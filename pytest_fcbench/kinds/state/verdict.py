@@ -92,11 +92,9 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
         return Judgement(failure, unscored_cause or failure)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
-        failures = [
-            count_right_turns(each, 0, len(entry.turns))
-            for each in (error, judge_fault(transcript.last) or error)
-        ]
-        return Judgement(failures[0], unscored_cause or failures[1])
+        both = error, judge_fault(transcript.last) or error
+        in_official, in_corrected = (count_right_turns(each, 0, len(entry.turns)) for each in both)
+        return Judgement(in_official, unscored_cause or in_corrected)
     made_calls = list_calls(transcript)
     official = match_calls(entry, made_calls, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored_cause:
@@ -429,9 +427,8 @@ def _read_values(call: str) -> frozenset[_Words]:
 def _split_words(text: str) -> _Words:
     """Return the words of a text; numbers in digits, without marks of thousands and zeros at their end."""
     words = re.findall(r"\d+\.\d+|\w+", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text.lower()))
-    return frozenset(
-        word.rstrip("0").rstrip(".") if "." in word else str(NUMBERS.get(word, word)) for word in words
-    )
+    numbers = (word.rstrip("0").rstrip(".") if "." in word else word for word in words)
+    return frozenset(str(NUMBERS.get(word, word)) for word in numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from pytest_fcbench.kinds.calls.truth import (
     ExpectedCall,
     ExpectedCalls,
     expect_only,
-    find_shape,
+    expects_several_calls,
     list_expected_calls,
     list_options,
 )
@@ -299,7 +299,7 @@ def find_greedy_traps(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
     and another fits only the first of these, the order decides.
     """
     # Official code: ``parallel_function_checker_no_order`` in ``ast_checker.py``.
-    calls = list_expected_calls(entry) if find_shape(entry).parallel else ()
+    calls = list_expected_calls(entry) if expects_several_calls(entry) else ()
     for first, second in combinations(range(len(calls)), 2):
         if calls[first].name != calls[second].name:
             continue
