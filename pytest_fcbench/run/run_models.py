@@ -28,7 +28,7 @@ from pytest_fcbench.models.protocol import NeedsKey, Responder, RoutedModel
 from pytest_fcbench.models.providers.endpoint_probe import open_probe
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.aggregate.answer_statistics import TOOL_SWITCHES
-from pytest_fcbench.web.searcher import OwnWeb, Recording, WebRecorder, WebSearcher, open_web_searcher
+from pytest_fcbench.web.searcher import OwnWeb, Recording, WebSearcher, open_web_searcher
 
 _LONGEST_STORED = 2_000_000
 """Characters of an answer that are stored, also where fewer are read."""
@@ -120,7 +120,7 @@ class RunModels:
         webs: dict[Party, Responder] = {Party.WEB: web, Party.OWN_WEB: own_web}
         if settings.search_record is None:
             return webs
-        recorder = WebRecorder(self._opened.enter_context(closing(Recording(settings.search_record))))
+        recorder = self._opened.enter_context(closing(Recording(settings.search_record)))
         return {party: Pipeline(each, [recorder], each.immediate) for party, each in webs.items()}
 
     def _open_servers(self) -> Responder:

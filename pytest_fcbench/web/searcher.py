@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -33,15 +33,8 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, WebReply
 from pytest_fcbench.web.loopback_server import ENGINE, Page, SmallWeb
 
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A result of a search."""
-
-    title: str
-    href: str
-    body: str | None
-    """A snippet of the page; None where the engine gives none."""
+Hit: TypeAlias = Mapping[str, str]
+"""A result of a search: its ``title``, its ``href``, and a snippet as ``body`` where the engine gives one."""
 
 
 class Search(Protocol):
@@ -167,13 +160,14 @@ _LONGEST = 2_000
 
 def _make_hits(results: object, href: str) -> list[Hit]:
     """Make a hit of each result in a JSON value; ``href`` is the name of its address."""
-    hits = []
+    hits: list[Hit] = []
     for result in results if isinstance(results, list) else ():
         if isinstance(result, Mapping):
             # The engines have two names for a snippet; officially a result without one was an error.
             body = result.get("snippet", result.get("body"))
-            title, place = (str(result.get(name) or "")[:_LONGEST] for name in ("title", href))
-            hits.append(Hit(title, place, None if body is None else str(body)[:_LONGEST]))
+            hit = {"title": result.get("title") or "", "href": result.get(href) or ""}
+            hit |= {} if body is None else {"body": body}
+            hits.append({name: str(text)[:_LONGEST] for name, text in hit.items()})
     return hits
 
 
@@ -203,8 +197,8 @@ class Sources:
         if name == "search_engine_query":
             most = arguments["max_results"]
             assert isinstance(most, int)
-            hits = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
-            return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in hits]}
+            keywords, region = str(arguments["keywords"]), str(arguments["region"])
+            return {"results": list(self.search.search(keywords, most, region))}
         # Imported here: the parsers of HTML take their time, and few runs read a page.
         from pytest_fcbench.web.page_content import UnreadablePage, render_content, render_officially
 
@@ -334,27 +328,6 @@ def open_web_searcher(name: str) -> WebSearcher | RecordedWeb:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WebRecorder:
-    """A step that adds the answers of the web to a recording, also those that come from the store."""
-
-    file: Recording
-    notes: tuple[str, ...] = ()
-    trouble: str | None = None
-
-    async def answer_request(
-        self, ask: Callable[[Entry, AskModel], Awaitable[Completion]], entry: Entry, request: AskModel
-    ) -> Completion:
-        """Ask, and record the answer before it is used; one that cannot be recorded does not count."""
-        completion = await ask(entry, request)
-        if completion.fault is None:
-            try:
-                self.file.add(*_read_call(request), read_json_text(completion.text or "{}"))
-            except OSError as error:
-                raise NotScoredError("recording", f"the answer could not be recorded: {error}") from None
-        return completion
-
-
 def _read_call(request: AskModel) -> tuple[str, Mapping[str, object]]:
     """Return name and arguments of the call in a request."""
     (message,) = request.messages
@@ -392,10 +365,14 @@ def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
 
 
 class Recording:
-    """A file that answers are added to. Threads and processes may share it: a line is one write to its end.
+    """A step that adds the answers of the web to a file, also those that come from the store.
 
-    Raises ``UsageError`` for a place that cannot be written to.
+    Threads and processes may share it: a line is one write to its end. Raises ``UsageError`` for a place that
+    cannot be written to.
     """
+
+    notes: tuple[str, ...] = ()
+    trouble: str | None = None
 
     def __init__(self, path: Path) -> None:
         try:
@@ -406,6 +383,18 @@ class Recording:
         self._last: dict[str, str] = {}
         """The last line of each call."""
         self._lock = threading.Lock()
+
+    async def answer_request(
+        self, ask: Callable[[Entry, AskModel], Awaitable[Completion]], entry: Entry, request: AskModel
+    ) -> Completion:
+        """Ask, and record the answer before it is used; one that cannot be recorded does not count."""
+        completion = await ask(entry, request)
+        if completion.fault is None:
+            try:
+                self.add(*_read_call(request), read_json_text(completion.text or "{}"))
+            except OSError as error:
+                raise NotScoredError("recording", f"the answer could not be recorded: {error}") from None
+        return completion
 
     def add(self, name: object, arguments: object, answer: Mapping[str, object]) -> None:
         """Add an answer if it differs from the last one to this call. Raises OSError."""

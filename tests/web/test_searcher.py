@@ -40,7 +40,6 @@ from pytest_fcbench.web.searcher import (
     Recording,
     SerpApi,
     Sources,
-    WebRecorder,
     WebSearcher,
     make_key,
     open_web_searcher,
@@ -64,7 +63,7 @@ class Engine:
         self.threads.add(threading.current_thread().name)
         if self.error:
             raise self.error
-        return [Hit("T", "H", None), Hit(keywords, "H", region)][:max_results]
+        return [{"title": "T", "href": "H"}, {"title": keywords, "href": "H", "body": region}][:max_results]
 
 
 def make_question(name: str, **arguments: object) -> AskModel:
@@ -253,7 +252,7 @@ def test_what_was_recorded_is_given_again(tmp_path: Path) -> None:
     path = tmp_path / "web.jsonl"
     file = recording.Recording(path)
     asked = WebSearcher(lambda: Sources(Engine(), Client(Bounds())), immediate=True)
-    recorder = Pipeline(asked, [WebRecorder(file)], immediate=True)
+    recorder = Pipeline(asked, [file], immediate=True)
     first = run_through(recorder.complete(ENTRY, SEARCH))
     file.close()
     again = RecordedWeb(path, recording.read_recording(path))
@@ -270,7 +269,7 @@ def test_an_answer_that_cannot_be_recorded_is_none(tmp_path: Path) -> None:
     file.close()
     asked = WebSearcher(lambda: Sources(Engine(), Client(Bounds())), immediate=True)
     with pytest.raises(NotScoredError, match="could not be recorded"):
-        run_through(Pipeline(asked, [WebRecorder(file)], immediate=True).complete(ENTRY, SEARCH))
+        run_through(Pipeline(asked, [file], immediate=True).complete(ENTRY, SEARCH))
 
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -339,7 +338,9 @@ def test_serpapi_is_asked_as_officially() -> None:
         serpapi,
         hosted,
     ):
-        assert serpapi.search("two words", 5, "us-en") == [Hit("T", "http://a.example", "S")]
+        assert serpapi.search("two words", 5, "us-en") == [
+            {"title": "T", "href": "http://a.example", "body": "S"}
+        ]
     (seen,) = hosted.seen
     query = parse_qs(urlsplit(seen.path).query)
     assert query == {"engine": ["duckduckgo"], "q": ["two words"], "kl": ["us-en"], "api_key": [KEY]}
@@ -350,7 +351,7 @@ def test_a_result_without_a_snippet_has_none() -> None:
         serpapi,
         _,
     ):
-        assert serpapi.search("x", 5, "wt-wt") == [Hit("T", "L", None), Hit("5", "", None)]
+        assert serpapi.search("x", 5, "wt-wt") == [{"title": "T", "href": "L"}, {"title": "5", "href": ""}]
 
 
 def test_no_more_than_asked_for_and_nothing_endless() -> None:
@@ -360,7 +361,7 @@ def test_no_more_than_asked_for_and_nothing_endless() -> None:
     ):
         hits = serpapi.search("x", 3, "wt-wt")
     assert len(hits) == 3
-    assert {len(hit.title) for hit in hits} == {2_000}
+    assert {len(hit["title"]) for hit in hits} == {2_000}
 
 
 def test_nothing_found_is_an_empty_list() -> None:
@@ -448,7 +449,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_duckduckgo_gives_its_results(library: ModuleType) -> None:
     library.DDGS.answer = [{"title": "T", "href": "H", "body": "B"}] * 9
-    assert DuckDuckGo().search("words", 2, "no-no") == [Hit("T", "H", "B")] * 2
+    assert DuckDuckGo().search("words", 2, "no-no") == [{"title": "T", "href": "H", "body": "B"}] * 2
     assert library.DDGS.asked == [("words", {"region": "no-no", "max_results": 2, "backend": "duckduckgo"})]
 
 

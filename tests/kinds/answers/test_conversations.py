@@ -215,7 +215,7 @@ class Engine:
         self.asked += 1
         if not self.open:
             raise CallError("quota", "no searches are left")
-        return [Hit("T", "http://127.0.0.1/", "B")]
+        return [{"title": "T", "href": "http://127.0.0.1/", "body": "B"}]
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
         made = open_session(tmp_path, **options)
         entry = made.context.selection.entries("web_search_base")[0]
         before = made.facts.search
-        made.records.add_record(made.not_scored(entry, "x", "y"))
+        made.records.add_record(made.not_scored(entry, NotScored("x", "y")))
         assert (before, made.facts.search) == (None, told)
         made.context.__dict__["suites"] = {"core": CORE_SUITE}
         assert made.facts.search == ("core" if not told.startswith("recorded") else told)
