@@ -86,9 +86,6 @@ _COUNT = f"SELECT count(*) FROM answers WHERE {_CONDITIONS}"  # noqa: S608 - val
 _Row: TypeAlias = tuple[str, str, str, str, float]
 """Key, entry, model, answer as JSON, and the time of writing."""
 
-_Outcome: TypeAlias = tuple["asyncio.Future[None]", sqlite3.Error | None]
-"""The future of whoever waits for a row, and the error of writing it."""
-
 
 @dataclass
 class OldReads:
@@ -245,27 +242,23 @@ class AnswerStore:
             batch.append(self._waiting.popleft())
         if not batch:
             return
-        errors: list[sqlite3.Error | None] = [None] * len(batch)
-        try:
-            self._write_rows([row for row, _ in batch])
-        except sqlite3.Error as failed:
+        failure = self._try_rows([row for row, _ in batch])
+        errors = [failure] * len(batch)
+        if failure and getattr(failure, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
             # A full disk may still hold some of them, and each counts: it is paid for. A lock holds off all.
-            is_locked = getattr(failed, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            errors = [failed] * len(batch)
-            for place, (row, _) in enumerate(() if is_locked else batch):
-                try:
-                    self._write_rows([row])
-                except sqlite3.Error as failure:
-                    errors[place] = failure
-                else:
-                    errors[place] = None
-        by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
+            errors = [self._try_rows([row]) for row, _ in batch]
         for (_, future), error in zip(batch, errors, strict=True):
-            by_loop.setdefault(future.get_loop(), []).append((future, error))
-        for loop, outcomes in by_loop.items():
             # A loop that has ended waits for nothing; the answers are on disk all the same.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_settle_futures, outcomes)
+                future.get_loop().call_soon_threadsafe(_settle_future, future, error)
+
+    def _try_rows(self, rows: Sequence[_Row]) -> sqlite3.Error | None:
+        """Write rows in one transaction; return the error, if any."""
+        try:
+            self._write_rows(rows)
+        except sqlite3.Error as error:
+            return error
+        return None
 
     def _write_rows(self, rows: Sequence[_Row]) -> None:
         """Write rows in one transaction, which costs one flush. Raises ``sqlite3.Error``."""
@@ -376,15 +369,14 @@ def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
     return key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()
 
 
-def _settle_futures(outcomes: Sequence[_Outcome]) -> None:
-    for future, error in outcomes:
-        # Whoever waited may have been cancelled.
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(error)
+def _settle_future(future: asyncio.Future[None], error: sqlite3.Error | None) -> None:
+    # Whoever waited may have been cancelled.
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,10 +397,6 @@ class Replies:
     def put(self, key: str, host: str, text: str) -> None:
         """Store a reply; it is on disk when this returns."""
         self.store.put(_hash_key(key), f"web:{host}", "web", Completion(text=text))
-
-    def close(self) -> None:
-        """Close the store."""
-        self.store.close()
 
 
 def _hash_key(key: str) -> str:

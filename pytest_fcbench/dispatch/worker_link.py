@@ -72,14 +72,10 @@ class LinkServer:
         listening = asyncio.start_server(self._serve_worker, "127.0.0.1", 0, backlog=256)
         self._server = self._loop.run_until_complete(listening)
         host, port = self._server.sockets[0].getsockname()
-        self._address: tuple[str, int] = host, port
+        self.offer: LinkOffer = {"address": (host, port), "key": self._key}
+        """The offer for the workers of this machine."""
         self._thread = threading.Thread(target=self._loop.run_forever, name="fcbench-link", daemon=True)
         self._thread.start()
-
-    @property
-    def offer(self) -> LinkOffer:
-        """The offer for the workers of this machine."""
-        return {"address": self._address, "key": self._key}
 
     async def _serve_worker(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer a worker until it closes the connection, and a stranger not at all."""
@@ -93,11 +89,9 @@ class LinkServer:
                     case {"ask": str(item_id)}:
                         _send_message(writer, await self._find_outcome(item_id))
                         await writer.drain()
-        # The worker has ended, or is none.
-        except (StrangerError, EOFError, OSError, TimeoutError):
-            pass
-        # The link is closed. Before Python 3.12 asyncio prints an error where such a task ends as cancelled.
-        except asyncio.CancelledError:
+        # The worker has ended, or is none, or the link is closed: before Python 3.12 asyncio prints an error
+        # where such a task ends as cancelled.
+        except (StrangerError, EOFError, OSError, asyncio.CancelledError):
             pass
         finally:
             writer.close()

@@ -301,10 +301,10 @@ def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:
     assert replies.store.get(hash_text('["web", "one"]')) == Completion(text="[200]")
     assert Replies(replies.store, refresh=True).get("one") is None
     assert [(kept.model, kept.entry) for kept in replies.store.kept()] == [("web", "web:a.example")]
-    replies.close()
+    replies.store.close()
     again = Replies(AnswerStore(path), offline=True)
     assert again.get("one") == "[200]"
-    again.close()
+    again.store.close()
 
 
 def test_names_may_hold_what_only_json_can_write(store: AnswerStore) -> None:
