@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cache
 from itertools import compress, dropwhile
 from operator import not_
 from pathlib import Path
 from traceback import walk_tb
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pytest
 
@@ -40,6 +40,7 @@ TRANSCRIPT = pytest.StashKey[Transcript]()
 RECORD = pytest.StashKey[Record]()
 OWN = pytest.StashKey[bool]()
 """True for a test that judges the answer by assertions of its own."""
+_RESULTS: tuple[pytest.StashKey[Any], ...] = (TRANSCRIPT, RECORD, OWN)
 
 
 class _TimeLimit(NamedTuple):
@@ -137,13 +138,9 @@ class Benchmark:
         if not self.prepare():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
-        metafunc.parametrize(
-            "entry",
-            [
-                pytest.param(entry, id=entry.item_id, marks=_find_marks(entry))
-                for entry in self.context.selection.entries(marker.args[0])
-            ],
-        )
+        entries = self.context.selection.entries(marker.args[0])
+        parameters = [pytest.param(each, id=each.item_id, marks=_find_marks(each)) for each in entries]
+        metafunc.parametrize("entry", parameters)
 
     def prepare(self) -> bool:
         """Prepare the run; return False on an error, which is raised at the end of collection."""
@@ -309,20 +306,16 @@ class Benchmark:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
-        option = self.config.option
+        option, error = self.config.option, call.excinfo.value if call.excinfo else None
         style = option.tbstyle
         if ENTRY in item.stash and style == "auto":
             # Our table says why, in fewer words.
             option.tbstyle = "no"
-        if (
-            ENTRY in item.stash
-            and option.tbstyle == "no"
-            and call.excinfo
-            and call.excinfo.errisinstance((AssertionError, NotScoredError))
-        ):
+        is_ours = ENTRY in item.stash and isinstance(error, (AssertionError, NotScoredError))
+        if call.excinfo and is_ours and option.tbstyle == "no":
             # pytest takes long to filter many frames, so one is kept where none is shown.
             call.excinfo.traceback = call.excinfo.traceback[-1:]
-        message = self._shorten_message(item, call.excinfo.value) if call.excinfo else ""
+        message = self._shorten_message(item, error) if error else ""
         try:
             report = yield
         finally:
@@ -334,16 +327,12 @@ class Benchmark:
         if report.failed:
             mask_report(report, self.session.secrets)
         if call.when == "teardown":
-            # Reports carry both, and a rerun starts from nothing.
-            if TRANSCRIPT in item.stash:
-                del item.stash[TRANSCRIPT]
-            if RECORD in item.stash:
-                del item.stash[RECORD]
-            if OWN in item.stash:
-                del item.stash[OWN]
-        elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
-            self._record_own_assertion(item, call.excinfo and call.excinfo.value)
-            error = call.excinfo.value if call.excinfo else None
+            # Reports carry them, and a rerun starts from nothing.
+            for key in _RESULTS:
+                if key in item.stash:
+                    del item.stash[key]
+        elif ENTRY in item.stash and (call.when == "call" or error):
+            self._record_own_assertion(item, error)
             is_judged = isinstance(error, pytest.skip.Exception) or (error and _is_refusal(item, error))
             if error and not (RECORD in item.stash and is_judged):
                 self._record_not_scored(item, error)
@@ -380,9 +369,8 @@ class Benchmark:
         """Add the explanation of a failure to what pytest and its plugins show of the test."""
         option = self.config.option
         # Thousands of tests may fail, and nobody sees it where neither a traceback nor a file is asked for.
-        if RECORD not in item.stash or (
-            option.tbstyle in ("auto", "no") and not getattr(option, "xmlpath", None)
-        ):
+        is_hidden = option.tbstyle in ("auto", "no") and not getattr(option, "xmlpath", None)
+        if is_hidden or RECORD not in item.stash:
             return
         record = item.stash[RECORD]
         add_section = getattr(report.longrepr, "addsection", None)
@@ -408,9 +396,8 @@ class Benchmark:
         if TRANSCRIPT not in item.stash or not (error is None or _is_refusal(item, error)):
             return
         record = item.stash.get(RECORD, None)
-        if error is None:
-            verdict: Passed | Failed = Passed()
-        else:
+        verdict: Passed | Failed = Passed()
+        if error:
             # pytest adds where each value comes from, which takes more room than the assertion.
             message = str(error).partition("\n +  where ")[0]
             message = f"{type(error).__name__}: {message}" if isinstance(error, LACKING) else message
@@ -433,10 +420,9 @@ class Benchmark:
         else:
             message = mask_secrets(str(error), self.session.secrets)
             cause, reason = "internal_error", f"{type(error).__name__}: {message}"
-        transcript = item.stash.get(TRANSCRIPT, None)
-        item.stash[RECORD] = self.session.not_scored(
-            item.stash[ENTRY], cause, reason, transcript, _find_own_marks(item)
-        )
+        transcript, why = item.stash.get(TRANSCRIPT, None), NotScored(cause, reason)
+        marks = _find_own_marks(item)
+        item.stash[RECORD] = self.session.not_scored(item.stash[ENTRY], why, transcript, marks)
 
     # First, because pytest and its plugins count outcomes in the same hook.
     @pytest.hookimpl(tryfirst=True)
@@ -465,7 +451,7 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
-                self.session.add_record(self.session.not_scored(entry, "worker_crashed", reason))
+                self.session.add_record(self.session.not_scored(entry, NotScored("worker_crashed", reason)))
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""
@@ -535,16 +521,13 @@ def _make_mark(name: str) -> pytest.MarkDecorator:
     return mark
 
 
-_KNOWN_MARKS = frozenset(
-    (
-        *("fcbench", "fcbench_trials", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif"),
-        *("xfail", "xdist_group"),
-    )
-) | {*OURS, *CATEGORIES, *SELECTIONS, *Stratum}
+_KNOWN_MARKS: Set[str] = {
+    *("fcbench", "fcbench_trials", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif"),
+    *("xfail", "xdist_group", *OURS, *CATEGORIES, *SELECTIONS, *Stratum),
+}
 
 
 def _find_own_marks(item: pytest.Item) -> tuple[str, ...]:
     """Return the marks that are neither pytest's nor follow from the entry."""
-    return tuple(
-        sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS - {item.stash[ENTRY].suite})
-    )
+    names = {mark.name for mark in item.iter_markers()} - _KNOWN_MARKS
+    return tuple(sorted(names - {item.stash[ENTRY].suite}))

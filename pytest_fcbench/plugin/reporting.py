@@ -144,12 +144,11 @@ class RunReporting:
     def pytest_runtest_logstart(self) -> None:
         """Print no path of a file if progress is shown, or where the order is not that of files."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None and reporter.showfspath and may_stop_early(self._settings):
-            reporter.showfspath = False
-        if self._screen is None or not self._is_live or not self._session.has_started:
+        if reporter is None or not reporter.showfspath:
             return
-        if reporter is not None and reporter.showfspath:
-            reporter.showfspath = False
+        is_shown = self._is_live and self._session.has_started
+        reporter.showfspath = not (is_shown or may_stop_early(self._settings))
+        if self._screen and is_shown:
             # pytest begins a new line here, and what was shown before the first entry would stay above it.
             self._screen.clear()
 
@@ -179,15 +178,14 @@ class RunReporting:
         if not (self._session.records or self._may_be_empty) and self._owns_report:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
-            is_interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
-            self._interrupted = is_interrupted
-            whole_shard = self._narrowed_by == _SHARD and not is_interrupted
+            self._interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            whole_shard = self._narrowed_by == _SHARD and not self._interrupted
             ungated_reason = self._explain_no_gate()
             # The gate decides nothing about a run that was narrowed to a part.
             if self._settings.gate and (not ungated_reason or whole_shard):
                 # fcbench run merge applies the gate to all shards together.
                 if not ungated_reason:
-                    self._outcomes = self._session.outcomes(interrupted=is_interrupted)
+                    self._outcomes = self._session.outcomes(interrupted=self._interrupted)
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         if self._session.records:
@@ -302,13 +300,13 @@ class RunReporting:
 
         # It is about to be replaced.
         self._keep(lambda runs: keep_former_scorecard(runs, file))
+        second_file = None
         try:
             write_file(file, write_pieces())
+            self._saved = str(file)
+            second_file = self._write_second_scorecard(json_report, file)
         except FcbenchError as error:
             self._unsaved = str(error)
-        else:
-            self._saved = str(file)
-        second_file = self._write_second_scorecard(json_report, file)
         # What is no file, such as a pipe, cannot be read again.
         content = file if self._saved and file.is_file() else write_pieces()
         model = self._benchmark.context.manner.model
@@ -321,12 +319,15 @@ class RunReporting:
         self._keep(keep_both)
 
     def _write_second_scorecard(self, json_report: Mapping[str, object], file: Path) -> Path | None:
-        """Write the scorecard of the second model beside that of the run; return its path, if any."""
+        """Write the scorecard of the second model beside that of the run; return its path, if any.
+
+        Raises ``FcbenchError``.
+        """
         session = self._session
-        if not self._saved or not isinstance(session, ComparingSession) or session.second is None:
+        if not isinstance(session, ComparingSession) or session.second is None:
             return None
-        path, second = name_second_file(file), session.second.session
-        nodeids = {item_id: nodeid for nodeid, item_id in self._benchmark.item_ids.items()}
+        path, second, item_ids = name_second_file(file), session.second.session, self._benchmark.item_ids
+        nodeids = {item_id: nodeid for nodeid, item_id in item_ids.items()}
         report = {
             **{key: json_report[key] for key in ("created", "duration", "root") if key in json_report},
             "fcbench": second.section(()),
@@ -335,26 +336,17 @@ class RunReporting:
                 for item_id, record in sorted(second.records.items(), key=lambda pair: nodeids[pair[0]])
             ],
         }
-        by_nodeid = {nodeids[item_id]: item_id for item_id in second.records}
-        pieces = write_scorecard(
-            report,
-            self._config.option.json_report_indent,
-            lambda nodeid: second.records.read_text(by_nodeid[nodeid]),
-        )
-        try:
-            write_file(path, pieces)
-        except FcbenchError as error:
-            self._unsaved = str(error)
-            return None
+        indent = self._config.option.json_report_indent
+        pieces = write_scorecard(report, indent, lambda nodeid: second.records.read_text(item_ids[nodeid]))
+        write_file(path, pieces)
         self._saved = f"{file}, and of {session.second.label} to {path}"
         return path
 
     def _find_record(self, nodeid: str) -> str | None:
         """Return the JSON of the Record of a test; None for a test of another kind."""
-        item_id = self._benchmark.item_ids.get(nodeid)
+        item_id, records = self._benchmark.item_ids.get(nodeid, ""), self._session.records
         # What arrived after a decision has no Record.
-        is_kept = item_id is not None and item_id in self._session.records
-        return self._session.records.read_text(item_id) if item_id and is_kept else None
+        return records.read_text(item_id) if item_id in records else None
 
     def _keep(self, keep: Callable[[Path], object]) -> None:
         """Keep something in the folder of runs, if there is one; the scorecard itself may lie elsewhere."""
@@ -378,7 +370,8 @@ class RunReporting:
             # It says so above what pytest says of other tests.
             json_report._terminal_min_verbosity = 99
         if not self._session.records:
-            self._explain_no_records(terminalreporter, exitstatus)
+            for line in self._explain_no_records(terminalreporter.stats, exitstatus):
+                terminalreporter.write_line(line)
             return (yield)
         self._write_tables(terminalreporter)
         if self._settings.blame and not self._interrupted:
@@ -412,41 +405,32 @@ class RunReporting:
             kept_reports[outcome] = [report for report in reports if id(report) not in hidden_ids]
         return kept_reports
 
-    def _explain_no_records(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        """Say why there are no tables."""
+    def _explain_no_records(self, stats: Mapping[str, Sequence[object]], exitstatus: int) -> Iterator[str]:
+        """Say why there are no tables; ``stats`` are what pytest counted, by outcome."""
         if self._interrupted:
             if self._saved:
-                terminalreporter.write_line("no entry was judged yet; the scorecard is empty")
+                yield "no entry was judged yet; the scorecard is empty"
         elif self._is_empty_shard:
-            terminalreporter.write_line(
-                f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
-            )
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
-            others := terminalreporter.stats.get("deselected")
-        ):
+            yield f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
+        elif exitstatus != pytest.ExitCode.NO_TESTS_COLLECTED:
+            return
+        elif others := stats.get("deselected"):
             forced = "; with --fcbench-forced name categories by --fcbench-category"
-            terminalreporter.write_line(
-                f"{self._selected_by} leaves none of the {len(others):,} tests"
-                f"{forced if self._settings.forced else ''}"
-            )
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (
-            notes := describe_pressure(self._benchmark.context)
-        ):
-            for note in notes:
-                terminalreporter.write_line(note)
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (lacking := self._benchmark.lacking):
-            terminalreporter.write_line(
+            hint = forced if self._settings.forced else ""
+            yield f"{self._selected_by} leaves none of the {len(others):,} tests{hint}"
+        elif notes := describe_pressure(self._benchmark.context):
+            yield from notes
+        elif lacking := self._benchmark.lacking:
+            yield (
                 f"{', '.join(self._settings.suites)} has no selected entry of {', '.join(sorted(lacking))}; "
                 "name another suite with --fcbench-suite or by path, or the category with --fcbench-category"
             )
-        elif self._config.args_source is not pytest.Config.ArgsSource.ARGS:
-            has_outcomes = bool(terminalreporter.stats.keys() - {"warnings"})
-            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not has_outcomes:
-                words = map(str, self._config.invocation_params.args)
-                terminalreporter.write_line(
-                    "no benchmark is here; write the test modules and run them: fcbench init && "
-                    + shlex.join(["pytest", "benchmarks", *words])
-                )
+        elif self._config.args_source is not pytest.Config.ArgsSource.ARGS and not stats.keys() - {
+            "warnings"
+        }:
+            words = map(str, self._config.invocation_params.args)
+            command = shlex.join(["pytest", "benchmarks", *words])
+            yield f"no benchmark is here; write the test modules and run them: fcbench init && {command}"
 
     def _write_tables(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("function-calling benchmark")
@@ -484,23 +468,8 @@ class RunReporting:
         terminalreporter.write_line("")
         if self._saved:
             terminalreporter.write_line(f"report saved to: {self._saved}")
-        if self._unsaved:
-            terminalreporter.write_line(
-                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
-                "--fcbench-scorecard, and run again: stored answers are reused",
-                red=True,
-            )
-        if self._unkept:
-            terminalreporter.write_line(
-                f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none",
-                red=True,
-            )
-        if self._lacks_report:
-            terminalreporter.write_line(
-                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
-                "writes it; run again without the option: stored answers are reused",
-                red=True,
-            )
+        for trouble in self._list_troubles():
+            terminalreporter.write_line(trouble, red=True)
         lines = run_end.write_end(
             facts,
             evidence,
@@ -515,6 +484,21 @@ class RunReporting:
             is_full=self._config.option.verbose > 0,
         )
         self._write_lines(terminalreporter, lines)
+
+    def _list_troubles(self) -> Iterator[str]:
+        """List what could not be written, with the ways out."""
+        if self._unsaved:
+            yield (
+                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
+                "--fcbench-scorecard, and run again: stored answers are reused"
+            )
+        if self._unkept:
+            yield f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none"
+        if self._lacks_report:
+            yield (
+                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
+                "writes it; run again without the option: stored answers are reused"
+            )
 
     def _spell_rerun(self) -> str:
         """Spell the command that runs again what failed in this run; nothing where pytest keeps no failures.

@@ -226,12 +226,12 @@ def find_run(name: str, folder: Path) -> Path:
 
 def find_run_before(path: Path, folder: Path) -> Path | None:
     """Find the run of the same model, suites and entries before one; None unless both were kept."""
-    runs = list_runs(folder)
-    place = next((place for place, run in enumerate(runs) if _is_same_file(run.path, path)), len(runs))
-    for own in runs[place : place + 1]:
-        for run in runs[place + 1 :]:
-            if (run.model, run.suites, run.narrowed_by) == (own.model, own.suites, own.narrowed_by):
-                return run.path
+    older_runs = iter(list_runs(folder))
+    own = next((run for run in older_runs if _is_same_file(run.path, path)), None)
+    # What is left are the runs before it.
+    for run in older_runs:
+        if own and (run.model, run.suites, run.narrowed_by) == (own.model, own.suites, own.narrowed_by):
+            return run.path
     return None
 
 

@@ -322,8 +322,8 @@ class Session:
         settings = self.context.settings
         if not settings.live or settings.store is None:
             return None
-        replies = Replies(AnswerStore(settings.store), settings.offline, settings.refresh)
-        return self._opened.enter_context(closing(replies))
+        store = self._opened.enter_context(closing(AnswerStore(settings.store)))
+        return Replies(store, settings.offline, settings.refresh)
 
     @cached_property
     def resources(self) -> Resources:
@@ -358,15 +358,10 @@ class Session:
         return mark_trained([new_record], context.trained)[0] if context.trained else new_record
 
     def not_scored(
-        self,
-        entry: Entry,
-        cause: str,
-        reason: str,
-        transcript: Transcript | None = None,
-        marks: tuple[str, ...] = (),
+        self, entry: Entry, why: NotScored, transcript: Transcript | None = None, marks: tuple[str, ...] = ()
     ) -> Record:
         """Return the Record of an entry that has no verdict in either profile."""
-        return self.record(entry, Judgement.same_in_both(NotScored(cause, reason)), transcript, marks)
+        return self.record(entry, Judgement.same_in_both(why), transcript, marks)
 
     # Results
 

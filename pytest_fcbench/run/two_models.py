@@ -25,7 +25,7 @@ from pytest_fcbench.domain.entry import Entry, name_cluster
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import OWN_ASSERTION, Judgement, Passed
+from pytest_fcbench.domain.verdict import OWN_ASSERTION, Judgement, NotScored, Passed
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint, name_server
 from pytest_fcbench.models.sentence_vectors import SentenceModel
@@ -179,10 +179,10 @@ class _Companion:
         except RunStoppedError:
             return
         except NotScoredError as error:
-            record = session.not_scored(entry, error.cause, error.reason, transcript, marks)
+            record = session.not_scored(entry, NotScored(error.cause, error.reason), transcript, marks)
         except Exception as error:  # noqa: BLE001 - as for the model under test, other entries go on
             reason = mask_secrets(f"{type(error).__name__}: {error}", self.context.secrets)
-            record = session.not_scored(entry, "internal_error", reason, transcript, marks)
+            record = session.not_scored(entry, NotScored("internal_error", reason), transcript, marks)
         session.records.add_record(record)
         session.drop_conversation(numbered_entry.item_id)
 
@@ -427,18 +427,14 @@ class ComparingSession(Session):
     def noise(self) -> NoiseFloor | None:
         """The differences by chance between answers to the same request; None where none was asked twice."""
         settings, profile = self.context.settings, self.context.settings.profile
-        pools = [self.records]
-        if self.second and self.second.is_same:
-            pools.append(self.second.session.records)
-        again = self._again.session.records if self._again else {}
-        keys = {record.entry for record in again.values()}
-        if len(pools) > 1 or settings.trials > 1:
-            keys = {record.entry for record in self.records.values()}
-        pools += [self._again.session.records] if self._again else []
-        flips = measure_noise(
-            (pool.read_record(item_id) for pool in pools for item_id in pool if pool[item_id].entry in keys),
-            profile,
-        )
+        alike = [self.second.session.records] if self.second and self.second.is_same else []
+        again = [self._again.session.records] if self._again else []
+        # Either all entries were asked more than once, or those that were drawn.
+        asked_twice = [self.records] if alike or settings.trials > 1 else again
+        keys = {record.entry for pool in asked_twice for record in pool.values()}
+        pools = (self.records, *alike, *again)
+        records = (pool.read_record(name) for pool in pools for name in pool if pool[name].entry in keys)
+        flips = measure_noise(records, profile)
         if not flips:
             return None
         second = self.second.session.records.values() if self.second else self.records.values()

@@ -15,7 +15,7 @@ from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.run import setup_checks
-from pytest_fcbench.run.server_findings import explain_missing_call
+from pytest_fcbench.run.setup_checks import explain_missing_call
 from pytest_fcbench.suites import core
 from tests.cli.conftest import Refusal
 from tests.loopback import Reply, make_message_reply, serve_answers
