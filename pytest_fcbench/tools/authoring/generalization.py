@@ -23,7 +23,12 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.kinds.calls.truth import ExpectedCalls, list_expected_calls, list_options
+from pytest_fcbench.kinds.calls.truth import (
+    ExpectedCalls,
+    list_expected_calls,
+    list_options,
+    offers_one_function,
+)
 from pytest_fcbench.kinds.execution.verdict import asks_web_api
 from pytest_fcbench.kinds.sql.kind import asks_statement
 from pytest_fcbench.tools.authoring import combination
@@ -274,7 +279,7 @@ class Material:
         Made from an entry with several functions, it would hardly differ from a variant of that entry.
         """
         entry = self._draw_entry(draw)
-        if entry.judged_category.kind != "simple":
+        if not offers_one_function(entry):
             return None
         return combination.build_multiple(entry, self.pool, draw, draw.randint(1, 3))
 
