@@ -17,14 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.python import (
-    OPERATORS,
-    apply_operator,
-    fold_constants,
-    measure_size,
-    parse_answer,
-    read_container,
-)
+from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
@@ -67,7 +60,7 @@ def compute_expression(text: str, functions: Functions) -> object:
 
 
 def _parse_call(text: str) -> ast.expr:
-    return parse_answer(text.lstrip(" \t"), "a function call", parse_expression)
+    return python.parse_answer(text.lstrip(" \t"), "a function call", parse_expression)
 
 
 def _carry_out(node: ast.expr, functions: Functions) -> object:
@@ -99,7 +92,7 @@ def _refuse_name(kind: str, name: str) -> NoCallError:
 
 def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
     value = _evaluate_node(node, functions)
-    if measure_size(value) > _LARGEST:
+    if python.measure_size(value) > _LARGEST:
         raise NoCallError(f"an argument has more than {_LARGEST:,} characters")
     return value
 
@@ -109,14 +102,14 @@ def _evaluate_node(node: ast.expr, functions: Functions) -> object:
         case ast.Call():
             return _carry_out(node, functions)
         case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-            return read_container(node, partial(_evaluate_node, functions=functions))
+            return python.read_container(node, partial(_evaluate_node, functions=functions))
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
             return _evaluate_node(value, functions)[_evaluate_node(index, functions)]  # type: ignore[index]  # or an error
         case ast.Name(id=name):
             raise _refuse_name("value", name)
         case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
             return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
-    return fold_constants(node)
+    return python.fold_constants(node)
 
 
 # Characters of a text; what models write has fifty.
@@ -162,7 +155,7 @@ def _compute_number(node: ast.expr, name: str, x: float) -> float:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             # Adding 0 checks a literal against the limits of every result.
-            number = apply_operator(operator.add, 0, value)
+            number = python.apply_operator(operator.add, 0, value)
         case ast.Name(id=found) if found == name:
             number = x
         case ast.Attribute(value=ast.Name(id="math"), attr=attribute) if attribute in _CONSTANTS:
@@ -171,9 +164,9 @@ def _compute_number(node: ast.expr, name: str, x: float) -> float:
             number = -_compute_number(operand, name, x)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             number = _compute_number(operand, name, x)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in python.OPERATORS:
             operands = _compute_number(left, name, x), _compute_number(right, name, x)
-            number = apply_operator(OPERATORS[type(op)], *operands)
+            number = python.apply_operator(python.OPERATORS[type(op)], *operands)
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id="math"), attr=called), args=arguments, keywords=[]
         ) if called in _MATH:

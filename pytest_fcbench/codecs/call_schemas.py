@@ -13,16 +13,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable, Unreadable, from_json
 from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation
-from pytest_fcbench.codecs.presenting import (
-    JSON_TYPES,
-    Wording,
-    build_wire_doc,
-    find_shown_name,
-    select_tool_calls,
-)
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Prompting
@@ -37,7 +31,7 @@ _NO_JSON = object()
 """Stands for arguments that are not JSON."""
 
 
-def count_calls(entry: Entry, transcript: Transcript, wording: Wording) -> CallCounts:
+def count_calls(entry: Entry, transcript: Transcript, wording: presenting.Wording) -> CallCounts:
     """Count the calls of the model under test, and those of them that keep the schema of their function."""
     prompting, first = transcript.prompting, None
     withheld = entry.scene.withheld if entry.scene else {}
@@ -64,7 +58,7 @@ def count_calls(entry: Entry, transcript: Transcript, wording: Wording) -> CallC
 
 def _name_docs(entry: Entry, docs: tuple[FunctionDoc, ...], prompting: Prompting) -> dict[str, FunctionDoc]:
     """Map the shown and the own name of each function to its doc."""
-    shown_docs = {find_shown_name(doc.name, entry, prompting): doc for doc in docs}
+    shown_docs = {presenting.find_shown_name(doc.name, entry, prompting): doc for doc in docs}
     return {doc.name: doc for doc in docs} | shown_docs
 
 
@@ -76,7 +70,7 @@ def _read_calls(
         if completion.fault is Fault.UNREADABLE_CALL:
             yield "", _NO_JSON
         return
-    if tool_calls := select_tool_calls(completion):
+    if tool_calls := presenting.select_tool_calls(completion):
         for call in tool_calls:
             arguments = call.arguments
             try:
@@ -97,7 +91,7 @@ _VALIDATORS = IdentityCache[dict[str, object], "Validator"](1024)
 
 
 def _is_valid(
-    doc: FunctionDoc, arguments: object, entry: Entry, prompting: Prompting, wording: Wording
+    doc: FunctionDoc, arguments: object, entry: Entry, prompting: Prompting, wording: presenting.Wording
 ) -> bool:
     """Tell whether the arguments of a call are valid by the schema that the model was shown."""
     if doc.given is not None:
@@ -105,7 +99,7 @@ def _is_valid(
     language = entry.category.language
 
     def make_schema(doc: FunctionDoc) -> dict[str, object]:
-        wire_doc = build_wire_doc(doc, wording, language, prompting.names)
+        wire_doc = presenting.build_wire_doc(doc, wording, language, prompting.names)
         return _convert_schema(as_mapping(wire_doc["parameters"]))
 
     schema = _SCHEMAS.find_or_make(doc, make_schema, wording.notes[language])
@@ -157,8 +151,8 @@ def _convert_schema(shown: Mapping[str, object]) -> dict[str, object]:
     schema: dict[str, object] = {}
     kind = shown.get("type")
     # A word that is none of JSON Schema's stands in docs and below the depth to which official code converts.
-    if isinstance(kind, str) and kind not in ("any", "Any") and kind in JSON_TYPES:
-        schema["type"] = JSON_TYPES[kind]
+    if isinstance(kind, str) and kind not in ("any", "Any") and kind in presenting.JSON_TYPES:
+        schema["type"] = presenting.JSON_TYPES[kind]
     # Docs put the words for elements of a list beside its type.
     if isinstance(options := shown.get("enum"), list) and options and schema.get("type") != "array":
         schema["enum"] = options

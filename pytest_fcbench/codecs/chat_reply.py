@@ -176,19 +176,18 @@ def read_tokens(usage: object, form: UsageForm) -> TokenCounts:
         beside = (_read_count(usage, form.total) or 0) - input_tokens - output_tokens
         output_tokens += min(reasoning_tokens, max(0, beside))
     # A part that is larger than the whole would have a price below zero.
-    cached_tokens = None if cached_tokens is None else min(cached_tokens, input_tokens or 0)
-    cache_write_tokens = (
-        None
-        if cache_write_tokens is None
-        else min(cache_write_tokens, (input_tokens or 0) - (cached_tokens or 0))
-    )
+    cached_tokens = _limit_count(cached_tokens, input_tokens or 0)
     return {
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
         "cached_tokens": cached_tokens,
-        "cache_write_tokens": cache_write_tokens,
-        "reasoning_tokens": None if reasoning_tokens is None else min(reasoning_tokens, output_tokens or 0),
+        "cache_write_tokens": _limit_count(cache_write_tokens, (input_tokens or 0) - (cached_tokens or 0)),
+        "reasoning_tokens": _limit_count(reasoning_tokens, output_tokens or 0),
     }
+
+
+def _limit_count(count: int | None, most: int) -> int | None:
+    return None if count is None else min(count, most)
 
 
 def _read_count(usage: object, *places: str) -> int | None:

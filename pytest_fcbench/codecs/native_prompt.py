@@ -10,12 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from pytest_fcbench.codecs.decoders.native_syntaxes import (
-    NATIVE_SYNTAXES,
-    NativeSyntax,
-    Unwritable,
-    list_schemas,
-)
+from pytest_fcbench.codecs.decoders import native_syntaxes
+from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
 from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call
@@ -26,7 +22,7 @@ _IN_WORDS = "Where no function helps, or the results are there, answer in words.
 
 def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
     """Move the tools, the calls and the results of a request into its texts."""
-    schemas = list_schemas(request.tools)
+    schemas = native_syntaxes.list_schemas(request.tools)
     messages: list[dict[str, object]] = []
     for message in request.messages:
         role, content = str(message.get("role")), message.get("content")
@@ -67,7 +63,7 @@ def write_native_text(calls: Sequence[Call], syntax: NativeSyntax, schemas: Mapp
     """Write calls as the model would; as JSON where the syntax has no form for them."""
     try:
         return syntax.write_calls(calls, schemas) if calls else ""
-    except Unwritable:
+    except native_syntaxes.Unwritable:
         return json.dumps([{"name": call.name, "arguments": call.arguments} for call in calls])
 
 
@@ -76,7 +72,8 @@ def find_prompted_syntax(messages: Sequence[object]) -> NativeSyntax | None:
     text = str(as_mapping(messages[0]).get("content")) if messages else ""
     if not text.endswith(_IN_WORDS):
         return None
-    return next((each for each in NATIVE_SYNTAXES.values() if text.endswith(describe_calls(each))), None)
+    syntaxes = native_syntaxes.NATIVE_SYNTAXES.values()
+    return next((each for each in syntaxes if text.endswith(describe_calls(each))), None)
 
 
 def describe_calls(syntax: NativeSyntax) -> str:

@@ -196,11 +196,8 @@ def _read_past_messages(
     missing = 0
     for row, place in zip(rows, at.elements(), strict=True):
         if (row.role == "tool") != (missing > 0):
-            rule = (
-                f"must be one of {missing} results"
-                if missing
-                else "is a result, but every call has one already"
-            )
+            surplus = "is a result, but every call has one already"
+            rule = f"must be one of {missing} results" if missing else surplus
             raise place.error(f"{rule}; give one message of the role 'tool' for each call, behind the calls")
         missing += len(row.calls or ()) if row.role != "tool" else -1
         calls = []

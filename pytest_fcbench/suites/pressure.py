@@ -32,14 +32,9 @@ from typing import NamedTuple, TypeVar
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, Group, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
-from pytest_fcbench.domain.pressure import (
-    CHARACTERS_PER_TOKEN,
-    PressureKind,
-    PressureLevel,
-    split_level,
-)
+from pytest_fcbench.domain.pressure import CHARACTERS_PER_TOKEN, PressureKind, PressureLevel, split_level
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
-from pytest_fcbench.domain.text import as_mapping, read_json_text, split_words
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text, split_words
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings, drive_conversation
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds.kind import ConversationContext
@@ -107,10 +102,9 @@ class PressureMaterial:
         if level.kind is PressureKind.ERRORS and not all(any(steps) for steps in right_turns):
             return None
         if level.kind is PressureKind.RESULTS and level.amount:
-            results = (
-                each.content for talk in _list_talks() for each in talk.messages if each.role == "tool"
-            )
-            filler = tuple(_rotate_values(list(dict.fromkeys(results)), entry.key))
+            messages = chain.from_iterable(talk.messages for talk in _list_talks())
+            results = dict.fromkeys(each.content for each in messages if each.role == "tool")
+            filler = tuple(_rotate_values([*results], entry.key))
             return replace(pressed, pressure=replace(level, filler=filler))
         return pressed
 
@@ -128,9 +122,8 @@ class PressureMaterial:
             return None
         if not count:
             return pressed
-        functions = sorted(
-            (*entry.functions, *distractors[:count]), key=lambda doc: _draw_place(entry.key, doc.name)
-        )
+        functions = [*entry.functions, *distractors[:count]]
+        functions.sort(key=lambda doc: _draw_place(entry.key, doc.name))
         return replace(pressed, functions=tuple(functions))
 
     def _list_distractors(self, entry: Entry) -> Iterator[FunctionDoc]:
@@ -218,12 +211,8 @@ class _Functions:
         """Rate the functions that share a word with another one, by place."""
         key = doc.name, doc.description
         if key not in self._rated:
-            tokens = _count_words(doc)
-            common, weights, weight = (
-                Counter[int](),
-                defaultdict[int, float](float),
-                self._weigh_words(tokens),
-            )
+            tokens, common, weights = _count_words(doc), Counter[int](), defaultdict[int, float](float)
+            weight = self._weigh_words(tokens)
             for token in tokens:
                 places, own_weight = self._places.get(token, ()), self._weigh_words((token,))
                 common.update(places)
@@ -305,9 +294,8 @@ def _list_talks() -> Sequence[_Talk]:
     suite = core.open_suite(Path())
     names = ("multi_turn_base", *SELECTIONS["complex"])
     entries = [entry for name in names for entry in suite.load(CATEGORIES[name])]
-    return [
-        _hold_talk(entry, suite) for entry in sorted(entries, key=lambda entry: _draw_place(entry.key, ""))
-    ]
+    entries.sort(key=lambda entry: _draw_place(entry.key, ""))
+    return [_hold_talk(entry, suite) for entry in entries]
 
 
 def _hold_talk(entry: Entry, suite: Suite) -> _Talk:
@@ -332,10 +320,7 @@ def _hold_talk(entry: Entry, suite: Suite) -> _Talk:
 def _read_message(message: object) -> Message:
     """Read a message of a request back."""
     members = as_mapping(message)
-    calls = members.get("tool_calls")
-    functions = (
-        [as_mapping(as_mapping(call)["function"]) for call in calls] if isinstance(calls, list) else []
-    )
+    functions = [as_mapping(call["function"]) for call in list_objects(members.get("tool_calls"))]
     past_calls = tuple(
         PastCall(str(each["name"]), as_mapping(read_json_text(str(each["arguments"])))) for each in functions
     )

@@ -32,6 +32,7 @@ from pytest_fcbench.codecs.decoders.syntax import (
 from pytest_fcbench.domain.function_doc import Schema
 from pytest_fcbench.domain.tables import read_table
 from pytest_fcbench.domain.text import (
+    as_list,
     as_mapping,
     escape_surrogates,
     read_json_at,
@@ -247,10 +248,8 @@ class _CallsReader:
 
     def read_group(self) -> Iterable[Call]:
         """Read calls up to the end of their group. Raises ``Undecodable``."""
-        between, closing = (
-            _compile_literal(f" {self.syntax.between} "),
-            _compile_literal(f" {self.syntax.closing} "),
-        )
+        syntax = self.syntax
+        between, closing = (_compile_literal(f" {text} ") for text in (syntax.between, syntax.closing))
         if self.syntax.closing and (end := closing.match(self.text, self.at)):
             self.at = end.end()
             return
@@ -261,16 +260,12 @@ class _CallsReader:
                 self.at = end.end()
                 return
             separator = between.match(self.text, self.at)
-            at = separator.end() if separator else self.at
-            if _skip_space(self.text, at) == len(self.text):
-                self.at = at
-                return
-            if not self.syntax.opening and self.syntax.beginning:
-                self.at = at
+            self.at = separator.end() if separator else self.at
+            is_last = _skip_space(self.text, self.at) == len(self.text)
+            if is_last or (not syntax.opening and syntax.beginning):
                 return
             if separator is None:
                 raise self.make_refusal("neither another call nor the end of the calls follows")
-            self.at = at
 
     def read_call(self) -> Call:
         """Read one call by the template. Raises ``Undecodable`` and ``WrongFormat``."""
@@ -394,8 +389,8 @@ class _CallsReader:
 def read_untyped(text: str, schema: Schema) -> object:
     """Read an argument that was written without its type: a text, or a JSON value, as its schema says."""
     kinds = schema.get("type", ())
-    kinds = {kinds.lower()} if isinstance(kinds, str) else {str(kind).lower() for kind in _as_list(kinds)}
-    if (kinds and kinds <= _TEXT_TYPES) or text in _as_list(schema.get("enum")):
+    kinds = {kinds.lower()} if isinstance(kinds, str) else {str(kind).lower() for kind in as_list(kinds)}
+    if (kinds and kinds <= _TEXT_TYPES) or text in as_list(schema.get("enum")):
         return text
     try:
         value = _read_json(text)
@@ -403,10 +398,6 @@ def read_untyped(text: str, schema: Schema) -> object:
         return _WORDS.get(text.strip(), text)
     # A text in quotes is one that has quotes, unless nothing but JSON is declared.
     return text if isinstance(value, str) and (not kinds or kinds & _TEXT_TYPES) else value
-
-
-def _as_list(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else ()
 
 
 def _read_json(text: str) -> object:

@@ -25,21 +25,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_fcbench.codecs.decoders import java, javascript
-from pytest_fcbench.codecs.decoders.syntax import (
-    Syntax,
-    TextReader,
-    Undecodable,
-    add_brackets,
-    refuse_faults,
-    strip_fence,
-)
-from pytest_fcbench.codecs.python_syntax import (
-    explain_refusal,
-    parse_expression,
-    parse_statements,
-    write_expression,
-)
+from pytest_fcbench.codecs import python_syntax
+from pytest_fcbench.codecs.decoders import java, javascript, syntax
+from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, Undecodable, refuse_faults
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import shorten_text
@@ -79,13 +67,13 @@ _CALLS = "Python calls"
 
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
-    return parse_official_between_tags(add_brackets(text))
+    return parse_official_between_tags(syntax.add_brackets(text))
 
 
 def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     """Read a text between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
     # Official: single quotes around the text go as well, double ones do not.
-    body = parse_answer(text.strip().strip("'"), _CALLS, parse_expression)
+    body = parse_answer(text.strip().strip("'"), _CALLS, python_syntax.parse_expression)
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
     if nodes is None:
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
@@ -94,17 +82,17 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
 
 def parse_official_statements(text: str) -> tuple[Call, ...]:
     """Read statements, each of which is a call or has one as its value. Raises ``Undecodable``."""
-    statements = parse_answer(text, _CALLS, parse_statements).body
+    statements = parse_answer(text, _CALLS, python_syntax.parse_statements).body
     return _read_calls([getattr(each, "value", None) for each in statements], _read_official_call)
 
 
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
-    text = strip_fence(text)
+    text = syntax.strip_fence(text)
     try:
-        body = parse_answer(add_brackets(text), _CALLS, parse_expression)
+        body = parse_answer(syntax.add_brackets(text), _CALLS, python_syntax.parse_expression)
     except Undecodable:
-        body = parse_answer(f"[{text}]", _CALLS, parse_expression)
+        body = parse_answer(f"[{text}]", _CALLS, python_syntax.parse_expression)
     if not isinstance(body, ast.List):
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
     return _read_calls(body.elts, _read_corrected_call)
@@ -112,7 +100,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
 
 def parse_corrected_statements(text: str) -> tuple[Call, ...]:
     """Read statements leniently, each of which is a call. Raises ``Undecodable``."""
-    statements = parse_answer(text, _CALLS, parse_statements).body
+    statements = parse_answer(text, _CALLS, python_syntax.parse_statements).body
     return _read_calls([getattr(each, "value", None) for each in statements], _read_corrected_call)
 
 
@@ -134,7 +122,7 @@ def parse_answer(text: str, what: str, parse: Callable[[str], T]) -> T:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not {what}: {str(error) or type(error).__name__}") from error
-    if refusal := explain_refusal(text, tree):
+    if refusal := python_syntax.explain_refusal(text, tree):
         raise Undecodable(refusal)
     return tree
 
@@ -205,12 +193,12 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
-            return write_expression(node)
+            return python_syntax.write_expression(node)
         case ast.Call():
             call = _read_official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
-            return f"{write_expression(value)}[{write_expression(index)}]"
+            return f"{python_syntax.write_expression(value)}[{python_syntax.write_expression(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
@@ -236,7 +224,7 @@ def _read_corrected_value(node: ast.expr) -> object:
     try:
         return fold_constants(node)
     except Undecodable:
-        return write_expression(node)
+        return python_syntax.write_expression(node)
 
 
 def read_container(
@@ -338,7 +326,7 @@ def measure_size(value: object) -> int:
 def evaluate_text(text: str) -> object:
     """Evaluate a literal; nothing of it is ever run. Raises ``Undecodable`` for what is none."""
     # eval skips these, and only these, at the beginning.
-    return _evaluate(parse_answer(text.lstrip(" \t"), "a Python literal", parse_expression))
+    return _evaluate(parse_answer(text.lstrip(" \t"), "a Python literal", python_syntax.parse_expression))
 
 
 def _evaluate(node: ast.expr) -> object:

@@ -145,10 +145,7 @@ class ApiDialogue:
             tools = None
         is_long = not self._opening.entry.category.single_turn
         conversation = Spoken(member.name, self._system, tuple(self._items), tools, is_long)
-        body = {
-            **self._form.build_body(conversation),
-            **family.parameters(member, self._prompting.mode),
-        }
+        body = {**self._form.build_body(conversation), **family.parameters(member, self._prompting.mode)}
         return AskModel(
             tuple(self._log.messages), tuple(tools or ()), turn, step, wire=WireRequest(self._form.api, body)
         )
@@ -225,10 +222,7 @@ def begin_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Seque
     return [{"role": "system", "content": system}, *messages]
 
 
-_BEGINNINGS: Mapping[str, Begin] = {
-    "nemotron": begin_for_nemotron,
-    "dm_cito": begin_for_dm_cito,
-}
+_BEGINNINGS: Mapping[str, Begin] = {"nemotron": begin_for_nemotron, "dm_cito": begin_for_dm_cito}
 
 
 @dataclass(frozen=True, slots=True)

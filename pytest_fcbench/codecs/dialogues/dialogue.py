@@ -179,10 +179,7 @@ def _write_task(entry: Entry, wording: Wording, prompting: Prompting) -> str:
 def read_task(prompt: str) -> Sequence[Mapping[str, str]]:
     """Read the last task of a prompt as messages: the functions of the system, the question of the user."""
     functions, _, rest = prompt.rpartition(_FUNCTIONS)[2].partition(_QUESTION)
-    return (
-        {"role": "system", "content": functions},
-        {"role": "user", "content": rest.removesuffix(_CALLS)},
-    )
+    return ({"role": "system", "content": functions}, {"role": "user", "content": rest.removesuffix(_CALLS)})
 
 
 class FewShotDialogue:

@@ -53,6 +53,8 @@ class Form(ABC):
     api: ClassVar[Api]
     system_role: ClassVar[str | None] = None
     """The role of system messages among the others; None where the body has a member for them."""
+    results_member: ClassVar[str | None] = None
+    """The member of one message of the user that holds all results; None where each is a message."""
 
     @abstractmethod
     def build_body(self, spoken: Spoken) -> dict[str, object]:
@@ -72,15 +74,12 @@ class Form(ABC):
 
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
         """Write the results of tool calls; officially a result without a call is dropped."""
-        return self.gather_results([*map(self.write_result, calls, texts)])
+        results = [*map(self.write_result, calls, texts)]
+        return results if self.results_member is None else [{"role": "user", self.results_member: results}]
 
     @abstractmethod
     def write_result(self, call: ToolCall, text: str) -> Item:
         """Write the result of a tool call: a message, or a part of one."""
-
-    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
-        """Return the messages with these results."""
-        return results
 
     @abstractmethod
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
@@ -92,9 +91,21 @@ def list_members(value: object) -> list[Mapping[str, object]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
+def list_typed(items: Sequence[Item], kind: str) -> list[Item]:
+    """Return the items of a type."""
+    return [item for item in items if item.get("type") == kind]
+
+
 def read_text(value: object) -> str | None:
     """Return a text, or None for anything else."""
     return value if isinstance(value, str) else None
+
+
+def take_choice(reply: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the first choice of a reply. Raises ``CallError`` where it has none."""
+    if not (choices := list_members(reply.get("choices"))):
+        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
+    return choices[0]
 
 
 def make_tool_call(name: object, arguments: object, call_id: object) -> ToolCall:
@@ -107,7 +118,7 @@ def make_completion(
     calls: Sequence[ToolCall],
     thoughts: str,
     reason: object,
-    message: Mapping[str, object],
+    message: Mapping[str, object] | None,
     tokens: TokenCounts,
 ) -> Completion:
     """Make the completion of a reply from its parts."""
@@ -203,10 +214,7 @@ class ChatForm(Form):
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
-        choices = list_members(reply.get("choices"))
-        if not choices:
-            raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
-        return read_choice(choices[0], reply.get("usage"), ())
+        return read_choice(take_choice(reply), reply.get("usage"), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,26 +244,19 @@ class ResponsesForm(Form):
         if not isinstance(reply.get("output"), list):
             raise CallError("garbled", "the endpoint answered a response without output", transient=True)
         items = list_members(reply["output"])
-        parts = [
-            part
-            for item in items
-            if item.get("type") == "message"
-            for part in list_members(item.get("content"))
-        ]
+        messages, function_calls, reasonings = (
+            list_typed(items, kind) for kind in ("message", "function_call", "reasoning")
+        )
+        parts = [part for item in messages for part in list_members(item.get("content"))]
         calls = [
             make_tool_call(item.get("name"), item.get("arguments"), item.get("call_id"))
-            for item in items
-            if item.get("type") == "function_call"
+            for item in function_calls
         ]
-        thoughts = [
-            str(part.get("text") or "")
-            for item in items
-            if item.get("type") == "reasoning"
-            for part in list_members(item.get("summary"))
-        ]
+        summaries = [part for item in reasonings for part in list_members(item.get("summary"))]
+        thoughts = [str(part.get("text") or "") for part in summaries]
         refusal = next((read_text(part.get("refusal")) for part in parts if part.get("refusal")), None)
         reason = as_mapping(reply.get("incomplete_details")).get("reason") or reply.get("status")
-        text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "output_text")
+        text = "".join(str(part.get("text") or "") for part in list_typed(parts, "output_text"))
         tokens = read_tokens(reply.get("usage"), RESPONSES)
         completion = make_completion(text, calls, "\n".join(thoughts), reason, {"output": items}, tokens)
         ending = completion.ending or (Ending.REFUSED if refusal else None)

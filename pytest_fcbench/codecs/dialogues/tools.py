@@ -56,7 +56,7 @@ def write_described_tool(doc: WireDoc, wording: Wording) -> Tool:
 
 def write_firefunction_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of Fireworks, where a dotted name stays as it is."""
-    return {"type": "function", "function": _describe_response(_convert_dotted_doc(doc, wording), wording)}
+    return {"type": "function", "function": _describe_response(_convert_named_doc(doc, wording), wording)}
 
 
 def write_bare_tool(doc: WireDoc, wording: Wording) -> Tool:
@@ -87,7 +87,7 @@ def write_unconverted_doc(doc: WireDoc, wording: Wording) -> Tool:
 
 def write_palmyra_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of Palmyra: names stay dotted, and descriptions state keywords that it does not know."""
-    function = _describe_keywords(_convert_dotted_doc(doc, wording), wording, keeps_text_enums=False)
+    function = _describe_keywords(_convert_named_doc(doc, wording), wording, keeps_text_enums=False)
     return {"type": "function", "function": _describe_response(function, wording)}
 
 
@@ -103,11 +103,11 @@ def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
 
 def _convert_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
     """Convert a doc with the types of JSON Schema, under a name that every API takes."""
-    name = Names.UNDERSCORED.show_name(str(doc["name"]))
-    return dict(as_mapping(build_tool({**doc, "name": name}, wording)["function"]))
+    return _convert_named_doc({**doc, "name": Names.UNDERSCORED.show_name(str(doc["name"]))}, wording)
 
 
-def _convert_dotted_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
+def _convert_named_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
+    """Convert a doc with the types of JSON Schema, under its own name."""
     return dict(as_mapping(build_tool(doc, wording)["function"]))
 
 
@@ -160,9 +160,6 @@ def _describe_keywords(
     return {**function, "parameters": {**parameters, "properties": properties}}
 
 
-_GOOGLE_NAMES = {"any_of": "anyOf"}
-
-
 def _write_google_schema(schema: Mapping[str, object]) -> dict[str, object]:
     """Write a schema as Google's client does: types in capitals, at every depth."""
     google_schema: dict[str, object] = {}
@@ -176,7 +173,7 @@ def _write_google_schema(schema: Mapping[str, object]) -> dict[str, object]:
         elif name == "items" and isinstance(value, Mapping):
             google_schema[name] = _write_google_schema(value)
         else:
-            google_schema[_GOOGLE_NAMES.get(name, name)] = value
+            google_schema["anyOf" if name == "any_of" else name] = value
     return google_schema
 
 

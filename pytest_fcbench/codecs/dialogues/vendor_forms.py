@@ -10,22 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fcbench.codecs.chat_reply import CHAT, COHERE, CONVERSE, GENERATE_CONTENT, MESSAGES, read_tokens
+from pytest_fcbench.codecs.dialogues import openai_forms
 from pytest_fcbench.codecs.dialogues.openai_forms import (
-    ChatForm,
     Form,
     Item,
-    ResponsesForm,
     Situation,
     Spoken,
     list_members,
-    make_completion,
-    make_tool_call,
-    read_text,
+    list_typed,
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.prompting import Api
-from pytest_fcbench.domain.protocol_notes import read_ending
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 
@@ -75,17 +71,17 @@ class CohereForm(Form):
         message = reply.get("message")
         if not isinstance(message, Mapping):
             raise CallError("garbled", "the endpoint answered without a message", transient=True)
-        calls = tuple(
-            make_tool_call(function.get("name"), function.get("arguments"), call.get("id"))
-            for call in list_members(message.get("tool_calls"))
-            for function in (as_mapping(call.get("function")),)
-        )
+        pairs = [(call, as_mapping(call.get("function"))) for call in list_members(message.get("tool_calls"))]
+        calls = [
+            openai_forms.make_tool_call(function.get("name"), function.get("arguments"), call.get("id"))
+            for call, function in pairs
+        ]
         parts = list_members(message.get("content"))
         texts = [str(part.get("text") or "") for part in parts if part.get("type") != "thinking"]
         thoughts = [str(part.get("thinking") or "") for part in parts if part.get("type") == "thinking"]
         text, reason = "\n".join(texts) if parts else None, reply.get("finish_reason")
         tokens = read_tokens(reply.get("usage"), COHERE)
-        return make_completion(text, calls, "".join(thoughts), reason, message, tokens)
+        return openai_forms.make_completion(text, calls, "".join(thoughts), reason, message, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +89,7 @@ class ConverseForm(Form):
     """Content is a list of blocks without types; the model's name stands in the address."""
 
     api = Api.CONVERSE
+    results_member = "content"
 
     def build_body(self, spoken: Spoken) -> dict[str, object]:
         """Build the body of a request."""
@@ -116,10 +113,6 @@ class ConverseForm(Form):
         """Write a block."""
         return {"toolResult": {"toolUseId": call.id, "content": [{"text": text}]}}
 
-    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
-        """Write all results into one message of the user."""
-        return [{"role": "user", "content": results}]
-
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
         message = as_mapping(reply.get("output")).get("message")
@@ -128,7 +121,7 @@ class ConverseForm(Form):
         blocks = list_members(message.get("content"))
         tool_uses = [as_mapping(block.get("toolUse")) for block in blocks]
         calls = tuple(
-            make_tool_call(each.get("name"), each.get("input"), each.get("toolUseId"))
+            openai_forms.make_tool_call(each.get("name"), each.get("input"), each.get("toolUseId"))
             for each in tool_uses
             if each
         )
@@ -140,7 +133,7 @@ class ConverseForm(Form):
         ]
         text, reason = "\n".join(texts) if texts else None if calls else "", reply.get("stopReason")
         tokens = read_tokens(reply.get("usage"), CONVERSE)
-        return make_completion(text, calls, "\n".join(thoughts), reason, message, tokens)
+        return openai_forms.make_completion(text, calls, "\n".join(thoughts), reason, message, tokens)
 
 
 _MOST_PARTS = 2
@@ -153,6 +146,7 @@ class GenerateContentForm(Form):
     """Content is a list of parts; the model's name stands in the address."""
 
     api = Api.GENERATE_CONTENT
+    results_member = "parts"
 
     def build_body(self, spoken: Spoken) -> dict[str, object]:
         """Build the body of a request."""
@@ -194,10 +188,6 @@ class GenerateContentForm(Form):
         """Write a part."""
         return {"functionResponse": {"name": call.name, "response": {"result": text}}}
 
-    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
-        """Write all results into one content of the user."""
-        return [{"parts": results, "role": "user"}]
-
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
         if "candidates" not in reply and "promptFeedback" not in reply and "usageMetadata" not in reply:
@@ -207,7 +197,7 @@ class GenerateContentForm(Form):
         parts = list_members(content.get("parts"))
         function_calls = [as_mapping(part.get("functionCall")) for part in parts]
         calls = tuple(
-            make_tool_call(call["name"], call.get("args") or {}, call.get("id"))
+            openai_forms.make_tool_call(call["name"], call.get("args") or {}, call.get("id"))
             for call in function_calls
             if call.get("name")
         )
@@ -222,7 +212,7 @@ class GenerateContentForm(Form):
         )
         text = None if calls and not texts else "\n".join(texts)
         tokens = read_tokens(reply.get("usageMetadata"), GENERATE_CONTENT)
-        return make_completion(text, calls, "\n".join(thoughts), reason, dict(content), tokens)
+        return openai_forms.make_completion(text, calls, "\n".join(thoughts), reason, dict(content), tokens)
 
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
@@ -237,6 +227,7 @@ class MessagesForm(Form):
     """Content is a list of blocks."""
 
     api = Api.MESSAGES
+    results_member = "content"
 
     def build_body(self, spoken: Spoken) -> dict[str, object]:
         """Build the body of a request; long conversations carry cache marks."""
@@ -265,8 +256,8 @@ class MessagesForm(Form):
             return completion
         blocks = list_members(completion.message.get("content"))
         if situation.is_repaired:
-            blocks = [block for block in blocks if block.get("type") == "text"]
-        first = read_text(blocks[0].get("text")) if blocks else None
+            blocks = list_typed(blocks, "text")
+        first = openai_forms.read_text(blocks[0].get("text")) if blocks else None
         if first is None and not situation.is_repaired:
             # Official: ``content[0].text`` raises, which ends the entry.
             reason = "the first block of the answer is not a text, at which the official handler fails"
@@ -283,38 +274,27 @@ class MessagesForm(Form):
         """Write a block."""
         return {"type": "tool_result", "content": text, "tool_use_id": call.id}
 
-    def gather_results(self, results: Sequence[Item]) -> Sequence[Item]:
-        """Write all results into one message of the user."""
-        return [{"role": "user", "content": results}]
-
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
         if not isinstance(reply.get("content"), list):
             raise CallError("garbled", "the endpoint answered a message without content", transient=True)
         blocks = list_members(reply["content"])
-        calls = tuple(
-            make_tool_call(block.get("name"), block.get("input"), block.get("id"))
-            for block in blocks
-            if block.get("type") == "tool_use"
-        )
-        texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
-        thoughts = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
+        calls = [
+            openai_forms.make_tool_call(block.get("name"), block.get("input"), block.get("id"))
+            for block in list_typed(blocks, "tool_use")
+        ]
+        texts = [str(block.get("text") or "") for block in list_typed(blocks, "text")]
+        thoughts = [str(block.get("thinking") or "") for block in list_typed(blocks, "thinking")]
         text, reason = "\n".join(texts) if texts else None if calls else "", reply.get("stop_reason")
         tokens = read_tokens(reply.get("usage"), MESSAGES)
-        return make_completion(text, calls, "\n".join(thoughts), reason, {"content": blocks}, tokens)
+        return openai_forms.make_completion(
+            text, calls, "\n".join(thoughts), reason, {"content": blocks}, tokens
+        )
 
 
-FORMS: Mapping[Api, Form] = {
-    form.api: form
-    for form in (
-        ChatForm(),
-        CohereForm(),
-        ConverseForm(),
-        GenerateContentForm(),
-        MessagesForm(),
-        ResponsesForm(),
-    )
-}
+_OPENAI_FORMS = (openai_forms.ChatForm, openai_forms.ResponsesForm)
+_VENDOR_FORMS = (CohereForm, ConverseForm, GenerateContentForm, MessagesForm)
+FORMS: Mapping[Api, Form] = {form.api: form() for form in (*_OPENAI_FORMS, *_VENDOR_FORMS)}
 """The form of each API with messages."""
 
 
@@ -322,13 +302,6 @@ def read_family_reply(api: Api, reply: Mapping[str, object]) -> Completion:
     """Read the JSON of a reply. Raises ``CallError`` for one that is none of this API."""
     if api is not Api.COMPLETIONS:
         return FORMS[api].read_reply(reply)
-    choices = list_members(reply.get("choices"))
-    if not choices:
-        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
-    reason = choices[0].get("finish_reason")
-    return Completion(
-        text=read_text(choices[0].get("text")),
-        finish_reason=read_text(reason),
-        ending=read_ending(reason),
-        **read_tokens(reply.get("usage"), CHAT),
-    )
+    choice = openai_forms.take_choice(reply)
+    text, reason = openai_forms.read_text(choice.get("text")), choice.get("finish_reason")
+    return openai_forms.make_completion(text, (), "", reason, None, read_tokens(reply.get("usage"), CHAT))

@@ -29,17 +29,13 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_messa
 OURS = "pytest_fcbench.codecs.dialogues"
 
 
-def render_prompt(template: str, values: Mapping[str, object], package: str = OURS) -> str:
-    """Render a template of the folder ``templates`` of a package by its name, without the ending.
+@cache
+def _make_environment(package: str) -> Environment:
+    """Make the environment of the folder ``templates`` of a package.
 
     Beside Jinja's own filters there are ``json`` (``json.dumps`` with its options) and ``repr``, which write
     as Python does.
     """
-    return _make_environment(package).get_template(f"{template}.jinja").render(values)
-
-
-@cache
-def _make_environment(package: str) -> Environment:
     # Most models are asked through a chat interface and need none.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -176,12 +172,12 @@ class WrittenDialogue:
         if self._prompt.template is None:
             # The model's own template shows the docs: vLLM and SGLang pass them on to it beside the messages;
             # as ``tools`` they would be checked and changed.
-            template = {"chat_template_kwargs": {"tools": list(self._functions)}}
-            chat_body = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **template}
+            shown_docs = {"chat_template_kwargs": {"tools": list(self._functions)}}
+            chat_body = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **shown_docs}
             wire = WireRequest(Api.CHAT, {**common, **chat_body})
         else:
-            prompt = render_prompt(self._prompt.template, values, self._prompt.package)
-            wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
+            template = _make_environment(self._prompt.package).get_template(f"{self._prompt.template}.jinja")
+            wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": template.render(values)})
         return AskModel(tuple(self._log.messages), turn=turn, step=step, wire=wire)
 
     def add_answer(self, completion: Completion) -> Completion:
@@ -207,11 +203,6 @@ if TYPE_CHECKING:
 # The messages of a turn
 
 
-def join_users(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """Join consecutive messages of the user."""
-    return join_user_messages(messages)
-
-
 def make_system_user(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """Make system messages the user's."""
     return [{**each, "role": "user"} if each["role"] == "system" else each for each in messages]
@@ -219,7 +210,7 @@ def make_system_user(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
 def join_all_as_user(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """Make system messages the user's, and join consecutive messages of the user."""
-    return join_users(make_system_user(messages))
+    return join_user_messages(make_system_user(messages))
 
 
 def name_model_turns(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
@@ -227,9 +218,8 @@ def name_model_turns(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
     Official: answers of the conversation itself stay those of an assistant.
     """
-    return [
-        {**each, "role": "model"} if each["role"] == "assistant" else each for each in join_users(messages)
-    ]
+    joined_messages = join_user_messages(messages)
+    return [{**each, "role": "model"} if each["role"] == "assistant" else each for each in joined_messages]
 
 
 # Answers

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_fcbench.codecs.function_docs.json_schema import (
-    NO_PARAMETERS,
-    bundle_references,
-    convert_parameters,
-    describe_function,
-    resolve_reference,
-    resolve_schema,
-)
+from pytest_fcbench.codecs.function_docs import json_schema
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import as_list, as_mapping
@@ -43,10 +36,11 @@ def read_tools(tools: list[object], where: str) -> Iterator[FunctionDoc]:
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
             raise UsageError(f"{where}: element {number}: must be a tool with a name")
         schema = next(
-            (inner[key] for key in _SCHEMA_KEYS if isinstance(inner.get(key), Mapping)), NO_PARAMETERS
+            (inner[key] for key in _SCHEMA_KEYS if isinstance(inner.get(key), Mapping)),
+            json_schema.NO_PARAMETERS,
         )
         try:
-            yield describe_function(inner["name"], _join_words(inner.get("description")), schema)
+            yield json_schema.describe_function(inner["name"], _join_words(inner.get("description")), schema)
         except UsageError as error:
             raise UsageError(f"{where}: element {number}: {error}") from None
 
@@ -98,14 +92,14 @@ def _read_operation(
     words = " ".join(filter(None, (_join_words(operation.get(key)) for key in ("summary", "description"))))
     name = re.sub(r"[^\w.]+", "_", str(operation.get("operationId") or f"{method}_{path}")).strip("_")
     words = words or f"{method.upper()} {path}"
-    schema = bundle_references(
+    schema = json_schema.bundle_references(
         {"type": "object", "properties": properties, "required": required_names}, document
     )
     try:
-        return describe_function(name, words, schema)
+        return json_schema.describe_function(name, words, schema)
     except UsageError:
         # OpenAPI up to 3.0 has keywords with another meaning than in JSON Schema: such a schema is converted.
-        return FunctionDoc(name, words, convert_parameters(schema, schema))
+        return FunctionDoc(name, words, json_schema.convert_parameters(schema, schema))
 
 
 _BY_CLIENT = frozenset({"authorization", "accept", "content-type"})
@@ -115,7 +109,7 @@ _NOT_SCHEMA = frozenset({"name", "in", "required", "allowEmptyValue", "collectio
 
 def _follow_reference(value: object, document: Mapping[str, object]) -> Mapping[str, object]:
     members = as_mapping(value)
-    return resolve_reference(str(members["$ref"]), document) if "$ref" in members else members
+    return json_schema.resolve_reference(str(members["$ref"]), document) if "$ref" in members else members
 
 
 def _add_body(
@@ -123,7 +117,7 @@ def _add_body(
 ) -> None:
     if schema is None:
         return
-    body, _ = resolve_schema(schema, document)
+    body, _ = json_schema.resolve_schema(schema, document)
     members = as_mapping(body.get("properties"))
     if body.get("type", "object") != "object" or not members:
         properties["body"] = schema

@@ -26,6 +26,7 @@ from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedRes
 from pytest_fcbench.kinds.relevance import AnyCall, NoCall
 from pytest_fcbench.kinds.state.derived_entries import make_variation_id, vary_format
 from pytest_fcbench.kinds.state.verdict import Trajectory
+from pytest_fcbench.suites.bfcl import rows
 from pytest_fcbench.suites.bfcl.official_sources import (
     CLASSES,
     DOMAIN_FILES,
@@ -33,17 +34,7 @@ from pytest_fcbench.suites.bfcl.official_sources import (
     SPEAKING,
     read_constants,
 )
-from pytest_fcbench.suites.bfcl.rows import (
-    list_agentic_rows,
-    make_doc,
-    make_turns,
-    memory_entries,
-    question_file,
-    read_doc_rows,
-    read_docs,
-    read_rows,
-    web_entries,
-)
+from pytest_fcbench.suites.bfcl.rows import make_doc, make_turns, name_file, read_rows
 from pytest_fcbench.suites.packs import CONSTANTS, Pack, WheelSource, open_pack
 from pytest_fcbench.suites.suite import Suite
 
@@ -75,11 +66,11 @@ def open_suite(cache: Path) -> Suite:
             hint = wording.notes[category.language].hint
             return tuple(vary_format(_read_varied(pack, category, ledger, hint), category))
         if category.group is Group.AGENTIC:
-            with _describe_broken_file(question_file(category)):
+            with _describe_broken_file(name_file(category)):
                 if category.name in SELECTIONS["memory"]:
                     personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
-                    return tuple(memory_entries(pack, category, personas, ledger))
-                return tuple(web_entries(pack, category, ledger))
+                    return tuple(rows.memory_entries(pack, category, personas, ledger))
+                return tuple(rows.web_entries(pack, category, ledger))
         return tuple(_read_entries(pack, category, ledger))
 
     @lru_cache
@@ -100,19 +91,13 @@ def open_suite(cache: Path) -> Suite:
     )
 
 
-def _file_of(category: Category) -> str:
-    return f"BFCL_v4_{category.name}.json"
-
-
-def _answer_file_of(category: Category) -> str:
+def _find_answer_file(category: Category) -> str:
     # Categories that official runs leave out have a folder of their own.
-    return f"{'' if category.scored else 'unused_datasets/'}possible_answer/{_file_of(category)}"
+    return f"{'' if category.scored else 'unused_datasets/'}possible_answer/{name_file(category)}"
 
 
 def _find_question_file(category: Category) -> str:
-    if category.group is Group.AGENTIC:
-        return question_file(category)
-    return f"{'' if category.scored else 'unused_datasets/question/'}{_file_of(category)}"
+    return f"{'' if category.scored else 'unused_datasets/question/'}{name_file(category)}"
 
 
 def _read_questions(pack: Pack, category: Category) -> Iterator[Row]:
@@ -128,12 +113,12 @@ def _read_questions(pack: Pack, category: Category) -> Iterator[Row]:
 
 
 def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
-    file = _file_of(category)
+    file = name_file(category)
     with _describe_broken_file(file):
         make_entry = _choose_reader(pack, category)
         answers: Mapping[str, Row] = {}
         if category.expects_calls:
-            answers = {str(row["id"]): row for row in read_rows(pack, _answer_file_of(category))}
+            answers = {str(row["id"]): row for row in read_rows(pack, _find_answer_file(category))}
         # Officially answers are paired by position (eval_runner.py, _subset_entries_by_model_ids), where
         # a missing one would go unnoticed.
         for row in _read_questions(pack, category):
@@ -170,7 +155,7 @@ def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint
 
 def _read_chosen_ids(pack: Pack, category: Category) -> Iterator[tuple[Category, Container[str]]]:
     """Yield the categories that entries are taken from, each with their ids. Raises ``SuiteError``."""
-    file = _file_of(category)
+    file = name_file(category)
     ids_by_category: object = read_json_text(pack.read(file))
     for name, ids in as_mapping(ids_by_category).items():
         if name not in CATEGORIES:
@@ -182,7 +167,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
     """Return the function that makes an entry of a question, its category and its answer."""
     match category.group:
         case Group.MULTI_TURN:
-            return partial(_make_multi_turn, cache(partial(read_docs, pack)))
+            return partial(_make_multi_turn, cache(partial(rows.read_docs, pack)))
         case Group.EXECUTABLE if category.kind == "execution":
             # Replies of web APIs from BFCL's check of whether they still answer.
             replies = f"{_SANITY_CHECK}_executable.json"
@@ -285,15 +270,15 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         return
     if category.group is Group.AGENTIC:
         answer_format = _read_wording(read_json_text(pack.read(CONSTANTS))).answer_format
-        yield from list_agentic_rows(pack, category, answer_format)
+        yield from rows.list_agentic_rows(pack, category, answer_format)
         return
     truths: Mapping[object, object] = {}
     if category.expects_calls:
-        truths = {row["id"]: row["ground_truth"] for row in read_rows(pack, _answer_file_of(category))}
+        truths = {row["id"]: row["ground_truth"] for row in read_rows(pack, _find_answer_file(category))}
     docs: Mapping[object, object] = {}
     if not category.single_turn:
         # No function name occurs in two of the classes.
-        docs = {doc["name"]: doc for domain in DOMAIN_FILES for doc in read_doc_rows(pack, domain)}
+        docs = {doc["name"]: doc for domain in DOMAIN_FILES for doc in rows.read_doc_rows(pack, domain)}
     for row in _read_questions(pack, category):
         if missed_functions := as_mapping(row.get("missed_function")):
             late = {turn: [docs[name] for name in as_list(names)] for turn, names in missed_functions.items()}
@@ -304,13 +289,13 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
 def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterator[tuple[str, Row, object]]:
     # Score files have the hint on the language once, models were shown it twice (``_read_varied``).
     hint = _read_wording(read_json_text(pack.read(CONSTANTS))).notes[category.language].hint
-    rows = (
+    original_rows = (
         official_row
         for of, ids in _read_chosen_ids(pack, category)
         for official_row in official_rows(cache, of)
         if official_row[0] in ids
     )
-    for number, (entry_id, row, truth) in enumerate(rows):
+    for number, (entry_id, row, truth) in enumerate(original_rows):
         docs = [
             {**doc, "description": f"{doc['description']}{hint}"} for doc in list_objects(row["function"])
         ]

@@ -45,6 +45,7 @@ CLASSES: Mapping[str, str] = {
 
 _WITH_STATE = ("messages", "posting", "tickets", "trading", "travel", "vehicle")
 
+_NO_PASSPORT = "verification_failure"
 # Values that the official classes have in their code and not in their default state.
 _SEEDS = {"messages": {"random_seed": 200191}}
 
@@ -96,9 +97,7 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
         "zip_codes": {str(city): code for (city,), code in zip_codes},
         "tire_shop": _read_member(find("vehicle", "find_nearest_tire_shop"), "shopLocation"),
         "support_reply": _read_member(find("travel", "contact_customer_support"), "customer_support_message"),
-        "foreign_passport": _read_member(
-            find("travel", "verify_traveler_information"), "verification_failure"
-        ),
+        "foreign_passport": _read_member(find("travel", "verify_traveler_information"), _NO_PASSPORT),
         "filler": {
             **{ours: _read_assigned(filler, theirs) for ours, theirs in _FILLER_NAMES.items()},
             "sectors": {
@@ -192,7 +191,11 @@ def _to_json(value: object) -> object:
 
 
 def _missing(what: str) -> PackError:
-    return PackError(f"{what} is not where it was; the package has changed, so pull the pinned version")
+    return _refuse(f"{what} is not where it was")
+
+
+def _refuse(flaw: str) -> PackError:
+    return PackError(f"{flaw}; the package has changed, so pull the pinned version")
 
 
 _SENTENCE_FILES = {"executor": f"{_MULTI_TURN}/multi_turn_utils.py", **_DOMAIN_SOURCES}
@@ -332,13 +335,11 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     """Return prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
     for path in SOURCES:
         if path not in texts:
-            raise PackError(f"{path} is missing; the package has changed, so pull the pinned version")
+            raise _refuse(f"{path} is missing")
     try:
         modules = {path: parse_module(texts[path]) for path in SOURCES}
     except (SyntaxError, ValueError) as error:
-        raise PackError(
-            f"not Python sources: {error}; the package has changed, so pull the pinned version"
-        ) from None
+        raise _refuse(f"not Python sources: {error}") from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
     (float_note,) = _expect(_read_added_texts(find_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
     language_hints = _read_returned_texts(find_function(docs, "_get_language_specific_hint"))
@@ -357,18 +358,13 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
             },
             "float": float_note,
         },
-        "world": {
-            **read_world(modules),
-            "sentences": read_sentences(modules),
-            "class_names": CLASS_NAMES,
-        },
+        "world": {**read_world(modules), "sentences": read_sentences(modules), "class_names": CLASS_NAMES},
         "families": read_family_texts(modules),
         # The sentence that a model is shown for the content of an empty memory.
         "empty_memory": {
-            name: _expect(
-                _read_returned_texts(find_function(modules[_DOMAIN_SOURCES[name]], _DUMP)), 1, _DUMP
-            )[0]
-            for name in ("memory_kv", "memory_rec_sum")
+            name: _expect(_read_returned_texts(find_function(modules[path], _DUMP)), 1, _DUMP)[0]
+            for name, path in _DOMAIN_SOURCES.items()
+            if name in ("memory_kv", "memory_rec_sum")
         },
     }
 
@@ -376,10 +372,7 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
 def _expect(text_iterator: Iterator[str], count: int, path: str) -> list[str]:
     texts = list(text_iterator)
     if len(texts) != count:
-        raise PackError(
-            f"{path}: expected {count} texts, found {len(texts)}; the package has changed, "
-            "so pull the pinned version"
-        )
+        raise _refuse(f"{path}: expected {count} texts, found {len(texts)}")
     return texts
 
 

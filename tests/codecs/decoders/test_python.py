@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from pytest_fcbench.codecs import python_syntax
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders import python as python_literal
 from pytest_fcbench.codecs.decoders.python import PYTHON, evaluate_text, read_unwrapped
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
 from pytest_fcbench.codecs.python_syntax import parse_expression
@@ -337,7 +337,7 @@ def test_what_a_parser_cannot_take_is_a_refusal(
     def fail(given: object) -> object:
         raise error
 
-    monkeypatch.setattr(python, name, fail)
+    monkeypatch.setattr(python_syntax if name == "parse_expression" else python, name, fail)
     with pytest.raises(Undecodable, match=f"^{words}$"):
         python.parse_official("[f(x=1)]")
 
@@ -552,7 +552,7 @@ def test_a_literal_too_deep_for_the_parser_names_the_error(monkeypatch: pytest.M
     def fail_silently(text: str) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(python_literal, "parse_expression", fail_silently)
+    monkeypatch.setattr(python_syntax, "parse_expression", fail_silently)
     with pytest.raises(Undecodable, match=r"^not a Python literal: MemoryError$"):
         evaluate_text("[1]")
 
