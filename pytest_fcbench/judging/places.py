@@ -220,11 +220,8 @@ def _split_off_region(parts: Sequence[str], stated_region: Region | None) -> Reg
     if split_words(last) in _read_place_table().city_or_state and known_place is None:
         return None
     code = re.sub(r"\W", "", last)
-    readings = (
-        read_regions().get(_expand_words(last))
-        or (read_region_codes().get(code) if code.isupper() else None)
-        or ()
-    )
+    coded_regions = read_region_codes().get(code, ()) if code.isupper() else ()
+    readings = read_regions().get(_expand_words(last)) or coded_regions
     regions = [region for region in readings if can_be_same(region, stated_region)]
     city_regions = [region for region in regions if known_place and can_be_same(region, known_place.region)]
     return next(iter(city_regions or regions), None)

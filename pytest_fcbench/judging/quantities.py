@@ -243,11 +243,8 @@ def _name_money(word: str) -> str | None:
 
 
 _PIECE = re.compile(r"(?:,? (?:and )?)?(\d+(?:\.\d+)?) ?([a-zA-Z]+|'|\")", re.ASCII)
-_ONLY_IN_COMPOUNDS = {
-    "in": ("length", Fraction("0.0254")),
-    '"': ("length", Fraction("0.0254")),
-    "'": ("length", Fraction("0.3048")),
-}
+_INCH, _FOOT = ("length", Fraction("0.0254")), ("length", Fraction("0.3048"))
+_ONLY_IN_COMPOUNDS = {"in": _INCH, '"': _INCH, "'": _FOOT}
 
 
 def _read_compound(text: str) -> Quantity | None:

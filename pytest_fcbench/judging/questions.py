@@ -132,9 +132,8 @@ def ask_aside(question: JudgeQuestion[T], judge: str) -> Inquiry[tuple[Auxiliary
 def recall_answer(question: JudgeQuestion[T], asides: Iterable[AuxiliaryCall]) -> T | NotScored:
     """Return the answer that was kept with a conversation, or the reason why there is none."""
     completions = {aside.digest: aside.completion for aside in asides}
-    transcript = drive_conversation(
-        put_question(question, "", Party.JUDGE), lambda request: completions.get(request.digest, NOT_ASKED)
-    )
+    conversation = put_question(question, "", Party.JUDGE)
+    transcript = drive_conversation(conversation, lambda each: completions.get(each.digest, NOT_ASKED))
     return interpret_transcript(question, transcript)
 
 

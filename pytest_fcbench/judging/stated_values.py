@@ -135,11 +135,8 @@ def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedVa
             if value_text.casefold() not in _NO_VALUES and (meanings := read_quantities(value_text)):
                 # Of a day with a time either alone may be asked for.
                 parts = (datetime.fromisoformat(str(m.amount)) for m in meanings if m.kind == "moment")
-                meanings |= {
-                    quantity
-                    for part in parts
-                    for quantity in (Quantity("date", part.date()), Quantity("time", part.timetz()))
-                }
+                for part in parts:
+                    meanings |= {Quantity("date", part.date()), Quantity("time", part.timetz())}
                 value = StatedValue(start, stop, meanings, _read_leading_number(value_text))
                 # A fraction may also be two values with a slash between them: 31/32.
                 return [value, *(_split_value(text, start, stop) if value.is_fraction else [])], word_count
@@ -161,11 +158,8 @@ def has_right_value(text: str, right: Sequence[str]) -> bool:
     """Tell whether one of the right answers is among the values of a text, and not denied."""
     right_values = [value for answer in right if (value := read_value(answer))]
     stated_values = find_values(text) if right_values else []
-    return any(
-        value.meanings & each.meanings and not _is_denied(text, value)
-        for value in stated_values
-        for each in right_values
-    )
+    meanings = {meaning for value in right_values for meaning in value.meanings}
+    return any(value.meanings & meanings and not _is_denied(text, value) for value in stated_values)
 
 
 _DENIED = re.compile(

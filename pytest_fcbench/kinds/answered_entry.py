@@ -53,6 +53,13 @@ class AnsweredEntry:
             for call in reading.calls
         ]
 
+    def describe_conversation(
+        self, error: Mapping[str, object], prompt: object, results: Mapping[str, object]
+    ) -> OfficialRow:
+        """Describe a conversation that failed, with its results in the words of its error."""
+        ending = {"possible_answer": self.possible_answer, "inference_log": ""}
+        return {"error": error, "prompt": prompt, **results, **ending}
+
     def show_misdecoded(self) -> object:
         """Show a result that does not decode to calls: arguments that are no object, or a text."""
         calls = [part for part in self.transcript.last.tool_calls or () if isinstance(part, ToolCall)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
@@ -22,19 +22,15 @@ from pytest_fcbench.formats.rows import PlacedEntries, Row, generate_json_schema
 from pytest_fcbench.formats.yaml_files import Key, read_yaml
 from pytest_fcbench.kinds.table import KINDS
 
-
-class EntryFormat(Protocol):
-    """A module with the format of a kind's files, imported when the first of them is read."""
-
-    def entries(self, row: Row, file: Field, suite: str, category: Category, /) -> PlacedEntries:
-        """Yield each entry of a file, as one of a suite and a category, with its place in the file."""
+EntryReader: TypeAlias = Callable[[Row, Field, str, Category], PlacedEntries]
+"""Yields each entry of a file, as one of a suite and a category, with its place in the file."""
 
 
-def _load_format(category: Category) -> tuple[EntryFormat, type[Row]]:
-    """Import the format of a category's files: its module, and the model of the files."""
+def _load_format(category: Category) -> tuple[EntryReader, type[Row]]:
+    """Import the format of a category's files: what reads their entries, and the model of the files."""
     module_name, _, model_name = KINDS.find(category.kind).file_format.partition(":")
     module = import_module(f"{__package__}.{module_name}")
-    return cast("EntryFormat", module), getattr(module, model_name)
+    return module.entries, getattr(module, model_name)
 
 
 def file_categories() -> Mapping[str, Category]:
@@ -95,8 +91,8 @@ def make_entries(
 
 
 def _make_entries(file: Field, suite: str, category: Category, world: World | None) -> tuple[Entry, ...]:
-    module, model = _load_format(category)
-    entries = list(module.entries(read_row(file, model), file, suite, category))
+    read, model = _load_format(category)
+    entries = list(read(read_row(file, model), file, suite, category))
     for place, entry in entries:
         if world is not None and (domains := place.at("domains")).value is not None:
             _check_state(domains, entry, world)

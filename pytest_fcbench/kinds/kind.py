@@ -195,10 +195,9 @@ def put_turns(
                 results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            shown_results = [
-                pressure.lengthen_result(text, result_count + n) if pressure else text
-                for n, text in enumerate(results)
-            ]
+            shown_results: Sequence[str] = results
+            if pressure:
+                shown_results = [pressure.lengthen_result(t, n) for n, t in enumerate(results, result_count)]
             result_count += len(results)
             dialogue.add_results(calls, shown_results)
             if not calls:

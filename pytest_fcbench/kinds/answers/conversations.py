@@ -144,7 +144,6 @@ def converse_about_web(entry: Entry, context: ConversationContext) -> Conversati
                 yield from ask_once(missing.request, web.asides)
         return CallResults(tuple(texts))
 
-    transcript = yield from relay_conversation(
-        put_turns(entry, context.manner, suite.wording, suite.wording.answer_format), respond
-    )
+    conversation = put_turns(entry, context.manner, suite.wording, suite.wording.answer_format)
+    transcript = yield from relay_conversation(conversation, respond)
     return replace(transcript, asides=tuple(web.asides.values()))

@@ -43,13 +43,7 @@ class AnswersKind(Kind):
             # Only in this case the official record has just the question of the entry.
             prompt = answer.prompt["question"]
             results = {"model_result_raw": answer.result, "last_non_fc_message": last}
-        return {
-            "error": error,
-            "prompt": prompt,
-            **results,
-            "possible_answer": answer.possible_answer,
-            "inference_log": "",
-        }
+        return answer.describe_conversation(error, prompt, results)
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls that lead to the answer, step by step; none where only the answer is known."""
@@ -107,10 +101,8 @@ def store_facts(entry: Entry, facts: Facts, turn: int) -> Sequence[Call]:
     match entry.category.name:
         case "memory_kv":
             key = f"fact_{len(entry.earlier)}_{turn}"
-            return [
-                Call("archival_memory_add", {"key": f"{key}_{number}", "value": fact})
-                for number, fact in enumerate(texts)
-            ]
+            pairs = [{"key": f"{key}_{number}", "value": fact} for number, fact in enumerate(texts)]
+            return [Call("archival_memory_add", pair) for pair in pairs]
         case "memory_vector":
             return [Call("archival_memory_add", {"text": fact}) for fact in texts]
     return [Call("memory_append", {"text": f"{fact}\n"}) for fact in texts]

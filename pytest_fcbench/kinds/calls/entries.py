@@ -140,13 +140,12 @@ def _read_expected_call(
         if parameter not in options_by_name:
             raise at_call.error(f"has no accepted values for the required parameter {parameter!r}")
     # The schema can also limit several parameters together, such as which of them go with each other.
-    first_options = {
-        parameter: next((option for option in options if option != ""), "")
-        for parameter, options in options_by_name.items()
+    firsts = {
+        name: next((each for each in lists if each != ""), "") for name, lists in options_by_name.items()
     }
     arguments = {
         parameter: choose_plain_value(value)
-        for parameter, value in first_options.items()
+        for parameter, value in firsts.items()
         if value != "" or parameter in doc.required
     }
     if violation := describe_call_violation(doc, arguments):

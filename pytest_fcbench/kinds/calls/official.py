@@ -102,10 +102,8 @@ def fail_unmatched(code: str, place: int, call: ExpectedCall, misses: Mapping[in
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     nearest = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {nearest.reason}" if nearest else "; no call of that function is left"
-    shown_misses = [
-        {"found": index, "code": miss.code, "reason": miss.reason}
-        for index, miss in list(misses.items())[:20]
-    ]
+    shown = list(misses.items())[:20]
+    shown_misses = [{"found": at, "code": miss.code, "reason": miss.reason} for at, miss in shown]
     details = {"function": call.name, "expected": place, "misses": shown_misses}
     return Failed(code, f"no call matches the expected {call.name}{why}", details)
 
@@ -278,12 +276,9 @@ def _check_value(
             if element is dict:
                 return _check_dicts(value, accepted_values)
             # "" among the accepted values becomes [], so an empty list passes for an optional array.
-            answers = [
-                [_standardize_value(item) for item in answer]
-                for answer in accepted_values
-                if isinstance(answer, (list, str))
-            ]
-            same = [_standardize_value(item) for item in value] in answers
+            lists = (answer for answer in accepted_values if isinstance(answer, (list, str)))
+            answers = [list(map(_standardize_value, answer)) for answer in lists]
+            same = list(map(_standardize_value, value)) in answers
             return None if same else "value_error:list/tuple"
         if isinstance(value, str):
             # "" standardizes to "", so an optional text may also be given as "" or " .".
@@ -319,9 +314,8 @@ def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, 
             break
         options = answer[key]
         # Nested values are compared as they are: only texts right under the key are standardized.
-        if not isinstance(options, (list, str)) or _standardize_value(item) not in [
-            _standardize_value(option) for option in options
-        ]:
+        options = options if isinstance(options, (list, str)) else ()
+        if _standardize_value(item) not in list(map(_standardize_value, options)):
             code = "value_error:dict_value"
             break
     # Accepted keys that the value lacks are looked at last, and win.

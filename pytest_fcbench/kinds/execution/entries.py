@@ -89,13 +89,10 @@ def read_executables(rows: ExecutableFile, file: Field, suite: str, category: Ca
         own_docs = {field.text(): _document_own(field) for field in names if ":" in field.text()}
         docs = {name: _document_once(function) for name, function in EVERYDAY.items()} | own_docs
         offered_docs = function_docs.choose_docs(row.functions, place.at("functions"), docs)
-        calls_and_rules = [
-            (call, ResultRule.EXACT) if isinstance(call, str) else (call.call, ResultRule(call.kind))
-            for call in row.expect
-        ]
         for call, at in zip(row.expect, place.at("expect").elements(), strict=True):
             check_call(at if isinstance(call, str) else at.at("call"), offered_docs)
-        calls, rules = zip(*calls_and_rules, strict=True)
+        calls = tuple(each if isinstance(each, str) else each.call for each in row.expect)
+        rules = tuple(ResultRule.EXACT if isinstance(e, str) else ResultRule(e.kind) for e in row.expect)
         # The process that carries calls out imports own functions by name.
         truth = ExpectedResults(calls, rules, own=tuple(doc.name for doc in own_docs.values()))
         turns, functions = ((Message("user", row.query),),), tuple(offered_docs.values())

@@ -185,10 +185,8 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
         return Passed()
     expected_shape, actual_shape = _describe_shape(truth.value), _describe_shape(actual_value)
     reason = f"it is answered {actual_shape:.160}, the truth {expected_shape:.160}"
-    details = {"call": call[:500], "truth": truth.call[:500]}
-    return replace(
-        _fail(code, reason), details={**details, "expected": expected_shape, "found": actual_shape}
-    )
+    details = {"call": call[:500], "truth": truth.call[:500], "expected": expected_shape}
+    return replace(_fail(code, reason), details={**details, "found": actual_shape})
 
 
 def _describe_shape(value: object) -> str:

@@ -145,9 +145,8 @@ def _judge_officially(
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")
     # Official: only exec_simple has a checker for one call; the others match several.
     simple = entry.category == CATEGORIES["exec_simple"]
-    if failure := _check_count(
-        right_calls, calls, "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
-    ):
+    code = "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
+    if failure := _check_count(right_calls, calls, code):
         return failure
     made_calls = list(zip(calls, carry_out(calls), strict=True))
     return _compare_calls(right_calls, made_calls, Profile.OFFICIAL, by_itself=simple)
@@ -238,11 +237,8 @@ def _match_calls(
     if by_itself and (misfit := misfits[row][0]):
         return misfit
     right_call = right_calls[row]
-    nearest = [
-        f"{call:.80}: {misfit.reason:.120}"
-        for (call, _), misfit in zip(made_calls, misfits[row], strict=True)
-        if misfit
-    ]
+    pairs = zip(made_calls, misfits[row], strict=True)
+    nearest = [f"{call:.80}: {misfit.reason:.120}" for (call, _), misfit in pairs if misfit]
     expected_text = f"{right_call.call:.120} returns ({_show(right_call.value):.80})"
     reason = f"no call returns what {expected_text}: {'; '.join(nearest)}"
     return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": right_call.call[:500]})
@@ -299,11 +295,10 @@ def _compare_results(
 ) -> str | None:
     is_corrected = profile is Profile.CORRECTED
     if kind is ResultRule.EXACT:
-        same = (
-            _are_same(*map(unify_texts, (expected_value, actual_value)))
-            if is_corrected
-            else actual_value == expected_value
-        )
+        if is_corrected:
+            same = _are_same(unify_texts(expected_value), unify_texts(actual_value))
+        else:
+            same = actual_value == expected_value
         return None if same else "wrong_result"
     if kind is ResultRule.STRUCTURAL:
         # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
@@ -312,16 +307,13 @@ def _compare_results(
         # Official: the types themselves, so 1 and 1.0 differ in structure.
         if type(actual_value) is not type(expected_value):
             return "wrong_result_type"
-        if isinstance(expected_value, dict) and isinstance(actual_value, dict):
-            if expected_value.keys() - actual_value.keys():
+        match expected_value, actual_value:
+            case dict(), dict() if expected_value.keys() - actual_value.keys():
                 return "wrong_result_type:dict_key_not_found"
-            return "wrong_result_type:dict_extra_key" if actual_value.keys() - expected_value.keys() else None
-        if (
-            isinstance(expected_value, list)
-            and isinstance(actual_value, list)
-            and len(expected_value) != len(actual_value)
-        ):
-            return "wrong_result_type:list_length"
+            case dict(), dict() if actual_value.keys() - expected_value.keys():
+                return "wrong_result_type:dict_extra_key"
+            case list(), list() if len(expected_value) != len(actual_value):
+                return "wrong_result_type:list_length"
         return None
     if not (is_number(expected_value) and is_number(actual_value)):
         return "wrong_result_real_time"

@@ -73,13 +73,8 @@ class ForcedKind(Kind):
             words.append(f"{UNDECIDED}: {truth.way}\nno answer of this conversation makes calls")
         ways = () if opened is None else (f"forced={opened}", f"syntax={opened.syntax or opened.written_as}")
         steps = tuple(Step(Completion(text=each, served=ways)) for each in words)
-        return Transcript(
-            entry.key,
-            context.manner.model,
-            context.manner.prompting,
-            (steps,),
-            (*asides, *server.asides.values()),
-        )
+        manner, all_asides = context.manner, (*asides, *server.asides.values())
+        return Transcript(entry.key, manner.model, manner.prompting, (steps,), all_asides)
 
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge what came back, in both profiles alike."""

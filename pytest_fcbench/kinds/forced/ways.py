@@ -184,9 +184,8 @@ def guess_syntax(server: ForcedServer, opened: OpenWay) -> Inquiry[OpenWay]:
             continue
         if not exchange.find_difference(_SMALL, returned[0]):
             return guess
-    raise exchange.NotTestableError(
-        "the server reads a call in none of the native syntaxes; name the model's with --fcbench-syntax"
-    )
+    reason = "the server reads a call in none of the native syntaxes"
+    raise exchange.NotTestableError(f"{reason}; name the model's with --fcbench-syntax")
 
 
 # Writing the right calls
@@ -200,9 +199,8 @@ def write_by_template(server: ForcedServer, step: ForcedStep, *, once: bool = Fa
     start = _count_equal(prompt, whole)
     # Behind an opened answer may stand what a model is to begin with, such as <think>.
     if start < len(prompt) and start < len((yield from server.tokenize_messages(step, once=once))):
-        raise exchange.NotTestableError(
-            "its chat template writes earlier messages in another way where calls follow"
-        )
+        reason = "its chat template writes earlier messages in another way where calls follow"
+        raise exchange.NotTestableError(reason)
     behind = whole[start:]
     # The marks that end a message are none of the model's call.
     ids = behind[: len(behind) - _count_equal(behind[::-1], said[::-1])]
@@ -227,9 +225,8 @@ def _write_text(
     try:
         return ForcedText(NATIVE_SYNTAXES[opened.syntax].write_calls(step.right_calls, schemas))
     except Unwritable as lack:
-        raise exchange.NotTestableError(
-            f"the syntax {opened.syntax} cannot hold these calls: {lack}"
-        ) from None
+        reason = f"the syntax {opened.syntax} cannot hold these calls: {lack}"
+        raise exchange.NotTestableError(reason) from None
 
 
 # Putting a text through
@@ -331,9 +328,8 @@ def stream_pieces(
     chunks = []
     error = ""
     for piece in pieces:
-        reply = exchange.require_reply(
-            (yield from server.send(exchange.DERENDER, make_body(piece, state))), manner
-        )
+        reply = yield from server.send(exchange.DERENDER, make_body(piece, state))
+        exchange.require_reply(reply, manner)
         if not reply.is_good:
             error = str(reply)
             break

@@ -190,10 +190,9 @@ class Comparer:
         if not response.strip():
             return score
         scores: list[int | None] = []
-        for question in (
-            questions.ask_completeness(self.entry, response),
-            questions.ask_correctness(self.entry, dialogue, response),
-        ):
+        completeness = questions.ask_completeness(self.entry, response)
+        correctness = questions.ask_correctness(self.entry, dialogue, response)
+        for question in (completeness, correctness):
             transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
             answer = interpret_transcript(question, transcript)
             scores.append(None if isinstance(answer, NotScored) else answer.score)

@@ -234,9 +234,8 @@ def _make_entry(
         # Step by step, because ``$from`` can only name a reply of a step above.
         steps.append(_read_calls(step, place, docs, steps, ()))
     path_calls = [call for step in steps for call, _ in step]
-    recorded_calls = (
-        _read_calls(row.recorded, at.at("recorded"), docs, steps, path_calls) if row.recorded else ()
-    )
+    recorded = row.recorded or []
+    recorded_calls = _read_calls(recorded, at.at("recorded"), docs, steps, path_calls) if recorded else ()
     path = replace(
         shared,
         steps=tuple(tuple(call for call, _ in step) for step in steps),
@@ -268,10 +267,9 @@ def _read_calls(
             raise call_field.error(f"is not what the schema of {name} allows: {violation}")
         reply = _resolve(place.at("reply"), earlier)
         if is_larger(reply, _MOST_SIGNS):
-            rule = (
-                f"has more than {_MOST_SIGNS:,} characters and values, most of which repeat earlier replies"
-            )
-            raise place.at("reply").error(f"{rule}; leave some '$from' out")
+            size = f"has more than {_MOST_SIGNS:,} characters and values"
+            rule = f"{size}, most of which repeat earlier replies; leave some '$from' out"
+            raise place.at("reply").error(rule)
         call = RecordedCall.with_reply(name, arguments, reply)
         # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*path_calls, *(other for other, _ in calls))

@@ -243,9 +243,8 @@ def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair
         fault = find_form_fault(made_call, docs, failure.profile)
         # A call whose form is wrong was compared with none, or with what was left by others.
         if expected_call is None or (fault and expected_call.get("name") != made_call.get("name")):
-            expected_call = next(
-                (call for call in missing_calls if call.get("name") == made_call.get("name")), expected_call
-            )
+            same_name = (call for call in missing_calls if call.get("name") == made_call.get("name"))
+            expected_call = next(same_name, expected_call)
         expected_texts = {name: show_value(value) for name, value in _read_arguments(expected_call).items()}
         wrong_names = {difference.parameter for difference in verdict.differences}
         if fault:

@@ -195,10 +195,8 @@ def _rate(prompt: JudgePrompt, values: Mapping[str, str]) -> Inquiry[int | None]
 
 
 def _build_request(prompt: JudgePrompt, values: Mapping[str, str], attempt: int = 0) -> AskModel:
-    messages = (
-        {"role": "system", "content": prompt.system},
-        {"role": "user", "content": escape_surrogates(prompt.fill(values))},
-    )
+    text = escape_surrogates(prompt.fill(values))
+    messages = {"role": "system", "content": prompt.system}, {"role": "user", "content": text}
     return AskModel(messages, party=Party.JUDGE, defaults=_PARAMETERS, attempt=attempt)
 
 

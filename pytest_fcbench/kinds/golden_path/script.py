@@ -227,12 +227,9 @@ def find_official_misfit(
         return "unknown_function", {"function": call.name}
     if missing := set(doc.required) - call.arguments.keys():
         # The official message tells the names as a list of the call's arguments in order.
-        names = {
-            "required": list(doc.required),
-            "given": sorted(call.arguments),
-            "names": _write_set(missing),
-        }
-        return "missing", {"function": doc.name, **names}
+        given, names = sorted(call.arguments), _write_set(missing)
+        required = list(doc.required)
+        return "missing", {"function": doc.name, "required": required, "given": given, "names": names}
     if surplus := call.arguments.keys() - doc.properties.keys():
         return "surplus", {"function": doc.name, "names": _write_set(surplus)}
     for name, value in sorted(call.arguments.items()):

@@ -76,10 +76,8 @@ def build_golden_dialogue(entry: Entry) -> Dialogue:
 def build_turns(calls: Iterable[Call | RecordedCall], replies: Iterable[str]) -> Dialogue:
     """Return calls and their replies as two turns of a dialogue."""
     function_calls = [{"name": call.name, "arguments": call.arguments} for call in calls]
-    return [
-        {"role": "assistant", "function_call": function_calls},
-        {"role": "observation", "content": list(replies)},
-    ]
+    observation = {"role": "observation", "content": list(replies)}
+    return [{"role": "assistant", "function_call": function_calls}, observation]
 
 
 def count_finished_steps(path: GoldenPath, missing_calls: Sequence[RecordedCall]) -> int:
@@ -129,19 +127,12 @@ def is_same_call(one: Call | RecordedCall, other: Call | RecordedCall) -> bool:
 
 
 def make_verdict(
-    step: int,
-    call: Call | None,
-    expected_call: RecordedCall | None,
-    stage: str,
-    code: str | None,
-    reason: str,
+    step: int, call: Call | None, expected: RecordedCall | None, stage: str, code: str | None, reason: str
 ) -> CallVerdict:
     """Make the verdict of a stage on a call; it is right where there is no code."""
-    made, expected = (
-        call_to_json(call) if call else {},
-        call_to_json(expected_call) if expected_call else None,
-    )
-    return CallVerdict(step, made, expected, stage, code is None, code, reason)
+    made = call_to_json(call) if call else {}
+    golden = call_to_json(expected) if expected else None
+    return CallVerdict(step, made, golden, stage, code is None, code, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,10 +188,8 @@ def _make_request(request: RequestRow, row: CheckFile, at: Field) -> RawRequest:
     body = {key: value for key, value in {**base, **(request.body or {})}.items() if value is not None}
     if isinstance(tools := body.get("tools"), list):
         # In other interfaces tools have other forms.
-        body["tools"] = [
-            _offer_tool(tool, row.tools or {}, request.path, at.at("tools", number))
-            for number, tool in enumerate(tools)
-        ]
+        known, path = row.tools or {}, request.path
+        body["tools"] = [_offer_tool(each, known, path, at.at("tools", n)) for n, each in enumerate(tools)]
     return RawRequest(request.path, as_mapping(_fill_words(body)), request.drop)
 
 

@@ -100,12 +100,8 @@ class ServerExchange:
     def write_completion(self, latency_s: float) -> Completion:
         """Write the exchange as the completion that is stored, with the tokens that it took."""
         tokens = read_token_counts(self.reply or {})
-        return Completion(
-            text=json.dumps(asdict(self)),
-            latency_s=latency_s,
-            input_tokens=tokens.prompt,
-            output_tokens=tokens.answer,
-        )
+        text, prompt, answer = json.dumps(asdict(self)), tokens.prompt, tokens.answer
+        return Completion(text=text, latency_s=latency_s, input_tokens=prompt, output_tokens=answer)
 
     @classmethod
     def read_completion(cls, completion: Completion) -> ServerExchange:

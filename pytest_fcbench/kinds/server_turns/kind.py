@@ -162,9 +162,8 @@ def open_sides(entry: Entry, state: ServerState, transcript: Transcript) -> tupl
     """Return the sides of the model and of the truth in a conversation, with the answers that were kept."""
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     model = ServerCalls(state, OfferedFunctions(entry.functions, transcript.prompting.names))
-    return Side(model, answers), Side(
-        ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True), answers
-    )
+    truth = ServerCalls(state, OfferedFunctions(entry.functions, Names.DOTTED), of_truth=True)
+    return Side(model, answers), Side(truth, answers)
 
 
 @dataclass

@@ -51,6 +51,7 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     ]
     if any(set(names) & before for before in names_by_turn[:turn]) or not set(names) & names_by_turn[turn]:
         raise ValueError(f"{entry.key}: turn {turn} is not the first that calls {', '.join(names)}")
+    late_docs = tuple(doc for doc in entry.functions if doc.name in names)
     # BFCL v3: the truth of the turn is empty, and the turn after it has no message.
     next_turn = turn + 1
     return replace(
@@ -58,9 +59,7 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
         turns=(*entry.turns[:next_turn], (), *entry.turns[next_turn:]),
         functions=tuple(doc for doc in entry.functions if doc.name not in names),
         expectation=Trajectory((*truth.turns[:turn], (), *truth.turns[turn:])),
-        scene=replace(
-            scene, withheld={next_turn: tuple(doc for doc in entry.functions if doc.name in names)}
-        ),
+        scene=replace(scene, withheld={next_turn: late_docs}),
     )
 
 

@@ -280,19 +280,10 @@ def _compare_turns(failure: FailedEntry, sides: Sides) -> list[_ComparedTurn]:
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
         # Calls that only the corrected reading sees were not carried out either.
         is_unreadable = not last.calls and isinstance(reading, (Unreadable, Calls)) and reading != Calls(())
-        pairs, new = _pair_calls(expected_calls, made_calls), tuple(entry.late_functions.get(at, ()))
-        turns.append(
-            _ComparedTurn(
-                at + 1,
-                expected_calls,
-                made_calls,
-                pairs,
-                offer.functions,
-                new,
-                at + 1 in entry.late_functions,
-                is_unreadable,
-            )
-        )
+        calls = expected_calls, made_calls, _pair_calls(expected_calls, made_calls)
+        number, late = at + 1, entry.late_functions
+        turn = _ComparedTurn(number, *calls, offer.functions, late.get(at, ()), number in late, is_unreadable)
+        turns.append(turn)
     return turns
 
 

@@ -41,13 +41,7 @@ class StateKind(Kind):
             made_calls = state.list_calls(transcript)
             results = {"model_result_raw": answer.result, "model_result_decoded": made_calls}
             error |= _describe_turn(verdict, entry, made_calls, fresh)
-        return {
-            "error": error,
-            "prompt": answer.prompt,
-            **results,
-            "possible_answer": answer.possible_answer,
-            "inference_log": "",
-        }
+        return answer.describe_conversation(error, answer.prompt, results)
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find the call that the conversation failed for."""

@@ -99,11 +99,10 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     official = match_calls(entry, made_calls, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored_cause:
         return Judgement(official, unscored_cause)
-    corrected_verdict = match_calls(entry, made_calls, lambda: fresh(entry), Profile.CORRECTED)
-    return Judgement(
-        official,
-        _judge_early_attempts(entry, truth, transcript) if corrected_verdict.passed else corrected_verdict,
-    )
+    corrected = match_calls(entry, made_calls, lambda: fresh(entry), Profile.CORRECTED)
+    if corrected.passed:
+        return Judgement(official, _judge_early_attempts(entry, truth, transcript))
+    return Judgement(official, corrected)
 
 
 TurnCalls: TypeAlias = Sequence[Sequence[Sequence[str]]]
