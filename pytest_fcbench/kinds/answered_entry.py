@@ -65,10 +65,8 @@ class AnsweredEntry:
         calls = [part for part in self.transcript.last.tool_calls or () if isinstance(part, ToolCall)]
         if not calls:
             return {} if self.entry.category.language is Language.JAVA else None
-        return [
-            {part.name: from_json(part.arguments) if isinstance(part.arguments, str) else part.arguments}
-            for part in calls
-        ]
+        pairs = ((each.name, each.arguments) for each in calls)
+        return [{name: from_json(value) if isinstance(value, str) else value} for name, value in pairs]
 
 
 Compare: TypeAlias = Callable[[Sequence[Call], Names], Divergence]

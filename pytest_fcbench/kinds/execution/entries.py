@@ -102,12 +102,11 @@ def read_executables(rows: ExecutableFile, file: Field, suite: str, category: Ca
 def _document_own(field: Field) -> FunctionDoc:
     """Return the doc of a team's own function, which is carried out in a process of its own."""
     name = field.text()
-    dotted_name = name.replace(":", ".")
     try:
         function = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(function, FunctionType):
             raise UsageError(f"{name} is not a function; name one")
-        return python_code.document_function(function, dotted_name)
+        return python_code.document_function(function, name.replace(":", "."))
     except UsageError as error:
         raise field.error(str(error)) from None
 

@@ -77,11 +77,9 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
         if isinstance(outcome, Returned):
             right_calls.append(_RightCall(call, kind, outcome.value))
             continue
-        reason = f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
-        cause = "truth_failed"
+        cause, reason = "truth_failed", f"a call of the truth cannot be carried out: {call:.200}: {outcome}"
         if isinstance(outcome, Unanswered):
-            reason = f"nobody recorded what {outcome.function} returned for {call:.200}"
-            cause = LIVE_ONLY
+            cause, reason = LIVE_ONLY, f"nobody recorded what {outcome.function} returned for {call:.200}"
             if entry.set_aside:
                 cause, reason = SET_ASIDE, entry.set_aside
         return Judgement.same_in_both(NotScored(cause, reason))

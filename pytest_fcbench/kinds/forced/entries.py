@@ -45,10 +45,8 @@ def force_truth(
     writer = find_writer(syntax) if syntax else None
     truth = ForcedTruth(entry, way, writer.name if writer else None, server or NamedServer())
     # Its id stays; what else a model would be asked or judged by does not matter.
-    forced = Entry(entry.suite, entry.id, FORCED, entry.turns, entry.functions, truth)
-    return replace(
-        forced, trial=entry.trial, cluster=entry.cluster, parents=entry.parents, pressure=entry.pressure
-    )
+    forced = Entry(entry.suite, entry.id, FORCED, entry.turns, entry.functions, truth, trial=entry.trial)
+    return replace(forced, cluster=entry.cluster, parents=entry.parents, pressure=entry.pressure)
 
 
 def get_truth(entry: Entry) -> ForcedTruth:

@@ -42,14 +42,8 @@ from pytest_fcbench.domain.transcript import (
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, PathScore, Profile
 from pytest_fcbench.kinds.calls.kind import pair_arguments
 from pytest_fcbench.kinds.calls.official import show_value
-from pytest_fcbench.kinds.golden_path import corrected, official, questions
-from pytest_fcbench.kinds.golden_path.script import (
-    PathRunner,
-    Words,
-    find_form_fault,
-    find_runner_of,
-    show_name,
-)
+from pytest_fcbench.kinds.golden_path import corrected, official, questions, script
+from pytest_fcbench.kinds.golden_path.script import PathRunner, Words, find_runner_of, show_name
 from pytest_fcbench.kinds.golden_path.truth import list_steps
 from pytest_fcbench.kinds.golden_path.walk import Reader, ShownTexts, Walk, WalkOutcome, get_golden_path
 from pytest_fcbench.kinds.kind import (
@@ -240,7 +234,7 @@ def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair
         if verdict.right:
             continue
         made_call, expected_call = verdict.made, verdict.expected
-        fault = find_form_fault(made_call, docs, failure.profile)
+        fault = script.find_form_fault(made_call, docs, failure.profile)
         # A call whose form is wrong was compared with none, or with what was left by others.
         if expected_call is None or (fault and expected_call.get("name") != made_call.get("name")):
             same_name = (call for call in missing_calls if call.get("name") == made_call.get("name"))

@@ -122,9 +122,8 @@ def match_calls(
     ``entry`` must have a trajectory.
     """
     assert isinstance(entry.expectation, Trajectory)
-    turns = len(entry.expectation.turns)
     failures = list(_find_failures(entry, entry.expectation, made_calls, fresh, profile))
-    return choose_first_failure(failures, len(made_calls), turns)
+    return choose_first_failure(failures, len(made_calls), len(entry.expectation.turns))
 
 
 def choose_first_failure(failures: Sequence[Failed], played: int, turns: int) -> Passed | Failed:
