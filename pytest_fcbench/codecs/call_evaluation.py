@@ -120,13 +120,7 @@ _NAMES = (
     "hypot log log10 log1p log2 pow radians sin sinh sqrt tan tanh trunc"
 )
 _MATH: Mapping[str, Callable[..., float]] = {name: getattr(math, name) for name in _NAMES.split()}
-_BUILTIN: Mapping[str, Callable[..., float]] = {
-    "abs": abs,
-    "float": float,
-    "max": max,
-    "min": min,
-    "round": round,
-}
+_BUILTIN: Mapping[str, Callable[..., float]] = {each.__name__: each for each in (abs, float, max, min, round)}
 _CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
 
 

@@ -28,7 +28,7 @@ from pytest_fcbench.domain.prompting import (
     Style,
 )
 from pytest_fcbench.domain.registry import IdentityCache
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_list, as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 
@@ -78,12 +78,11 @@ class Prompts:
         """Build the prompt of a format, with ``{functions}`` still in it."""
         style = self.styles[chosen.style]
         call_format = style.tool_call_with_tag if chosen.tagged else style.tool_call_no_tag
+        call_format = call_format.replace("{param_types}", self.param_types[chosen.returned])
         parts = {
             "persona": style.persona,
             "task": style.task,
-            "tool_call_format": call_format.replace(
-                "{param_types}", self.param_types[chosen.returned]
-            ).replace("{output_format}", self.output_formats[chosen.returned]),
+            "tool_call_format": call_format.replace("{output_format}", self.output_formats[chosen.returned]),
             "multiturn_behavior": style.multiturn_behavior,
             "available_tools": style.available_tools,
         }
@@ -163,9 +162,8 @@ def _write_messages(source_messages: Sequence[Message], prompting: Prompting) ->
         if not message.calls:
             messages.append(to_wire_message(message))
             continue
-        past_calls = [
-            PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls
-        ]
+        show_name = prompting.names.show_name
+        past_calls = [PastCall(show_name(call.name), call.arguments) for call in message.calls]
         # The next messages are the results, one for each call.
         texts = [result.content for result in islice(remaining_messages, len(past_calls))]
         text = message.content
@@ -317,12 +315,8 @@ def answer_unreadable_calls(request: AskModel) -> AskModel:
             messages += (
                 {"role": "tool", "tool_call_id": call_id, "content": UNREADABLE_CALLS} for call_id in open_ids
             )
-            calls = message.get("tool_calls") if message else None
-            open_ids = [
-                call.get("id")
-                for call in (calls if isinstance(calls, list) else ())
-                if isinstance(call, Mapping)
-            ]
+            calls = as_list(message.get("tool_calls")) if message else []
+            open_ids = [call.get("id") for call in calls if isinstance(call, Mapping)]
         if message is not None:
             messages.append(message)
     return request if len(messages) == len(request.messages) else replace(request, messages=tuple(messages))
@@ -377,11 +371,8 @@ def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
     parameters = as_mapping(doc["parameters"])
     if isinstance(parameters, GivenSchema):
         return {"type": "function", "function": doc}
-    schema = {
-        **parameters,
-        "type": "object",
-        "properties": _cast_properties(parameters.get("properties"), wording),
-    }
+    properties = _cast_properties(parameters.get("properties"), wording)
+    schema = {**parameters, "type": "object", "properties": properties}
     return {"type": "function", "function": {**doc, "parameters": schema}}
 
 

@@ -250,14 +250,8 @@ class OddNames:
         )
 
 
-_CALL_MARK = re.compile(
-    "|".join(
-        [
-            *("<tool_call", "<function"),
-            *sorted({re.escape(mark) for syntax in NATIVE_SYNTAXES.values() for mark in syntax.marks[:1]}),
-        ]
-    )
-)
+_FIRST_MARKS = sorted({re.escape(mark) for syntax in NATIVE_SYNTAXES.values() for mark in syntax.marks[:1]})
+_CALL_MARK = re.compile("|".join(["<tool_call", "<function", *_FIRST_MARKS]))
 """The beginnings of calls that no prose has: tags, and tokens of models."""
 _QUOTED_NAME = re.compile(r"[\"'](?:name|function)[\"']\s?:\s?[\"']([^\"']+)[\"']")
 _NAME_OF_CALL = re.compile(r"(?<![^\s()\[\],'\"`=])([^\s()\[\],'\"`=]++)\s?\(\s{0,9}\w++\s?=")

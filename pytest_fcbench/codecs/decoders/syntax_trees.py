@@ -5,7 +5,7 @@ Grammars are loaded on first use; a plain pytest run never loads them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Language, Node
 
 LONGEST_SOURCE = 100_000

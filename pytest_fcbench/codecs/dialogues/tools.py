@@ -36,22 +36,17 @@ _LABELS_OF_OURS = (
 
 def write_nested_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the chat interface; a ``response`` stays a key beside the parameters."""
-    return {"type": "function", "function": _convert_doc(doc, wording)}
-
-
-def write_flat_doc(doc: WireDoc, wording: Wording) -> Tool:
-    """Write a converted doc as it stands in a written prompt."""
-    return _convert_doc(doc, wording)
+    return {"type": "function", "function": convert_doc(doc, wording)}
 
 
 def write_flat_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the Responses API: without ``strict``, which lets the server make schemas strict."""
-    return {**_convert_doc(doc, wording), "type": "function"}
+    return {**convert_doc(doc, wording), "type": "function"}
 
 
 def write_described_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the chat interface with its ``response`` in the description."""
-    return {"type": "function", "function": _describe_response(_convert_doc(doc, wording), wording)}
+    return {"type": "function", "function": _describe_response(convert_doc(doc, wording), wording)}
 
 
 def write_firefunction_tool(doc: WireDoc, wording: Wording) -> Tool:
@@ -61,20 +56,20 @@ def write_firefunction_tool(doc: WireDoc, wording: Wording) -> Tool:
 
 def write_bare_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the chat interface without anything but name, description and parameters."""
-    function = _convert_doc(doc, wording)
+    function = convert_doc(doc, wording)
     members = {name: function[name] for name in ("name", "description", "parameters") if name in function}
     return {"type": "function", "function": members}
 
 
 def write_schema_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the Messages API."""
-    function = _describe_response(_convert_doc(doc, wording), wording)
+    function = _describe_response(convert_doc(doc, wording), wording)
     return {**_leave_out(function, "parameters"), "input_schema": function["parameters"]}
 
 
 def write_spec_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of Bedrock."""
-    function = _describe_response(_convert_doc(doc, wording), wording)
+    function = _describe_response(convert_doc(doc, wording), wording)
     return {
         "toolSpec": {**_leave_out(function, "parameters"), "inputSchema": {"json": function["parameters"]}}
     }
@@ -95,13 +90,13 @@ def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
     """Write a function declaration of Google, whose client writes types in capitals."""
     if isinstance(schema := doc["parameters"], GivenSchema):
         # Google's own schemas have no references and no lists of types; this key takes any JSON Schema.
-        return {**_leave_out(_convert_doc(doc, wording), "parameters"), "parametersJsonSchema": schema}
-    function = _describe_keywords(_convert_doc(doc, wording), wording, keeps_text_enums=True)
+        return {**_leave_out(convert_doc(doc, wording), "parameters"), "parametersJsonSchema": schema}
+    function = _describe_keywords(convert_doc(doc, wording), wording, keeps_text_enums=True)
     declaration = _describe_response(function, wording)
     return {**declaration, "parameters": _write_google_schema(as_mapping(declaration["parameters"]))}
 
 
-def _convert_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
+def convert_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
     """Convert a doc with the types of JSON Schema, under a name that every API takes."""
     return _convert_named_doc({**doc, "name": Names.UNDERSCORED.show_name(str(doc["name"]))}, wording)
 

@@ -18,7 +18,7 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, from_json
 from pytest_fcbench.codecs.dialogues.api_dialogue import join_user_messages
 from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening, PlainLog
-from pytest_fcbench.codecs.dialogues.tools import write_declaration_text, write_flat_doc, write_result_text
+from pytest_fcbench.codecs.dialogues.tools import convert_doc, write_declaration_text, write_result_text
 from pytest_fcbench.codecs.presenting import WireDoc, Wording, build_result_messages
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -99,9 +99,7 @@ class WrittenPrompt:
     """The file of ``templates`` that writes it; None where the model's own template does, at its server."""
     is_prompted: bool = False
     """True where BFCL's system prompt with the function docs opens the conversation."""
-    convert_docs: Callable[[Sequence[WireDoc], Wording], Sequence[Mapping[str, object]]] = lambda docs, _: (
-        docs
-    )
+    convert_docs: Callable[[Sequence[WireDoc], Wording], Sequence[WireDoc]] = lambda docs, _: docs
     """Makes the docs that the template shows."""
     prepare_turn: Callable[[Sequence[ChatMessage]], Sequence[ChatMessage]] = lambda messages: messages
     """Changes the messages of each turn of the question."""
@@ -351,9 +349,9 @@ def write_declared_results(
 # Docs
 
 
-def convert_docs(docs: Sequence[WireDoc], wording: Wording) -> list[Mapping[str, object]]:
+def convert_docs(docs: Sequence[WireDoc], wording: Wording) -> list[WireDoc]:
     """Convert docs with the types of JSON Schema, under names without dots."""
-    return [write_flat_doc(doc, wording) for doc in docs]
+    return [convert_doc(doc, wording) for doc in docs]
 
 
 def show_properties(docs: Sequence[Mapping[str, object]], notation: DocNotation) -> object:

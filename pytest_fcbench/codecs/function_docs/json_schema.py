@@ -17,17 +17,14 @@ from pytest_fcbench.codecs.function_docs.schema_keywords import find_place, upda
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, OpenNames, Schema
 from pytest_fcbench.domain.registry import IdentityCache
-from pytest_fcbench.domain.text import as_mapping, read_json_text, shorten_text
+from pytest_fcbench.domain.text import as_list, as_mapping, read_json_text, shorten_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _WORDS: Mapping[str, str] = {
-    "string": "string",
-    "integer": "integer",
+    **{word: word for word in ("string", "integer", "boolean", "array")},
     "number": "float",
-    "boolean": "boolean",
-    "array": "array",
     "object": "dict",
 }
 _LIMITS: Mapping[str, str] = {
@@ -160,10 +157,9 @@ def _gather_members(
     """Gather the members of an object over its parts; ``known_members`` has those of references."""
     object_schema = as_mapping(schema)
     others = object_schema.get("additionalProperties", object_schema.get("unevaluatedProperties"))
-    entries = object_schema.get("required")
     members = _Members(
         {str(name): [each] for name, each in as_mapping(object_schema.get("properties")).items()},
-        frozenset(map(str, entries if isinstance(entries, list) else ())),
+        frozenset(map(str, as_list(object_schema.get("required")))),
         is_open=others not in (None, False) or "patternProperties" in object_schema,
         is_closed=others is False or "properties" in object_schema,
     )
@@ -172,9 +168,8 @@ def _gather_members(
             if reference not in known_members:
                 # Entered before its members are gathered, because it may contain itself.
                 known_members[reference] = _Members({})
-                known_members[reference] = _gather_members(
-                    resolve_reference(reference, root), root, known_members
-                )
+                target = resolve_reference(reference, root)
+                known_members[reference] = _gather_members(target, root, known_members)
             members = members.join(
                 known_members[reference], required=members.required | known_members[reference].required
             )
@@ -188,10 +183,7 @@ def _gather_members(
         (conditions, lambda *_: frozenset[str]()),
     )
     for entries, combine in combinations:
-        parts = [
-            _gather_members(part, root, known_members)
-            for part in (entries if isinstance(entries, list) else ())
-        ]
+        parts = [_gather_members(part, root, known_members) for part in as_list(entries)]
         required_names = combine(*(part.required for part in parts)) if parts else frozenset[str]()
         for part in parts:
             members = members.join(part, required=members.required | required_names)
@@ -396,9 +388,8 @@ def resolve_schema(
             if len(choices) > 1:
                 # Words that are each an alternative are those of one list; otherwise none of them is a limit.
                 words = [_list_options(choice) for choice in choices]
-                resolved_schema = {
-                    key: value for key, value in resolved_schema.items() if key not in ("const", "enum")
-                }
+                for key in ("const", "enum"):
+                    resolved_schema.pop(key, None)
                 resolved_schema |= {"enum": [*chain(*words)]} if all(words) else {}
         else:
             break
@@ -408,8 +399,7 @@ def resolve_schema(
 def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     """List the alternatives of a schema other than null."""
     parts = schema.get("anyOf", schema.get("oneOf"))
-    alternatives = parts if isinstance(parts, list) else []
-    return [part for part in alternatives if isinstance(part, Mapping) and part.get("type") != "null"]
+    return [part for part in as_list(parts) if isinstance(part, Mapping) and part.get("type") != "null"]
 
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:

@@ -35,10 +35,8 @@ def read_tools(tools: list[object], where: str) -> Iterator[FunctionDoc]:
         inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
             raise UsageError(f"{where}: element {number}: must be a tool with a name")
-        schema = next(
-            (inner[key] for key in _SCHEMA_KEYS if isinstance(inner.get(key), Mapping)),
-            json_schema.NO_PARAMETERS,
-        )
+        schemas = (inner[key] for key in _SCHEMA_KEYS if isinstance(inner.get(key), Mapping))
+        schema = next(schemas, json_schema.NO_PARAMETERS)
         try:
             yield json_schema.describe_function(inner["name"], _join_words(inner.get("description")), schema)
         except UsageError as error:
