@@ -197,9 +197,8 @@ class AnswerStore:
     def get(self, key: str) -> Completion | None:
         """Return the stored completion, or None. Raises ``NotScoredError`` for one that cannot be read."""
         try:
-            row = self._reads.execute(
-                "SELECT entry, answer, written FROM answers WHERE key = ?", (key,)
-            ).fetchone()
+            query = "SELECT entry, answer, written FROM answers WHERE key = ?"
+            row = self._reads.execute(query, (key,)).fetchone()
         except sqlite3.Error as error:
             raise NotScoredError("store", self.describe_error(error)) from None
         if row is None:

@@ -463,9 +463,8 @@ def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:
         error = NotScoredError(type(error).__name__, redact_secrets(str(error)))
     if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:
         return error
-    return NotScoredError(
-        NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which has to be answered first)"
-    )
+    reason = f"{error.cause}: {error.reason} (in {before.key}, which has to be answered first)"
+    return NotScoredError(NOT_HELD, reason)
 
 
 def _make_cancelled_error() -> RunStoppedError:

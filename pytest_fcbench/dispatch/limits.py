@@ -79,9 +79,8 @@ class Ledger:
         tokens = estimated_tokens(request, SAFE)
         async with budget.settled:
             while True:
-                most = Completion(
-                    input_tokens=tokens, output_tokens=self._most_output, latency_s=self._slowest_s
-                )
+                output_tokens, latency_s = self._most_output, self._slowest_s
+                most = Completion(input_tokens=tokens, output_tokens=output_tokens, latency_s=latency_s)
                 cost = self._price.take_dearest().compute_cost(most, self._concurrency) or 0.0
                 if budget.stopped_at is None and budget.spent + budget.promised + cost <= budget.max_usd:
                     budget.promised += cost
@@ -93,10 +92,8 @@ class Ledger:
                 await budget.settled.wait()
             if budget.stopped_at is None:
                 budget.stopped_at = budget.spent
-        raise NotScoredError(
-            "budget",
-            f"${budget.spent:.4f} are spent, and another call could exceed the limit of ${budget.max_usd:g}",
-        )
+        limit = f"another call could exceed the limit of ${budget.max_usd:g}"
+        raise NotScoredError("budget", f"${budget.spent:.4f} are spent, and {limit}")
 
     async def settle(self, promised: float, completion: Completion | None) -> None:
         """Book the cost of a call: nothing without an answer, the promise for an answer without usage."""
@@ -176,16 +173,9 @@ def bound_answer(completion: Completion, longest: int) -> Completion:
         return completion
     begins = (completion.text or "")[:_KEPT]
     summary = f"the answer has {length:,} characters, and at most {longest:,} are read"
-    return replace(
-        completion,
-        text=f"{summary}; it begins {begins!r}" if begins else summary,
-        tool_calls=None,
-        reasoning=None,
-        refusal=None,
-        message=None,
-        in_parts=False,
-        fault=Fault.TOO_LARGE,
-    )
+    text = f"{summary}; it begins {begins!r}" if begins else summary
+    bare = replace(completion, tool_calls=None, reasoning=None, refusal=None, message=None, in_parts=False)
+    return replace(bare, text=text, fault=Fault.TOO_LARGE)
 
 
 def measure_answer(completion: Completion) -> int:

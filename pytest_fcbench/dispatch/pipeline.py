@@ -255,10 +255,8 @@ class RefusalLimit(PipelineStep):
         """Say where the permission ended, and how many entries were not asked."""
         if (last := self._stopped_by) is None:
             return ()
-        return (
-            f"stopped sending requests after {_INCURABLE_IN_A_ROW} failures in a row "
-            f"({last.cause}: {last.reason}); {self._spared} entries were not asked",
-        )
+        why = f"after {_INCURABLE_IN_A_ROW} failures in a row ({last.cause}: {last.reason})"
+        return (f"stopped sending requests {why}; {self._spared} entries were not asked",)
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:
         """Ask, or raise the last refusal."""
@@ -345,11 +343,8 @@ class Retries(PipelineStep):
                     )
                 timeouts += error.cause == "timeout"
                 failures |= FAILURES & {error.cause}
-                last = (
-                    attempt > self._limits.retries
-                    or (is_too_long and has_paused_longest)
-                    or timeouts >= _MOST_TIMEOUTS
-                )
+                has_tried_enough = attempt > self._limits.retries or timeouts >= _MOST_TIMEOUTS
+                last = has_tried_enough or (is_too_long and has_paused_longest)
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 # The preflight reports a wrong address early, so such a first call is not repeated.
                 is_wrong_address = error.cause in _WRONG_ADDRESS and not self._first_call.decided.is_set()
@@ -496,10 +491,8 @@ class TimedCalls(PipelineStep):
         """Say how many calls were tried again, and how many were not answered."""
         notes = [f"{self.retries} of {self.calls} calls were retries"] if self.retries else []
         if self.given_up:
-            notes.append(
-                f"{self.given_up} of {self.calls} calls were not answered in time; "
-                "what the endpoint charges for them is in no cost"
-            )
+            late_calls = f"{self.given_up} of {self.calls} calls were not answered in time"
+            notes.append(f"{late_calls}; what the endpoint charges for them is in no cost")
         return tuple(notes)
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:

@@ -50,9 +50,8 @@ class StoredAnswers:
         """Say how many answers came from the store, and what is wrong with it."""
         notes: list[str] = []
         if self.store.is_restored:
-            notes.append(
-                f"{self.store.path} was deleted or replaced during the run; its answers were written again"
-            )
+            fate = "was deleted or replaced during the run; its answers were written again"
+            notes.append(f"{self.store.path} {fate}")
         if self.reuses:
             answers = "1 answer was" if self.reuses == 1 else f"{self.reuses:,} answers were"
             notes.append(f"{answers} reused from {self.store.path.name}")
@@ -99,11 +98,8 @@ class StoredAnswers:
     async def _ask_model(self, ask: Ask, key: str, entry: Entry, request: AskModel) -> Completion:
         """Ask the model, and store the answer before it is used. Raises ``NotScoredError``."""
         if self.offline:
-            raise NotScoredError(
-                "offline",
-                f"{self.store.path.name} has no answer for {entry.item_id}, "
-                "and an offline run sends no requests",
-            )
+            fault = f"{self.store.path.name} has no answer for {entry.item_id}"
+            raise NotScoredError("offline", f"{fault}, and an offline run sends no requests")
         if not self._is_checked:
             # Once, and only where something is asked: a store that cannot be written may still be read.
             self._is_checked = True
@@ -181,9 +177,8 @@ class AnswerKeys:
             else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
         )
         key_parts = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *request_texts)
-        return hashlib.sha256(
-            _join_members((*key_parts, *map(_write_json, request.variant))).encode()
-        ).hexdigest()
+        text = _join_members((*key_parts, *map(_write_json, request.variant)))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _write_json(value: object) -> str:

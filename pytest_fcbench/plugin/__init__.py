@@ -98,10 +98,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items[:] = [item for item in items if item not in marked_items]
             config.hook.pytest_deselected(items=marked_items)
             return
-        raise pytest.UsageError(
-            f"benchmarks need an fcbench.yaml in {config.rootpath} ('fcbench init' writes one) or "
-            f"an option, e.g. --fcbench-model=lexical"
-        )
+        file = f"an fcbench.yaml in {config.rootpath} ('fcbench init' writes one)"
+        raise pytest.UsageError(f"benchmarks need {file} or an option, e.g. --fcbench-model=lexical")
 
 
 @contextmanager

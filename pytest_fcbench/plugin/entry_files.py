@@ -61,9 +61,8 @@ def find_pointed_suites(
         for root, entry_files in suites.items():
             name = roots.get(root) or name_suite(root)
             if suite_paths.setdefault(name, root) != root:
-                raise UsageError(
-                    f"{suite_paths[name]} and {root}: two suites have the same name; rename one of them"
-                )
+                fault = "two suites have the same name; rename one of them"
+                raise UsageError(f"{suite_paths[name]} and {root}: {fault}")
             files |= dict.fromkeys(entry_files, name)
     return suite_paths, files
 
@@ -132,12 +131,11 @@ class EntryFileCollector:
         }
 
         def is_left_out(item: pytest.Item) -> bool:
+            is_of_file = isinstance(item, EntryItem)
             if ENTRY in item.stash:
-                return isinstance(item, EntryItem) and item.stash[ENTRY].item_id in taken_ids
+                return is_of_file and item.stash[ENTRY].item_id in taken_ids
             # An item that is to tell what is wrong has no entry.
-            return (
-                self._is_alone and not isinstance(item, EntryItem) and not item.get_closest_marker("fcbench")
-            )
+            return self._is_alone and not is_of_file and not item.get_closest_marker("fcbench")
 
         left_out = list(map(is_left_out, items))
         if any(left_out):

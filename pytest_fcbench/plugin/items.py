@@ -347,13 +347,9 @@ class Benchmark:
 
     def explain_failure(self, record: Record, width: int = 100) -> Iterator[OutputLine]:
         """Explain why an entry failed."""
-        return render_explanation(
-            record,
-            self.context.settings.profile,
-            self.session.explain_failure(record),
-            rerun=self._spell_rerun(record.item_id),
-            width=width,
-        )
+        explanation, rerun = self.session.explain_failure(record), self._spell_rerun(record.item_id)
+        profile = self.context.settings.profile
+        return render_explanation(record, profile, explanation, rerun=rerun, width=width)
 
     def _spell_rerun(self, item_id: str) -> str:
         """Spell the words with which pytest asks an entry again as now, without those that hold secrets."""

@@ -84,9 +84,8 @@ class RunReporting:
         """True where the plugin that writes the scorecard is switched off."""
         if self._lacks_report and (option.fcbench_scorecard or self._settings.shard):
             needs = "--fcbench-scorecard" if option.fcbench_scorecard else _SHARD
-            raise pytest.UsageError(
-                f"{needs} needs pytest-json-report, which writes the scorecard; remove -p no:{missing}"
-            )
+            rule = f"{needs} needs pytest-json-report, which writes the scorecard"
+            raise pytest.UsageError(f"{rule}; remove -p no:{missing}")
         benchmark.find_refusal = self._find_refusal
         # pytest-json-report writes the scorecard, unless the user already told it what to write.
         self._owns_report = can_report and not option.json_report
@@ -223,10 +222,8 @@ class RunReporting:
         trials = self._settings.trials
         for rule in () if self._explain_no_gate() else self._settings.gate:
             if needed := rule.find_needed_trials(trials):
-                text = (
-                    f"gate rule {rule.text!r} needs {needed} trials of each entry, and the run has {trials}"
-                )
-                return f"{text}; use --fcbench-trials={needed}"
+                fault = f"needs {needed} trials of each entry, and the run has {trials}"
+                return f"gate rule {rule.text!r} {fault}; use --fcbench-trials={needed}"
         return None
 
     @property
@@ -460,10 +457,8 @@ class RunReporting:
     def _write_end(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
         if settings.step_summary:
-            trouble = run_end.append_summary(
-                settings.step_summary, facts, evidence, self._outcomes, self._explain_failure
-            )
-            if trouble:
+            path, explain = settings.step_summary, self._explain_failure
+            if trouble := run_end.append_summary(path, facts, evidence, self._outcomes, explain):
                 terminalreporter.write_line(trouble, red=True)
         terminalreporter.write_line("")
         if self._saved:

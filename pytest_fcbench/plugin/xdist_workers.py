@@ -213,9 +213,8 @@ def go_on_without(session: DSession) -> None:
         if others and session.sched and session.sched.collection_is_completed:
             session.report_line(f"\n{what}; the other processes take its tests")
         else:
-            session.shouldstop = (
-                f"{what} and no other process can take its tests; run again, answers so far are stored"
-            )
+            way_out = "run again, answers so far are stored"
+            session.shouldstop = f"{what} and no other process can take its tests; {way_out}"
         return None
 
     session._clone_node: Callable[[WorkerController], WorkerController | None] = replace_or_go_on  # type: ignore[misc]

@@ -180,9 +180,8 @@ class RunContext:
     @cached_property
     def prices(self) -> Mapping[Party, Price]:
         """The prices of the parties that are paid by tokens or time, as far as they are known."""
-        price_by_party: dict[Party, Price | None] = dict.fromkeys(
-            (Party.MODEL, Party.STREAM, Party.ENDPOINT), self.price
-        )
+        of_model = (Party.MODEL, Party.STREAM, Party.ENDPOINT)
+        price_by_party: dict[Party, Price | None] = dict.fromkeys(of_model, self.price)
         if judge := self.settings.judge:
             price_by_party[Party.JUDGE] = judge.price or known_price(judge.model)
         if self.settings.similarity not in MEASURES:
@@ -261,9 +260,8 @@ class RunContext:
         if self._family_texts and not suite.wording.family_texts:
             wording = replace(suite.wording, family_texts=self._family_texts)
             suite = replace(suite, wording=wording)
-        conversation = converse(
-            entry, ConversationContext(manner, suite, self.driven, memories, self._shared_answers)
-        )
+        context = ConversationContext(manner, suite, self.driven, memories, self._shared_answers)
+        conversation = converse(entry, context)
         return ask_streamed_too(conversation) if self.settings.compares_streams else conversation
 
     def lacks_search(self, entry: Entry) -> bool:
@@ -276,25 +274,19 @@ class RunContext:
         # Read first, so that a wrong model is reported before a missing pack.
         manner, _ = self.manner, self._family_texts
         if self.settings.blame and self.model.immediate:
-            raise UsageError(
-                f"--fcbench-blame: {self.settings.label} answers without a server that could lose points; "
-                "leave the option out"
-            )
+            fault = f"--fcbench-blame: {self.settings.label} answers without a server that could lose points"
+            raise UsageError(f"{fault}; leave the option out")
         if self.settings.blame and manner.prompting.mode is Mode.COMPLETION:
-            raise UsageError(
-                "--fcbench-blame asks in chats, which a base model does not know; leave it or "
-                "--fcbench-mode=completion out"
-            )
+            fault = "--fcbench-blame asks in chats, which a base model does not know"
+            raise UsageError(f"{fault}; leave it or --fcbench-mode=completion out")
         if self.settings.shots and manner.prompting.mode is not Mode.COMPLETION:
-            raise UsageError(
-                f"--fcbench-shots={self.settings.shots}: {manner.prompting.mode} mode shows no answered "
-                "entries; leave the option out or add --fcbench-mode=completion"
-            )
+            shots, mode = self.settings.shots, manner.prompting.mode
+            fault = f"--fcbench-shots={shots}: {mode} mode shows no answered entries"
+            raise UsageError(f"{fault}; leave the option out or add --fcbench-mode=completion")
         if self.settings.forced and not (self.chosen.recorded or find_endpoint(self.settings)):
-            raise UsageError(
-                f"--fcbench-forced={self.settings.forced}: {self.settings.label} has no endpoint of a known "
-                "address; name one with --fcbench-api-base"
-            )
+            fault = f"{self.settings.label} has no endpoint of a known address"
+            way = self.settings.forced
+            raise UsageError(f"--fcbench-forced={way}: {fault}; name one with --fcbench-api-base")
         if self.settings.forced and (syntax := self.settings.syntax):
             # Imported late, because most runs write no native syntax.
             from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES

@@ -69,12 +69,9 @@ class Shots:
                 raise NotScoredError(SET_ASIDE, f"it is{kinship} an example in the prompts of {place[1]}")
         if place not in self._texts:
             oracle, wording = OracleModel(self.prompting), self.suites[entry.suite].wording
-            self._texts[place] = tuple(
-                write_shot(
-                    each, run_through(oracle.complete(each, AskModel(()))).text or "", wording, self.prompting
-                )
-                for each in examples
-            )
+            texts = [run_through(oracle.complete(each, AskModel(()))).text or "" for each in examples]
+            pairs = zip(examples, texts, strict=True)
+            self._texts[place] = tuple(write_shot(*pair, wording, self.prompting) for pair in pairs)
         return self._texts[place]
 
     def list_keys(self, records: Iterable[Record]) -> Mapping[str, tuple[str, ...]]:

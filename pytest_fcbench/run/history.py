@@ -201,10 +201,8 @@ def find_run(name: str, folder: Path) -> Path:
         place = (LATEST, PREVIOUS).index(name)
         if len(runs) > place:
             return runs[place].path
-        raise UsageError(
-            f"{name}: {folder} has {len(runs)} run{'s' * (len(runs) != 1)}; run pytest first, or give the "
-            "path of a scorecard"
-        )
+        count = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+        raise UsageError(f"{name}: {folder} has {count}; run pytest first, or give the path of a scorecard")
     # A label first: a short one may also be the beginning of a run's name.
     for run in runs:
         if name == run.name or name in _list_labels(run):
@@ -216,9 +214,8 @@ def find_run(name: str, folder: Path) -> Path:
         more = ", ..." if len(matching_runs) > _MOST_CANDIDATES else ""
         raise UsageError(f"{name}: {len(matching_runs)} runs begin so; name one of {candidates}{more}")
     if name.endswith(".json") or "/" in name or not runs:
-        raise UsageError(
-            f"{name}: cannot be read: No such file or directory; give the path of a readable file"
-        )
+        fault = "cannot be read: No such file or directory"
+        raise UsageError(f"{name}: {fault}; give the path of a readable file")
     names = [text for run in runs for text in (run.name, *_list_labels(run))]
     known_names = dict.fromkeys([LATEST, PREVIOUS, *names])
     raise UsageError(f"{describe_unknown_name('run', name, known_names)} 'fcbench run list' lists them.")

@@ -130,10 +130,8 @@ def render_plans(
 def describe_plan(context: RunContext, models: RunModels, entries: Sequence[Entry]) -> Iterator[str]:
     """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
     if models.pipeline is None and not context.parties:
-        yield (
-            f"{len(entries)} entries; {context.settings.label} needs no network, so the run makes "
-            f"no calls and costs nothing"
-        )
+        no_calls = f"{context.settings.label} needs no network, so the run makes no calls and costs nothing"
+        yield f"{len(entries)} entries; {no_calls}"
     else:
         # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
@@ -158,10 +156,8 @@ def describe_plan(context: RunContext, models: RunModels, entries: Sequence[Entr
                 )
                 yield f"dollars of the {party}: ${price.hour:g} per hour, {per_call}"
         if others:
-            yield (
-                f"{' and '.join(plan.name for plan in others)}: as for right answers; wrong ones are asked "
-                f"about more often"
-            )
+            names = " and ".join(plan.name for plan in others)
+            yield f"{names}: as for right answers; wrong ones are asked about more often"
         if any(entry.category.name in SELECTIONS["web_search"] for entry in entries):
             yield "not counted: results of web searches and pages, which later requests contain"
         if any(entry.category.group is Group.MCP for entry in entries):

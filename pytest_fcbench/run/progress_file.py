@@ -66,18 +66,9 @@ class ProgressFile:
         if time.monotonic() < self._due_s:
             return
         self._due_s = time.monotonic() + _EVERY_S
-        running = Running(
-            self._model,
-            self._suites,
-            self._started_s,
-            time.time(),
-            progress.total,
-            progress.passed,
-            progress.judged - progress.passed,
-            progress.not_scored,
-            progress.line(),
-            progress.groups,
-        )
+        run = self._model, self._suites, self._started_s, time.time()
+        counts = progress.total, progress.passed, progress.judged - progress.passed, progress.not_scored
+        running = Running(*run, *counts, progress.line(), progress.groups)
         # A run does not stop because nobody can follow it.
         with suppress(FcbenchError):
             write_file(self._path, json.dumps(asdict(running)))

@@ -171,10 +171,8 @@ class RunModels:
         price, max_usd = self._context.prices.get(party), self._budget.max_usd
         if max_usd is not None and price is None:
             label = settings.similarity if party is Party.SIMILARITY else settings.label
-            raise UsageError(
-                f"--fcbench-max-usd={self._context.settings.max_usd:g}: the price of {label} is not known; "
-                f"give it under 'prices' in fcbench.yaml"
-            )
+            fault = f"the price of {label} is not known; give it under 'prices' in fcbench.yaml"
+            raise UsageError(f"--fcbench-max-usd={self._context.settings.max_usd:g}: {fault}")
         # Endpoints take the limit of output tokens under either of two names.
         token_limits = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
         most_output = next((value for value in token_limits if isinstance(value, int)), None)
@@ -221,10 +219,8 @@ class RunModels:
         try:
             model.require_key()
         except CallError as error:
-            raise UsageError(
-                f"no call was made: {error.cause}: {error.reason}\n"
-                f"{find_hint(error, settings)}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
-            ) from None
+            fault = f"no call was made: {error.cause}: {error.reason}\n{find_hint(error, settings)}"
+            raise UsageError(f"{fault}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}") from None
 
     def require_endpoint(self, checks: int) -> None:
         """Raise ``UsageError`` where selected entries, so many, check an endpoint that the model lacks."""

@@ -88,10 +88,8 @@ class Selection:
         for entry_id in self.settings.entries:
             if not any(matches_id(entry, entry_id) for entry in self._by_id.values()):
                 if entry_id.partition(":")[0] not in self.suites:
-                    raise UsageError(
-                        f"entry {entry_id!r}: a path on the command line selects {', '.join(self.suites)}; "
-                        "leave the path out, or run the entry by itself"
-                    )
+                    fault = f"entry {entry_id!r}: a path on the command line selects {', '.join(self.suites)}"
+                    raise UsageError(f"{fault}; leave the path out, or run the entry by itself")
                 known_names = {name for entry in self._by_id.values() for name in (entry.key, entry.item_id)}
                 raise UsageError(describe_unknown_name("entry", entry_id, sorted(known_names)))
 
@@ -205,13 +203,9 @@ def read_trained_entries(path: Path, suites: Mapping[str, Mapping[str, str | Non
         case _:
             raise UsageError(f"{path}: is not an audit against training data; make it with {command}")
     if suite not in suites:
-        raise UsageError(
-            f"{path}: is an audit of {suite}, but the run has {', '.join(suites)}; name the audit of one of "
-            "its suites"
-        )
+        fault = f"is an audit of {suite}, but the run has {', '.join(suites)}"
+        raise UsageError(f"{path}: {fault}; name the audit of one of its suites")
     if version != (own := suites[suite]["version"]):
-        raise UsageError(
-            f"{path}: is an audit of {suite} {version}, but the run has {suite} {own}; make it again with "
-            f"{command}"
-        )
+        fault = f"is an audit of {suite} {version}, but the run has {suite} {own}"
+        raise UsageError(f"{path}: {fault}; make it again with {command}")
     return frozenset(f"{suite}:{entry}" for entry in trained)

@@ -206,19 +206,15 @@ class Session:
         if pipeline and first_call and not first_call.decided.is_set():
             self.dispatcher.run_ahead_until(first_call.decided)
             if not pipeline.calls and (step := pipeline.stored_answers) and (unusable := step.unusable):
-                raise UsageError(
-                    f"no call was made, because no answer could be stored: {unusable.reason}; "
-                    "name another file with --fcbench-store, or none"
-                )
+                fault = f"no call was made, because no answer could be stored: {unusable.reason}"
+                raise UsageError(f"{fault}; name another file with --fcbench-store, or none")
         if first_call and (refusal := first_call.refusal):
             hint = find_hint(refusal, self.context.settings)
             if refusal.cause == "connection":
                 hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
-            raise UsageError(
-                f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
-                f"{hint}; entries that were not asked: {len(entries):,}; "
-                f"use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
-            )
+            fault = f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}"
+            fault += f"\n{hint}; entries that were not asked: {len(entries):,}"
+            raise UsageError(f"{fault}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}")
         if self.context.settings.wait_s:
             # The time until the endpoint had started says nothing of its speed.
             self._started_at = time.monotonic()
@@ -352,9 +348,8 @@ class Session:
         # What stands in place of an answer of a check of the server is no call of the model.
         if transcript and entry.category.group is not Group.SERVER:
             calls = count_calls(entry, transcript, context.suites[entry.suite].wording)
-        new_record = records.build_record(
-            entry, context.manner, judgement, transcript, context.usd, marks, calls
-        )
+        manner, usd = context.manner, context.usd
+        new_record = records.build_record(entry, manner, judgement, transcript, usd, marks, calls)
         return mark_trained([new_record], context.trained)[0] if context.trained else new_record
 
     def not_scored(

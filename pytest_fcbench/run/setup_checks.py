@@ -150,10 +150,8 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
     else:
         place = f", {provider.about}"
     if provider is litellm.PROVIDER and not litellm.has_provider(argument):
-        way_out = (
-            f"name a model of litellm with {settings.flags.model}, such as openai/gpt-4o; for a server"
-            f" of your own add {settings.flags.api_base}=URL"
-        )
+        way_out = f"name a model of litellm with {settings.flags.model}, such as openai/gpt-4o"
+        way_out += f"; for a server of your own add {settings.flags.api_base}=URL"
         yield SetupFinding(what, BAD, f"litellm knows no model {argument!r}", way_out)
         return
     yield SetupFinding(what, GOOD, f"{settings.label}{place}")
@@ -195,9 +193,8 @@ def check_server(settings: Settings) -> Iterator[SetupFinding]:
         reasons = [verdict.reason for _, verdict in verdicts if isinstance(verdict, NotScored)]
         more = f", {len(reasons)} undecided: {reasons[0]}" if reasons else ""
         state = GOOD if kept_count else DOUBTFUL
-        yield SetupFinding(
-            "server", state, f"{kept_count} of {len(verdicts)} checks of the server kept{more}"
-        )
+        text = f"{kept_count} of {len(verdicts)} checks of the server kept{more}"
+        yield SetupFinding("server", state, text)
 
 
 async def _run_explaining_checks(settings: Settings, probe: EndpointProbe) -> list[tuple[str, Verdict]]:
@@ -222,18 +219,9 @@ def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFindin
 
     ``owner`` is the word for who owns the model in the server's list, where it has one.
     """
+    once = replace(settings, suites=(core.NAME,), categories=(CATEGORIES[_CATEGORY],), smoke=False)
     # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
-    once = replace(
-        settings,
-        suites=(core.NAME,),
-        categories=(CATEGORIES[_CATEGORY],),
-        store=None,
-        offline=False,
-        retries=0,
-        smoke=False,
-        shard=None,
-        judge=None,
-    )
+    once = replace(once, shard=None, store=None, offline=False, retries=0, judge=None)
     with closing(Session(RunContext(once))) as session:
         context = session.context
         try:

@@ -95,10 +95,7 @@ def _render_table(
     """Render a table; unless it is shown in full, only the first rows, with long cells shortened."""
     widest, most = (_WIDEST_IN_FULL, None) if full else (_WIDEST, _MOST_ROWS)
     shown_rows = [tuple(shorten_text(cell, widest) for cell in row) for row in rows[:most]]
-    more = (
-        (f"and {len(rows) - len(shown_rows):,} more rows; --full shows all",)
-        if len(shown_rows) < len(rows)
-        else ()
-    )
+    hidden_count = len(rows) - len(shown_rows)
+    more = (f"and {hidden_count:,} more rows; --full shows all",) if hidden_count else ()
     yield ""
     yield from render_text(Table(title, columns, tuple(shown_rows), more, left=frozenset(columns)))

@@ -266,10 +266,8 @@ class ComparingSession(Session):
         if second and first.model != second.model and find_endpoint(first) and find_endpoint(second):
             address = name_server(second).address
             if address == name_server(first).address:
-                yield (
-                    f"note: {second.label} is asked at {address}, as {first.label} is; "
-                    f"--fcbench-against={second.label},api_base=URL names another address"
-                )
+                way_out = f"--fcbench-against={second.label},api_base=URL names another address"
+                yield f"note: {second.label} is asked at {address}, as {first.label} is; {way_out}"
 
     def _pass_untried(self, entries: Iterable[Entry]) -> list[Record]:
         """Return Records of entries that were not asked, as if all had passed."""
@@ -483,9 +481,8 @@ class ComparingSession(Session):
             yield from describe_plan(each.context, each.session.open_models(), numbered_entries)
         if self.second:
             card = Scorecard(self.second_path, super().facts, tuple(self._pass_untried(entries)), {})
-            rules = self.context.settings.gate or (
-                NotWorse("not-worse(95%)", "overall", CONFIDENCE, named=False),
-            )
+            usual = NotWorse("not-worse(95%)", "overall", CONFIDENCE, named=False)
+            rules = self.context.settings.gate or (usual,)
             evidence = replace(self.evidence, baseline=card)
             yield ""
             for line in gate.describe_powers(rules, evidence, {entry.key for entry in entries}):
