@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytest_fcbench.codecs.decoders import native_syntaxes
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
 from pytest_fcbench.domain.function_doc import Schema
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call
 
 _EXAMPLES = (Call("first_function", {"text": "a", "number": 1}), Call("second_function", {"text": "b"}))
@@ -34,8 +34,7 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
             else:
                 messages.append({"role": "user", "content": result})
             continue
-        calls = message.get("tool_calls")
-        past_calls = [read_past_call(as_mapping(each)) for each in calls] if isinstance(calls, list) else []
+        past_calls = [*map(read_past_call, list_objects(message.get("tool_calls")))]
         calls_text = write_native_text(past_calls, syntax, schemas)
         text = "\n".join(filter(None, (content if isinstance(content, str) else "", calls_text)))
         messages.append({"role": role, "content": text if calls_text else content})

@@ -23,7 +23,7 @@ from pytest_fcbench.codecs.presenting import WireDoc, Wording, build_result_mess
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Api, Mode, WireRequest
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_list, as_mapping
 from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_message
 
 OURS = "pytest_fcbench.codecs.dialogues"
@@ -329,10 +329,9 @@ def write_numbered_results(
     answer: ReadAnswer, calls: Sequence[str], texts: Sequence[str]
 ) -> list[ChatMessage]:
     """Write a message for each result with the id of its call."""
-    ids = answer.message.get("ids")
     return [
         {"role": "tool", "content": text, "call_id": call_id}
-        for call_id, text in zip(ids if isinstance(ids, list) else (), texts, strict=False)
+        for call_id, text in zip(as_list(answer.message.get("ids")), texts, strict=False)
     ]
 
 
