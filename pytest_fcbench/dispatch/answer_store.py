@@ -123,8 +123,7 @@ class AnswerStore:
         """True where the file was deleted or replaced while it was open; its answers were written again."""
         with ExitStack() as self._connections:
             try:
-                self.is_new = self._open_file(new)
-                """True where no run has stored anything before this was opened."""
+                self._open_file(new)
             except (OSError, sqlite3.Error) as error:
                 raise UsageError(self.describe_error(error)) from None
             self._connections = self._connections.pop_all()
@@ -137,15 +136,14 @@ class AnswerStore:
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
         self._written = 0
 
-    def _open_file(self, new: bool) -> bool:
-        """Open the file; return True for a new one. Raises ``UsageError``, ``OSError``, ``sqlite3.Error``."""
+    def _open_file(self, new: bool) -> None:
+        """Open the file. Raises ``UsageError``, ``OSError``, ``sqlite3.Error``."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._database = self._connect()
-        is_new = self._create_table(new)
+        self._create_table(new)
         # Its own, because reads come from the event loop while a thread writes.
         self._reads = self._connect()
         self._file_ids = self._identify_files()
-        return is_new
 
     def _identify_files(self) -> tuple[tuple[int, int] | None, ...]:
         """Return what tells the file, and its ``-wal``, from others that take their names."""
@@ -164,15 +162,15 @@ class AnswerStore:
             # It stays as it is, but is written.
             self._database.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def _create_table(self, new: bool) -> bool:
-        """Create the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
+    def _create_table(self, new: bool) -> None:
+        """Create the table in a new file. Raises ``UsageError`` for what is no store."""
         # Both figures are set before the table is made, and the table is looked for first: so neither a run
         # killed in between nor one that creates the store now leaves what looks like another file.
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (application_id,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         if (application_id, version) == (_APPLICATION_ID, _VERSION) and tables:
-            return False
+            return
         if tables or not new:
             raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
         # In WAL mode readers and one writer do not wait for each other.
@@ -180,7 +178,6 @@ class AnswerStore:
         self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
         self._database.execute(_TABLE)
-        return True
 
     def _switch_to_wal(self) -> None:
         """Switch the file to WAL mode, where SQLite itself does not wait for another process that writes."""

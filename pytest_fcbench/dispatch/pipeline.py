@@ -337,10 +337,9 @@ class Retries(PipelineStep):
                 pause_s = error.retry_after_s
                 is_too_long = pause_s is not None and pause_s > self._limits.max_pause_s
                 if is_too_long:
-                    error = error.with_reason(
-                        f"a pause of {pause_s:,.0f} s was asked for, longer than "
-                        f"--fcbench-max-pause={self._limits.max_pause_s:g} allows: {error.reason}"
-                    )
+                    limit = f"longer than --fcbench-max-pause={self._limits.max_pause_s:g} allows"
+                    reason = f"a pause of {pause_s:,.0f} s was asked for, {limit}: {error.reason}"
+                    error = error.with_reason(reason)
                 timeouts += error.cause == "timeout"
                 failures |= FAILURES & {error.cause}
                 has_tried_enough = attempt > self._limits.retries or timeouts >= _MOST_TIMEOUTS

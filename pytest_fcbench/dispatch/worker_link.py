@@ -100,9 +100,7 @@ class LinkServer:
         ours = secrets.token_hex(32)
         _send_message(writer, {"challenge": ours})
         match await _receive_message(reader, _LONGEST_OF_STRANGERS):
-            case {"challenge": str(theirs), "proof": str(proof)} if hmac.compare_digest(
-                proof.encode(), _prove(self._key, _WORKER, ours).encode()
-            ):
+            case {"challenge": str(theirs), "proof": str(text)} if _is_proof(text, self._key, _WORKER, ours):
                 _send_message(writer, {"proof": _prove(self._key, _CONTROLLER, theirs)})
             case _:
                 raise StrangerError
@@ -261,9 +259,7 @@ class _Connection:
                 case _:
                     raise StrangerError
             match self.receive(_PROOF_S, _LONGEST_OF_STRANGERS):
-                case {"proof": str(proof)} if hmac.compare_digest(
-                    proof.encode(), _prove(offer["key"], _CONTROLLER, ours).encode()
-                ):
+                case {"proof": str(proof)} if _is_proof(proof, offer["key"], _CONTROLLER, ours):
                     pass
                 case _:
                     raise StrangerError
@@ -298,6 +294,10 @@ class _Connection:
 
 def _prove(key: bytes, part: bytes, challenge: str) -> str:
     return hmac.new(key, part + challenge.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def _is_proof(text: str, key: bytes, part: bytes, challenge: str) -> bool:
+    return hmac.compare_digest(text.encode(), _prove(key, part, challenge).encode())
 
 
 def _describe_internal_error(reason: str) -> Mapping[str, object]:

@@ -53,10 +53,8 @@ def register_benchmark(config: pytest.Config, options: Mapping[str, object], pro
         options = full_options
         file = find_config_file(project, config.option.fcbench_config)
         failed_suites = dict.fromkeys(each.partition(":")[0] for each in failed_ids)
-        if not (options["suite"] or options["entry"]) and failed_suites.keys() <= {
-            *OURS,
-            *find_own_suites(file),
-        }:
+        known_suites = {*OURS, *find_own_suites(file)}
+        if not (options["suite"] or options["entry"]) and failed_suites.keys() <= known_suites:
             options = {**options, "suite": list(failed_suites) or None}
         suites, files = _find_suites(config, options, file, project)
         settings = build_settings(options, file, project, suites)

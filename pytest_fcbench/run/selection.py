@@ -117,11 +117,10 @@ class Selection:
             entries = self._read_entries(suite, category)[self._step] if category in suite.categories else ()
             if self.settings.live:
                 # Set aside only for lack of a recorded answer of a web API, so back in play.
+                lacking = f"{LIVE_ONLY}:"
                 entries = tuple(
-                    replace(entry, set_aside=None)
-                    if (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
-                    else entry
-                    for entry in entries
+                    replace(each, set_aside=None) if (each.set_aside or "").startswith(lacking) else each
+                    for each in entries
                 )
             if self.settings.pressure:
                 entries = tuple(self._press_entries(entries))

@@ -94,8 +94,6 @@ class Session:
         """The git commit of the project."""
         self.ungated: str | None = None
         """The reason why the rules of the project are not applied."""
-        self.expected = 0
-        """The number of conversations to expect; 0 where everybody answers at once."""
         self._sizes: Mapping[str, int] = {}
         """The number of entries to ask in each group."""
         self._tally = GroupTally(context.settings.profile)
@@ -199,7 +197,6 @@ class Session:
             self.open_models().require_endpoint(checks)
         if not self.context.waits:
             return
-        self.expected = len(entries)
         checks_only = set(self._sizes) == {Group.SERVER.value}
         pipeline = self.open_models().pipelines.get(Party.ENDPOINT if checks_only else Party.MODEL)
         first_call = pipeline and pipeline.first_call

@@ -81,7 +81,7 @@ def test_a_store_is_created_when_another_run_has_written_to_the_file(tmp_path: P
             opened.result(0.3)
         writer.execute("ROLLBACK")
         with closing(opened.result(60)) as store:
-            assert store.is_new
+            assert list(store.kept()) == []
 
 
 @given(
