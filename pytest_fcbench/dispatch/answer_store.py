@@ -300,10 +300,8 @@ class AnswerStore:
 
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """Yield the facts about all stored answers, or about those of one model."""
-        rows = self._database.execute(
-            f"SELECT entry, model, answer, written FROM answers WHERE {_OF_MODEL}",  # noqa: S608 - no values
-            {"model": model and escape_surrogates(model)},
-        )
+        query = f"SELECT entry, model, answer, written FROM answers WHERE {_OF_MODEL}"  # noqa: S608 - no values
+        rows = self._database.execute(query, {"model": model and escape_surrogates(model)})
         for entry, of, answer, write_time in rows:
             try:
                 usage = read_completion(read_json_text(answer))

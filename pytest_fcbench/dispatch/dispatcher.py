@@ -150,9 +150,8 @@ class Dispatcher:
                 self._made = self._beside._loop
         if self._made is None:
             self._made = asyncio.new_event_loop()
-            self._thread = threading.Thread(
-                target=self._made.run_forever, name="fcbench-dispatch", daemon=True
-            )
+            run = self._made.run_forever
+            self._thread = threading.Thread(target=run, name="fcbench-dispatch", daemon=True)
             self._thread.start()
         return self._made
 
@@ -268,10 +267,9 @@ class Dispatcher:
     def finished(self) -> tuple[int, int]:
         """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
-            failures = [
-                job.has_failed for job in self._jobs.values() if job.stage in _OVER and not job.is_earlier
-            ]
-        return len(failures) - sum(failures), sum(failures)
+            jobs = [job for job in self._jobs.values() if job.stage in _OVER and not job.is_earlier]
+            failures = sum(job.has_failed for job in jobs)
+        return len(jobs) - failures, failures
 
     def find_earlier(self) -> Mapping[str, Transcript]:
         """Return the finished conversations that others continue and no test body asks for, by item id."""
@@ -348,9 +346,8 @@ class Dispatcher:
         if earlier:
             earlier.continued_by.append(job)
             return None
-        earlier = self._jobs[before.item_id] = _Job(
-            before, _Stage.URGENT, is_earlier=True, continued_by=[job]
-        )
+        earlier = _Job(before, _Stage.URGENT, is_earlier=True, continued_by=[job])
+        self._jobs[before.item_id] = earlier
         return self._find_startable(earlier)
 
     async def _run(self, job: _Job) -> None:

@@ -9,7 +9,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from pytest_fcbench.dispatch.answer_store import AT, AnswerStore
 from pytest_fcbench.domain.entry import Entry
@@ -43,7 +42,10 @@ class StoredAnswers:
     unusable: NotScoredError | None = None
     """The error after which nothing is asked any more: an answer that is paid for cannot be stored."""
     trouble: str | None = field(default=None, init=False)
-    _is_checked: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._keys, self._model = AnswerKeys(self.identity), name_model(self.identity)
+        self._is_checked = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -56,14 +58,6 @@ class StoredAnswers:
             answers = "1 answer was" if self.reuses == 1 else f"{self.reuses:,} answers were"
             notes.append(f"{answers} reused from {self.store.path.name}")
         return tuple(notes)
-
-    @cached_property
-    def _keys(self) -> AnswerKeys:
-        return AnswerKeys(self.identity)
-
-    @cached_property
-    def _model(self) -> str:
-        return name_model(self.identity)
 
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
@@ -165,17 +159,12 @@ class AnswerKeys:
         same. The first of several trials has the key of a run with one.
         """
         # A request in the form of a family is that form: its messages may be those of another form too.
-        request_texts = (
-            (
-                _write_json([dict(message) for message in request.messages]),
-                _join_members(
-                    self._tool_texts.find_or_make(tool, lambda tool: _write_json(dict(tool)))
-                    for tool in request.tools
-                ),
-            )
-            if request.wire is None
-            else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
-        )
+        if wire := request.wire:
+            request_texts = _write_json(wire.api), _write_json(dict(wire.body))
+        else:
+            find_or_make = self._tool_texts.find_or_make
+            tools = (find_or_make(tool, lambda tool: _write_json(dict(tool))) for tool in request.tools)
+            request_texts = _write_json(list(map(dict, request.messages))), _join_members(tools)
         key_parts = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *request_texts)
         text = _join_members((*key_parts, *map(_write_json, request.variant)))
         return hashlib.sha256(text.encode()).hexdigest()

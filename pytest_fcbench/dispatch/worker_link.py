@@ -87,7 +87,7 @@ class LinkServer:
                     case {"expect": list(ids)}:
                         self._expect([entry for each in ids if (entry := self._find(each))])
                     case {"ask": str(item_id)}:
-                        _send_message(writer, await self._find_outcome(item_id))
+                        writer.write(_encode_message(await self._find_outcome(item_id)))
                         await writer.drain()
         # The worker has ended, or is none, or the link is closed: before Python 3.12 asyncio prints an error
         # where such a task ends as cancelled.
@@ -98,10 +98,10 @@ class LinkServer:
 
     async def _check_proof(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ours = secrets.token_hex(32)
-        _send_message(writer, {"challenge": ours})
+        writer.write(_encode_message({"challenge": ours}))
         match await _receive_message(reader, _LONGEST_OF_STRANGERS):
             case {"challenge": str(theirs), "proof": str(text)} if _is_proof(text, self._key, _WORKER, ours):
-                _send_message(writer, {"proof": _prove(self._key, _CONTROLLER, theirs)})
+                writer.write(_encode_message({"proof": _prove(self._key, _CONTROLLER, theirs)}))
             case _:
                 raise StrangerError
 
@@ -331,10 +331,6 @@ def _decode_message(data: bytes) -> object:
     except ValueError:
         raise StrangerError from None
     return message
-
-
-def _send_message(writer: asyncio.StreamWriter, message: Mapping[str, object]) -> None:
-    writer.write(_encode_message(message))
 
 
 async def _receive_message(reader: asyncio.StreamReader, longest: int) -> object:

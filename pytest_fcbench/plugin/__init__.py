@@ -64,11 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # xdist hands the folder of a bare run to its workers as an argument.
         is_used = "fcbench_tell" in config.workerinput
     else:
-        is_used = (
-            any(value is not None for value in option_values.values())
-            or (project / FILE).is_file()
-            or points_at_entries(config)
-        )
+        has_option = any(value is not None for value in option_values.values())
+        is_used = has_option or (project / FILE).is_file() or points_at_entries(config)
         if is_used and is_left_out(config, project):
             from pytest_fcbench.plugin.entry_arguments import is_named
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
@@ -13,7 +12,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, STOPPED, attach_entry
-from pytest_fcbench.plugin.project import mentions_us
+from pytest_fcbench.plugin.project import mentions_us, normalize_path
 from pytest_fcbench.suites.custom import find_entry_files, find_unnamed_files, is_suite
 from pytest_fcbench.suites.registry import can_name_a_suite, name_suite, suggest_name
 
@@ -91,11 +90,6 @@ def _split_off_named(
     return files_by_root, [file for file in files if file not in taken_files]
 
 
-def normalize_path(path: Path) -> Path:
-    """Write a path as pytest does: from the root, without dots, links as they are."""
-    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-
-
 class EntryFileCollector:
     """Collects the entry files that the command line names; ``files`` has the suite of each.
 
@@ -124,11 +118,8 @@ class EntryFileCollector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave an entry to the test function that bears the mark of its category, where there is one."""
-        taken_ids = {
-            item.stash[ENTRY].item_id
-            for item in items
-            if ENTRY in item.stash and not isinstance(item, EntryItem)
-        }
+        functions = (item for item in items if not isinstance(item, EntryItem))
+        taken_ids = {item.stash[ENTRY].item_id for item in functions if ENTRY in item.stash}
 
         def is_left_out(item: pytest.Item) -> bool:
             is_of_file = isinstance(item, EntryItem)

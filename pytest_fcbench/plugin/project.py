@@ -125,8 +125,12 @@ def explain_no_suites(config: pytest.Config) -> Iterator[str]:
 
 def find_place(here: Path, argument: str) -> Path:
     """Return the path of an argument, which may be a node id."""
-    # resolve() would follow links, which pytest keeps.
-    return Path(os.path.abspath(here / argument.partition("::")[0]))  # noqa: PTH100
+    return normalize_path(here / argument.partition("::")[0])
+
+
+def normalize_path(path: Path) -> Path:
+    """Write a path as pytest does: from the root, without dots, links as they are."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 
 def _list_files(place: Path) -> Iterator[Path]:

@@ -19,9 +19,9 @@ from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.config.values import Layers, read_file_layers
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories, find_suites_around
-from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
+from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
 from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, Benchmark, parse_item_id, raise_usage_errors
-from pytest_fcbench.plugin.project import list_failed_entries
+from pytest_fcbench.plugin.project import list_failed_entries, normalize_path
 from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.stop_signals import StopSignals
 from pytest_fcbench.plugin.trial_marks import TrialMarks
@@ -71,8 +71,7 @@ def register_benchmark(config: pytest.Config, options: Mapping[str, object], pro
         "workers": Workers(benchmark),
         "trial-marks": TrialMarks(settings.trials, is_worker=benchmark.is_worker),
     }
-    sources = [str(file)] if file else [f"no {FILE}"]
-    sources += [option.variable for option in from_environment]
+    sources = [str(file) if file else f"no {FILE}", *(option.variable for option in from_environment)]
     # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
         remember_suites(project, suites)
@@ -147,11 +146,8 @@ class BodyArguments:
     """Gives test bodies the values of the fixtures, which pytest takes longer to look up than to judge."""
 
     def __init__(self, benchmark: Benchmark) -> None:
-        self._values = {
-            "ask": benchmark.ask_model,
-            "judge": benchmark.session.judge,
-            "score": benchmark.record_judgement,
-        }
+        judge, score = benchmark.session.judge, benchmark.record_judgement
+        self._values = {"ask": benchmark.ask_model, "judge": judge, "score": score}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

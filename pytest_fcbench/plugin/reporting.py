@@ -108,12 +108,11 @@ class RunReporting:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Show progress while entries are asked: one updated line, or a line now and then."""
         self._is_mixed = any(ENTRY not in item.stash for item in session.items)
-        runs = self._settings.runs
-        if runs is not None:
-            context = self._benchmark.context
+        if (runs := self._settings.runs) is not None:
             # On the process that starts workers nothing has looked at the model yet.
             with raise_usage_errors():
-                self._followed = ProgressFile(runs, context.manner.model, self._settings.suites)
+                model = self._benchmark.context.manner.model
+            self._followed = ProgressFile(runs, model, self._settings.suites)
         if self._screen is not None or self._followed is not None:
             self._ticker = Ticker(self._find_progress, self._screen)
         return (yield)
@@ -431,15 +430,9 @@ class RunReporting:
 
     def _write_tables(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("function-calling benchmark")
-        lines = write_summary(
-            self._session.facts,
-            self._session.evidence,
-            self._outcomes,
-            width=self._width,
-            most=self._settings.failures,
-            explain=self._explain,
-            is_full=self._config.option.verbose > 0,
-        )
+        run = self._session.facts, self._session.evidence, self._outcomes
+        most, is_full = self._settings.failures, self._config.option.verbose > 0
+        lines = write_summary(*run, width=self._width, most=most, explain=self._explain, is_full=is_full)
         is_silenced = self._settings.annotate
         self._write_lines(terminalreporter, run_end.silence_commands(lines) if is_silenced else lines)
 

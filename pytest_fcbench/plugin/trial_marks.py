@@ -76,7 +76,5 @@ def _read_mark(item: pytest.Item) -> tuple[int, int] | None:
             return None
         case ((), {"passes": int(passes), "of": int(of), **others}) if not others and 1 <= passes <= of:
             return passes, of
-    raise pytest.UsageError(
-        f"{item.name}: invalid mark {MARK}: it needs the numbers passes and of, and passes from 1 to of; "
-        f"write e.g. @pytest.mark.{MARK}(passes=2, of=3)"
-    )
+    fault = f"invalid mark {MARK}: it needs the numbers passes and of, and passes from 1 to of"
+    raise pytest.UsageError(f"{item.name}: {fault}; write e.g. @pytest.mark.{MARK}(passes=2, of=3)")

@@ -132,8 +132,7 @@ def check_prompt(settings: Settings, old_reads: OldReads | None = None) -> Mappi
     checks = [
         entry for category in suite.categories for entry in suite.load(category) if entry.id in PROMPT_CHECKS
     ]
-    way = replace(
-        settings, suites=(embedded.WIRE,), categories=tuple({entry.category for entry in checks}), forced=None
-    )
+    categories = tuple({entry.category for entry in checks})
+    way = replace(settings, suites=(embedded.WIRE,), categories=categories, forced=None)
     held = hold_conversations(way, checks, old_reads)
     return {entry.id: held[entry.item_id].judgement.official for entry in checks}

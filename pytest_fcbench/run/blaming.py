@@ -11,7 +11,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import OldReads
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile, Verdict
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.run.asking_again import (
     PROMPT_CHECKS,
@@ -44,12 +44,12 @@ _FORCED_REQUESTS = 4
 
 def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
     """List the Records of lost points: entries that failed, or that the endpoint did not answer."""
-    verdicts = [(each, each.verdict(profile)) for each in records if each.group != Group.SERVER]
-    return [
-        each
-        for each, verdict in verdicts
-        if isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause in NO_REPLY)
-    ]
+
+    def is_lost(verdict: Verdict) -> bool:
+        is_unanswered = isinstance(verdict, NotScored) and verdict.cause in NO_REPLY
+        return is_unanswered or isinstance(verdict, Failed)
+
+    return [each for each in records if each.group != Group.SERVER and is_lost(each.verdict(profile))]
 
 
 def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[str]:
@@ -63,10 +63,8 @@ def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[s
     kept = "what is stored already is not asked again" if settings.store else "--store=none keeps no answer"
     yield f"about {count:,} answers of {settings.label} are asked for; {kept}"
     if not is_prompted:
-        yield (
-            f"the right calls are put through the server, {steps * _FORCED_REQUESTS:,} requests or more, "
-            "most of them short"
-        )
+        requests = f"{steps * _FORCED_REQUESTS:,} requests or more, most of them short"
+        yield f"the right calls are put through the server, {requests}"
 
 
 def blame_losses(
@@ -86,19 +84,16 @@ def blame_losses(
     manner = Prompting(Mode(first.mode), Names(first.names), first.syntax)
     streams, is_prompted = settings.parameters.get("stream") is True, manner.mode is Mode.PROMPT
     categories = tuple(CATEGORIES[name] for name in dict.fromkeys(record.category for record in records))
-    own = replace(
-        settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False, trials=1
-    )
-    own = replace(own, syntax=settings.syntax or first.syntax, entries=(), shard=None)
+    own = replace(settings, categories=categories, mode=manner.mode, names=manner.names, smoke=False)
+    own = replace(own, syntax=settings.syntax or first.syntax, entries=(), shard=None, trials=1)
     again = _ask_trials(own, entries, profile, reads, start=2)
     # Only the first way finds out whether the endpoint is there.
     later = replace(own, no_preflight=True, wait_s=None)
     turned = _ask_trials(ask_streamed(later, streams=not streams), entries, profile, reads)
     # Calls that are read from raw text meet no parser of the server.
     has_parser = not (is_prompted or find_native_syntax(own.syntax))
-    known = next(
-        (writer.name for each in (own.syntax, syntax) if each and (writer := find_writer(each))), None
-    )
+    writers = [writer.name for each in (own.syntax, syntax) if each and (writer := find_writer(each))]
+    known = writers[0] if writers else None
     truths = put_truths_through(replace(later, syntax=known), entries.values(), reads) if has_parser else {}
     syntax = known or guess_native_syntax(settings.model, truths.values())
     # An entry may need more calls than such a syntax has a form for.
@@ -172,9 +167,8 @@ def blame_run(session: Session, width: int) -> Iterator[str]:
         return
     yield ""
     yield from announce_requests(settings, losses)
-    entries = {
-        record.entry: entry for record in losses if (entry := session.context.selection.find(record.item_id))
-    }
+    find = session.context.selection.find
+    entries = {record.entry: entry for record in losses if (entry := find(record.item_id))}
     native = find_native_syntax(settings.syntax)
     settings = replace(settings, syntax=native.name if native else None)
     reads = OldReads()

@@ -89,9 +89,8 @@ def _describe_turns(
     truth = find_kind(entry).describe_truth(entry)
     on_server = bool(entry.scene and entry.scene.server)
     # Calls on golden paths, on servers, of web searches and of later conversations cannot be executed here.
-    replies_recorded = (
-        not environments.by_domain or on_server or DOMAIN in environments.by_domain or entry.after is not None
-    )
+    cannot_run = not environments.by_domain or DOMAIN in environments.by_domain
+    replies_recorded = cannot_run or on_server or entry.after is not None
     for number, messages in enumerate(entry.turns):
         yield from ("", f"turn {number + 1}")
         if late := entry.late_functions.get(number):
@@ -176,19 +175,15 @@ def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
     for profile, path in list(path_scores.items())[: 1 if same else None]:
         profiles = "both profiles" if same else f"{profile} profile"
         yield ""
-        yield (
-            f"calls ({profiles}): {path.right} of {path.calls} right, "
-            f"{path.right_steps} of {path.steps} steps finished, {path.taken} taken"
-        )
+        steps = f"{path.right_steps} of {path.steps} steps finished, {path.taken} taken"
+        yield f"calls ({profiles}): {path.right} of {path.calls} right, {steps}"
         for name, rating in (("completeness", path.completeness), ("correctness", path.correctness)):
             if rating is not None:
                 yield f"{name} of the answer: {rating} of 2"
         for verdict in path.verdicts:
             outcome = "right" if verdict.right else verdict.code or "wrong"
-            lines = [
-                _Value(f"  step {verdict.step}", _spell_call(verdict.made)),
-                _Value("    verdict", f"{outcome} ({verdict.stage})"),
-            ]
+            lines = [_Value(f"  step {verdict.step}", _spell_call(verdict.made))]
+            lines.append(_Value("    verdict", f"{outcome} ({verdict.stage})"))
             if verdict.expected is not None and verdict.expected != verdict.made:
                 lines.append(_Value("    expected", _spell_call(verdict.expected)))
             for each in verdict.differences:

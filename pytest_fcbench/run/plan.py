@@ -136,9 +136,8 @@ def describe_plan(context: RunContext, models: RunModels, entries: Sequence[Entr
         # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
         latencies: dict[Party, list[float]] = {}
-        plans, others = make_plans(
-            entries, lambda entry: _find_calls(context, models, entry, memories, latencies)
-        )
+        find_calls = partial(_find_calls, context, models, memories=memories, seconds=latencies)
+        plans, others = make_plans(entries, find_calls)
         seconds = {party: fmean(samples) for party, samples in latencies.items()}
         yield from render_plans(plans, context.usd, others, seconds)
         model_party = [Party.MODEL] if any(plan.calls for plan in plans) else []
@@ -273,13 +272,10 @@ def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[s
         return []
     of = f"{count:,} {'entry has' if count == 1 else 'entries have'} free text among the arguments"
     if is_judged:
-        return [
-            f"{of}: the judge counts in the corrected profile; in the official one only the same words pass"
-        ]
-    return [
-        f"{of}, of which only the same words pass; --fcbench-judge=MODEL with --fcbench-profile=corrected "
-        "lets others with the same meaning pass"
-    ]
+        rule = "the judge counts in the corrected profile; in the official one only the same words pass"
+        return [f"{of}: {rule}"]
+    way_out = "--fcbench-judge=MODEL with --fcbench-profile=corrected lets others with the same meaning pass"
+    return [f"{of}, of which only the same words pass; {way_out}"]
 
 
 def describe_vectors(context: RunContext, names: Iterable[str]) -> list[str]:

@@ -219,9 +219,8 @@ class Session:
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield lines that estimate the calls, tokens and dollars, and the loss that the gate would show."""
         yield from describe_plan(self.context, self.open_models(), entries)
-        yield from gate.describe_powers(
-            self.context.settings.gate, self.evidence, {entry.key for entry in entries}
-        )
+        keys = {entry.key for entry in entries}
+        yield from gate.describe_powers(self.context.settings.gate, self.evidence, keys)
         yield from self.list_early_notes(entries)
 
     def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -242,8 +241,6 @@ class Session:
         waits = self.context.waits
         answered_count, not_scored = self.dispatcher.finished() if waits else (len(all_records), 0)
         models = self.open_models()
-        # A few tell it as well as all, and this is asked twice a second.
-        first = all_records[:_FIRST]
         return Progress(
             total=sum(self._sizes.values()),
             answered=answered_count,
@@ -256,7 +253,8 @@ class Session:
             calls=models.pipeline.calls if models.pipeline else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,
-            trouble=models.trouble or describe_unusable_answers(first),
+            # A few tell it as well as all, and this is asked twice a second.
+            trouble=models.trouble or describe_unusable_answers(all_records[:_FIRST]),
             calls_of_others=models.calls_of_others,
         )
 
@@ -390,10 +388,8 @@ class Session:
         notes += describe_free_texts(self.context, judged_entries) + describe_forced_truth(self.context)
         if shots := self.context.shots:
             number = max(map(len, shots.list_keys(all_records).values()), default=0)
-            notes.append(
-                f"completion mode: each prompt shows {number} answered entries of its category; these, and "
-                "entries like them, are not scored"
-            )
+            examples = f"each prompt shows {number} answered entries of its category"
+            notes.append(f"completion mode: {examples}; these, and entries like them, are not scored")
         if path := self.context.settings.trained:
             count = len(all_records) - len(leave_out_trained(all_records))
             notes.append(f"{count:,} of {len(all_records):,} entries are in the training data ({path.name})")
@@ -414,11 +410,9 @@ class Session:
         context, manner, all_records = self.context, self.context.manner, self.records.values()
         settings, models = context.settings, self.open_models()
         # Without complex conversations, whose judge is a part of `driven`.
-        is_rated = any(
-            record.rating is not None
-            or (record.group != Group.COMPLEX and any(aside.party is Party.JUDGE for aside in record.asides))
-            for record in all_records
-        )
+        others = [record for record in all_records if record.group != Group.COMPLEX]
+        asides = (aside for record in others for aside in record.asides)
+        is_rated = any(record.rating for record in all_records) or any(a.party is Party.JUDGE for a in asides)
         return RunFacts(
             fcbench=version("pytest-fcbench"),
             model=manner.model,

@@ -51,9 +51,8 @@ def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) 
     if isinstance(found_outcome, NoStatement):
         return
     if expected_outcome.rows or found_outcome.rows:
-        yield from _render_beside(
-            "rows", _render_rows(expected_outcome.rows), _render_rows(found_outcome.rows), full=full
-        )
+        both = _render_rows(expected_outcome.rows), _render_rows(found_outcome.rows)
+        yield from _render_beside("rows", *both, full=full)
     if has_same_state(expected_outcome, found_outcome):
         return
     for name in sorted({*expected_outcome.state, *found_outcome.state}):

@@ -28,11 +28,10 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Judgement, NotScored, Passed
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.openai_compatible import find_endpoint, name_server
-from pytest_fcbench.models.sentence_vectors import SentenceModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.history import name_second_file
 from pytest_fcbench.run.plan import describe_plan
-from pytest_fcbench.run.selection import Selection, draw_keys
+from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores, name_main_score
@@ -51,7 +50,6 @@ from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.scorecard.two_models import LookDecision, NoiseFloor, SideBySide
-from pytest_fcbench.suites.suite import Suite
 
 DECIDED = "decided"
 """Cause of entries that are not asked because the run has its answer already."""
@@ -59,11 +57,9 @@ DECIDED = "decided"
 
 def may_stop_early(settings: Settings) -> bool:
     """Tell whether a run ends when its two models are told apart: where no rule needs all entries."""
-    return bool(
-        settings.against
-        and not (settings.against_whole or settings.shard)
-        and all(isinstance(rule, NotWorse) and not rule.named for rule in settings.gate)
-    )
+    needs_all = settings.against_whole or settings.shard
+    only_compares = all(isinstance(rule, NotWorse) and not rule.named for rule in settings.gate)
+    return bool(settings.against and not needs_all and only_compares)
 
 
 def order_by_lot(entries: Iterable[Entry]) -> Mapping[str, bytes]:
@@ -93,22 +89,10 @@ class _SecondContext(RunContext):
     """The fixed parts of a run about the entries of another one."""
 
     first: RunContext
-
-    @cached_property
-    def suites(self) -> Mapping[str, Suite]:
-        return self.first.suites
-
-    @cached_property
-    def selection(self) -> Selection:
-        return self.first.selection
-
-    @cached_property
-    def sentence_model(self) -> SentenceModel | None:
-        return self.first.sentence_model
-
-    @cached_property
-    def trained(self) -> frozenset[str]:
-        return self.first.trained
+    suites = cached_property(lambda self: self.first.suites)
+    selection = cached_property(lambda self: self.first.selection)
+    sentence_model = cached_property(lambda self: self.first.sentence_model)
+    trained = cached_property(lambda self: self.first.trained)
 
 
 def keep_step(one: Dispatcher, other: Dispatcher) -> None:
@@ -410,10 +394,9 @@ class ComparingSession(Session):
         """The number of calls that an early end saved, as far as the calls per test until then tell."""
         if not (self.decided and self.second):
             return 0
-        count, steps = len(self.second.session.records), 0
-        for session in (self, self.second.session):
-            if session.context.waits:
-                steps += sum(len(record.steps) for record in session.records.values())
+        count = len(self.second.session.records)
+        called = [each for each in (self, self.second.session) if each.context.waits]
+        steps = sum(len(record.steps) for each in called for record in each.records.values())
         return round(steps / count * (self._total - count))
 
     @property
@@ -464,9 +447,8 @@ class ComparingSession(Session):
         if not (card := self.second_card) or not (compared := self.side_by_side):
             return evidence
         # In another form than the second model is what may be asked about.
-        return replace(
-            evidence, baseline=card, asked_as=card.facts.asked_as, share=compared.share, bias=self._bias
-        )
+        asked_as, share = card.facts.asked_as, compared.share
+        return replace(evidence, baseline=card, asked_as=asked_as, share=share, bias=self._bias)
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield lines that estimate calls, tokens and dollars of each model, and the loss that would show."""
