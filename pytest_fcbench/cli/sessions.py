@@ -136,7 +136,7 @@ def require_entries(context: RunContext, records: Sequence[Record], path: Path) 
         if record.entry not in entries:
             suite = f"{record.suite} {context.suites[record.suite].version}"
             raise UsageError(f"{path}: {suite} has no entry {record.entry}; use the suite version of the run")
-    return entries
+    return {record.entry: entries[record.entry] for record in records}
 
 
 def draw_sample(values: Sequence[T], limit: int | None, seed: int = 0) -> Sequence[T]:

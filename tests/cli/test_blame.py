@@ -52,20 +52,23 @@ def test_the_cause_is_told_from_a_scorecard_and_no_answer_is_bought_twice(
 ) -> None:
     with served("--model", "oracle", "--name", "my-ft", "--fault", "one_call:1") as api_base:
         write_card(ask_parallel(api_base))
+        before = stats(api_base)["requests"]
         words = ["blame", CARD, f"--api-base={api_base}"]
         assert main([*words, "--limit=2", "--failures=1"]) == 0
         said = capfd.readouterr().out
+        # The two drawn entries, not all of their category.
+        assert 20 < stats(api_base)["requests"] - before < 40
         assert f"{CARD}: {MODEL} (fc) lost 3 points; 2 of them are asked again\nabout " in said
         assert "\nparser        2   100%  core:parallel_" in said
         assert "a sample of 2 of 3 lost points" in said
         assert "and 1 more; --failures=N shows N" in said
         assert "stored answers were compared" not in said
-        sent = stats(api_base)["answered"]
+        sent = stats(api_base)["requests"]
         assert main([*words, "--limit=2"]) == 0
         old = r"\n\d+ stored answers were compared, the oldest of 20[-\d]+ \d\d:\d\d; --refresh asks again\n"
         assert re.search(old, capfd.readouterr().out)
         assert main([*words, "--limit=2", "--json"]) == 0
-        assert stats(api_base)["answered"] == sent
+        assert stats(api_base)["requests"] == sent
     document = json.loads(capfd.readouterr().out)
     assert document["points"]["parser"] == document["asked"] == 2
     assert main([*words, "--limit=2", "--json", "--offline"]) == 0
