@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
+from pytest_fcbench.domain.text import as_list, as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 
 CHAT, RESPONSES, MESSAGES = "chat/completions", "responses", "messages"
@@ -153,7 +153,7 @@ class ServerReply:
     @cached_property
     def choices(self) -> Sequence[Mapping[str, object]]:
         """The choices of a chat completion."""
-        return list_objects(self.body.get("choices"))
+        return _list_objects(self.body.get("choices"))
 
     @cached_property
     def message(self) -> Mapping[str, object]:
@@ -163,13 +163,13 @@ class ServerReply:
     @cached_property
     def items(self) -> Sequence[Mapping[str, object]]:
         """The items of a response, or the blocks of an Anthropic message."""
-        return list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
+        return _list_objects(self.body.get("output" if self.request.path == RESPONSES else "content"))
 
     @cached_property
     def calls(self) -> tuple[ServerCall, ...]:
         """The tool calls of the first choice."""
         if self.request.path == CHAT:
-            return tuple(map(_read_chat_call, list_objects(self.message.get("tool_calls"))))
+            return tuple(map(_read_chat_call, _list_objects(self.message.get("tool_calls"))))
         items = (item for item in self.items if item.get("type") in ("function_call", "tool_use"))
         return tuple(map(_read_call_item, items))
 
@@ -241,17 +241,22 @@ def describe_error(exchange: ServerExchange) -> str:
     reply = exchange.reply or {}
     error = reply.get("error") or exchange.reply
     words = as_mapping(error).get("message") or (json.dumps(error) if error else exchange.beginning)
-    if flaws := [flaw for flaw in list_objects(reply.get("detail")) if flaw]:
+    if flaws := _list_objects(reply.get("detail")):
         # FastAPI repeats what it refuses, which may be the whole request.
         words = "; ".join(f"{flaw.get('loc')}: {flaw.get('msg')}" for flaw in flaws)
     return " ".join(str(words).split())[:300] or ("no words" if exchange.reply else "an empty body")
+
+
+def _list_objects(value: object) -> list[Mapping[str, object]]:
+    """List the objects in a value that is a list; what a server puts beside them is no call and no choice."""
+    return [each for each in as_list(value) if isinstance(each, Mapping)]
 
 
 def _join_texts(content: object) -> str:
     """Return the text of a content: a text itself, or a list of parts."""
     if isinstance(content, str):
         return content
-    texts = (part.get("text") for part in list_objects(content))
+    texts = (part.get("text") for part in _list_objects(content))
     return "".join(text for text in texts if isinstance(text, str))
 
 

@@ -78,6 +78,9 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("calls", 0, "kept", {"reply": TEXT}),
     ("calls", 0, "broken", {"reply": chat(call())}),
     ("calls", {"least": 1}, "broken", {"reply": TEXT}),
+    # What is no object among the calls is no call.
+    ("calls", 0, "kept", {"reply": chat(None, text="Fine.", ending="stop")}),
+    ("names", ["set_unit"], "kept", {"reply": chat(call(), None)}),
     ("calls", {"least": 1, "most": 1}, "broken", {"reply": chat(call(), call(call_id="c2"))}),
     ("names", ["set_unit"], "kept", {"reply": chat(call())}),
     ("names", ["set_unit"], "broken", {"reply": chat(call(name="set_units"))}),
