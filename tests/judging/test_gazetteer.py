@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_fcbench.judging import gazetteer
 from pytest_fcbench.judging.gazetteer import (
     Region,
@@ -59,6 +61,11 @@ def test_a_shared_name_is_no_well_known_city() -> None:
     assert gazetteer.read_shared_names().isdisjoint(gazetteer.read_cities())
     for name, is_shared in (("Cambridge", True), ("Birmingham", True), ("San Jose", True), ("Paris", False)):
         assert gazetteer.is_shared_name(split_words(name)) is is_shared
+
+
+def test_no_airport_is_read_about_a_well_known_city(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gazetteer, "_read_airport_cities", lambda: pytest.fail("read all airports"))
+    assert not gazetteer.is_shared_name(split_words("London"))
 
 
 def test_a_landmark_is_in_one_city() -> None:
