@@ -130,8 +130,8 @@ class ExportFormat:
 
     purpose: str
     function: str
-    """The function that writes it, in a module of this package, which is imported when it is used: one that
-    yields text, where the format has endings of texts."""
+    """The module and the function that write it, as ``rows:render_csv``; the module is imported when it is
+    used. The function yields text, where the format has endings of texts."""
     name: str = ""
     texts: tuple[str, ...] = ()
     """Endings of its text files; the first is the form that is printed without a file."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.export.formats import find_end
+from pytest_fcbench.tools.export.formats import FORMATS, find_end
 from tests.cases import each_case
 from tests.factories import make_card
 from tests.tools.export.runs import make_order, make_records, make_run
@@ -55,3 +57,15 @@ def test_a_score_of_nothing_is_none() -> None:
 )
 def test_the_end_of_a_run_is_a_time_or_not_known(created_s: float | None, end: datetime | None) -> None:
     assert find_end(replace(make_run(), created_s=created_s)) == end
+
+
+def test_a_package_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # It is found, so the extra counts as installed, but a library that it needs is not.
+    (tmp_path / "inspect_ai.py").write_text("raise ImportError('libone.so is missing')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [each for each in sys.modules if each.partition(".")[0] == "inspect_ai"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "pytest_fcbench.tools.export.inspect_log", raising=False)
+    monkeypatch.delattr("pytest_fcbench.tools.export.inspect_log", raising=False)
+    with pytest.raises(ImportError, match=r"libone\.so is missing"):
+        FORMATS["inspect"].write_path(make_order(), tmp_path / "run.json")
