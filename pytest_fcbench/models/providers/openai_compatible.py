@@ -178,7 +178,9 @@ class OpenAICompatibleModel(EndpointModel):
         """Return the address and the headers of a request at an API."""
         assert self.api_base
         headers = self.build_all_headers(entry, build_key_header(api, self.api_key))
-        return build_url(self.api_base, api, quote(self.name, safe="")), headers
+        # Half a character, as in a name of Latin-1, has no form in UTF-8.
+        name = quote(self.name, safe="", errors="backslashreplace")
+        return build_url(self.api_base, api, name), headers
 
     def build_all_headers(self, entry: Entry, of_key: Mapping[str, str]) -> Mapping[str, str]:
         return {"Content-Type": "application/json", **of_key, **self.build_headers(entry)}

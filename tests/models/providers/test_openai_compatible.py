@@ -145,6 +145,14 @@ def test_no_tools_field_without_tools() -> None:
     assert json.loads(build_body("m", QUESTION, {})).keys() == {"model", "messages"}
 
 
+def test_a_name_that_is_no_utf_8_is_sent_as_it_stands() -> None:
+    # A folder or an argument with a byte of Latin-1 comes in as half a character.
+    with serve_answers(lambda _: make_message_reply("Hi.")) as endpoint:
+        model = OpenAICompatibleModel("openai/m", {}, endpoint.api_base, KEY, timeout_s=60, name="m\udcff")
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    assert (endpoint.requests[0]["model"], endpoint.paths) == ("m\udcff", ["/v1/chat/completions"])
+
+
 @pytest.mark.parametrize("text", ["Grüße", "half a character: \ud800"])
 def test_a_body_is_the_json_of_what_is_asked(text: str) -> None:
     asked = AskModel((MappingProxyType({"role": "user", "content": text}),), ({"default": [1, 1.0, True]},))
