@@ -228,14 +228,19 @@ def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object]
 
 
 def _drop_nulls(message: Mapping[str, object]) -> Mapping[str, object]:
-    """Leave out members that are null, except a content that is null.
+    """Leave out members of a message and of its calls that are null, except a content of the message.
 
     The client of OpenAI, which litellm uses for some servers, adds those that the server did not send, and
     litellm sends none of them back.
     """
     members = {name: value for name, value in message.items() if value is not None or name == "content"}
     if isinstance(calls := members.get("tool_calls"), list):
-        members["tool_calls"] = [_drop_nulls(call) if isinstance(call, Mapping) else call for call in calls]
+        members["tool_calls"] = [
+            {name: value for name, value in call.items() if value is not None}
+            if isinstance(call, Mapping)
+            else call
+            for call in calls
+        ]
     return members
 
 

@@ -488,6 +488,17 @@ def test_the_answer_is_what_the_server_sent(prefix: str) -> None:
     assert completion.finish_reason == "stop"
 
 
+def test_what_is_null_in_a_call_is_left_out() -> None:
+    """litellm sends it to no server, not even a content, which it keeps where a message has a null."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    reply = make_message_reply(tool_calls=[{**call, "content": None, "index": None}])
+    with serve_answers(lambda _: reply) as endpoint:
+        model = LitellmModel("hosted_vllm/m", {}, api_base=endpoint.api_base, api_key="sk-for-tests-only")
+        completion = asyncio.run(model.complete(make_entry(), QUESTION))
+    assert completion.message is not None
+    assert (completion.message["content"], completion.message["tool_calls"]) == (None, [call])
+
+
 def test_preparation_sends_nothing_and_imports_what_the_first_call_needs() -> None:
     def count_modules() -> int:
         return sum(name.startswith(("litellm", "openai")) for name in sys.modules)
