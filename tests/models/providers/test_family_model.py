@@ -307,6 +307,8 @@ def test_answers_of_another_address_are_other_answers(monkeypatch: pytest.Monkey
         (Api.CHAT, {"temperature": 0.001}, {"temperature": 1}, {"temperature": 1}),
         (Api.CHAT, {"a": 1}, {"extra_body": {"b": 2}, "extra_headers": {"c": "3"}}, {"a": 1, "b": 2}),
         (Api.RESPONSES, {}, {"max_tokens": 5}, {"max_output_tokens": 5}),
+        # A prompt is measured by an answer of one token, which is asked for last.
+        (Api.RESPONSES, {}, {"max_output_tokens": 4096, "max_tokens": 1}, {"max_output_tokens": 1}),
         (
             Api.GENERATE_CONTENT,
             {"generationConfig": {"temperature": 0.001, "thinkingConfig": {}}},
