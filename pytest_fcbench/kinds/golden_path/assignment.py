@@ -114,6 +114,11 @@ def pair_calls(
 
 def assign_pairs(matrix: Matrix) -> list[tuple[int, int]]:
     """Return the pairs with the greatest sum; among equal assignments the one that keeps the order."""
+    # With one call on a side the first of the best is it: far apart, places would weigh more than likeness.
+    if len(matrix) == 1:
+        return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
+    if len(matrix[0]) == 1:
+        return [(max(range(len(matrix)), key=lambda row: round(matrix[row][0], _DIGITS)), 0)]
     costs = [
         [-round(value, _DIGITS) + _TIE * (row - column) ** 2 for column, value in enumerate(values)]
         for row, values in enumerate(matrix)

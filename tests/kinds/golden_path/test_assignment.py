@@ -122,6 +122,12 @@ def test_an_assignment_is_as_good_as_that_of_scipy(matrix: Matrix) -> None:
     assert sum(matrix[row][column] for row, column in assign_pairs(matrix)) == pytest.approx(best, abs=1e-5)
 
 
+def test_the_likest_of_many_calls_is_found_however_far_it_stands() -> None:
+    likeness = [0.5] * 39 + [0.500001]
+    assert assign_pairs([likeness]) == [(0, 39)]
+    assert assign_pairs([[value] for value in likeness]) == [(39, 0)]
+
+
 @given(_draw_matrix())
 def test_no_assignment_is_better(matrix: Matrix) -> None:
     rows, columns = range(len(matrix)), range(len(matrix[0]))
