@@ -97,6 +97,7 @@ def tabulate_scores(order: ExportRequest) -> Table:
     names |= {last: names.pop(last) for last in ("overall", ALL) if last in names}
     weights = dict.fromkeys(describe_weight(scores) for scores in all_scores if scores.overall.missing)
     notes = [f"{weight}." for weight in weights]
+    labels = name_scorecards(order.cards)
     rows: list[tuple[str, ...]]
     if len(all_scores) == 1:
         title = f"{order.card.facts.model} ({order.card.facts.mode})"
@@ -108,7 +109,7 @@ def tabulate_scores(order: ExportRequest) -> Table:
         ]
     else:
         # Counts beside each model would be too many columns for a page.
-        title, labels = "Accuracy (%)", name_scorecards(order.cards)
+        title = "Accuracy (%)"
         columns = [column for label in labels for column in (label, "95% interval")]
         rows = [
             (name, *(cell for scores in all_scores for cell in _format_score(scores.find_score(name))))
@@ -122,7 +123,13 @@ def tabulate_scores(order: ExportRequest) -> Table:
         if unscored_counts:
             notes.append(f"Entries not scored, which count for no model: {', '.join(unscored_counts)}.")
     # A paper's reader sees no more than the table.
-    notes += dict.fromkeys(f"{each}." for card in order.cards for each in describe_conditions(card))
+    conditions = {label: describe_conditions(card) for label, card in zip(labels, order.cards, strict=True)}
+    common = set.intersection(*map(set, conditions.values()))
+    notes += dict.fromkeys(
+        f"{each}." if each in common else f"{label}: {each}."
+        for label, texts in conditions.items()
+        for each in texts
+    )
     suites = "; ".join(dict.fromkeys(map(name_suites, order.cards)))
     return Table(
         f"{title}, {suites}, {order.profile} profile", ("score", *columns), tuple(rows), tuple(notes)

@@ -190,6 +190,12 @@ def test_a_table_says_what_sets_its_scores_apart(count: int) -> None:
     assert tabulate_scores(make_order(*[early] * count)).notes[-1] == f"{ENDED_EARLY}."
 
 
+def test_a_table_says_which_run_is_narrowed() -> None:
+    runs = [make_run("a", "one"), make_run("b", "two")]
+    runs[1] = replace(runs[1], facts=replace(runs[1].facts, narrowed_by="-k"))
+    assert tabulate_scores(make_order(*runs)).notes[-1] == "two: only the entries that -k selects."
+
+
 def test_several_runs_stand_side_by_side() -> None:
     table = tabulate_scores(make_order(make_run("a", "one"), make_run("b", "two")))
     assert table.columns == ("score", "one", "95% interval", "two", "95% interval")
