@@ -28,7 +28,7 @@ def make_parser(names: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Make the parser of the command line with the commands of these names; with all if none are given."""
     parser = _Parser(prog="fcbench", usage="fcbench COMMAND ...")
     parser.set_defaults(make_parser=make_parser, run=None)
-    parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    parser.add_argument("-V", "--version", action=_PrintVersion, nargs=0, help="print the version")
     declare_commands(parser.add_subparsers(metavar="COMMAND", parser_class=_Parser), names)
     return parser
 
@@ -112,6 +112,17 @@ class _Parser(argparse.ArgumentParser):
         group = self.prog.removeprefix("fcbench").strip()
         is_list = not group or tree.is_group(group)
         return tree.render_group(group, self.format_usage()) if is_list else super().format_help()
+
+
+class _PrintVersion(argparse.Action):
+    """Print the version, which is looked up for nothing else, whatever words follow."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print it and exit."""
+        from importlib.metadata import version
+
+        print(f"fcbench {version('pytest-fcbench')}")
+        parser.exit()
 
 
 class _Outlet(io.FileIO):
@@ -217,12 +228,6 @@ def _run_named_command(words: Sequence[str]) -> int:
     if unknown:
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
-    if arguments.version:
-        # Imported late, because nothing else needs it.
-        from importlib.metadata import version
-
-        print(f"fcbench {version('pytest-fcbench')}")
-        return 0
     if not given:
         print(tree.render_group(group, f"usage: {program} COMMAND ...\n"), end="")
         return USAGE_ERROR

@@ -20,7 +20,7 @@ Params: TypeAlias = Mapping[str, str]
 Answer: TypeAlias = tuple[int, object]
 _NOT_FOUND = 404, {"error": "not found"}
 _KNOWN: Mapping[str, Mapping[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    Path(__file__).with_name("rest_services.toml").read_text(encoding="utf-8")
 )
 """What the services know, by kind and name."""
 

@@ -145,8 +145,9 @@ def test_wrong_words_are_a_usage_error(
     assert "usage:" not in err
 
 
-def test_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["--version"]) == 0
+@pytest.mark.parametrize("words", [["--version"], ["-V", "demo"], ["--version", "run", "list", "--bogus"]])
+def test_version_is_that_of_the_distribution(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(words) == 0
     assert capsys.readouterr().out == f"fcbench {version('pytest-fcbench')}\n"
 
 
