@@ -147,7 +147,9 @@ def test_wrong_words_are_a_usage_error(
 
 @pytest.mark.parametrize("words", [["--version"], ["-V", "demo"], ["--version", "run", "list", "--bogus"]])
 def test_version_is_that_of_the_distribution(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(words) == 0
+    with pytest.raises(SystemExit) as ended:
+        main.main(words)
+    assert ended.value.code == 0
     assert capsys.readouterr().out == f"fcbench {version('pytest-fcbench')}\n"
 
 
