@@ -97,8 +97,10 @@ def adapt_class(owner: type) -> type[Environment]:
         own_init: Callable[..., None] = owner.__init__  # type: ignore[misc]  # of this very class
         own_init(self, **copy.deepcopy(dict(config)))
 
-    # A private method of the class may have the name of one that environments have.
-    private = {name: vars(owner)[name] for name in vars(owner) if name.startswith("_") and name[:2] != "__"}
+    # A private method of the class may have the name of one that environments have. Other private members are
+    # inherited: a copy would keep the value that an attribute of the class has now.
+    private_names = [name for name in vars(Environment) if name.startswith("_") and name[:2] != "__"]
+    private = {name: vars(owner)[name] for name in private_names if name in vars(owner)}
     members = {"__doc__": owner.__doc__, "__init__": set_up, **private, **functions}
     return type(owner.__name__, (Environment, owner), members)
 

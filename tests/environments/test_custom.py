@@ -43,6 +43,17 @@ class Apart:
         return f"it is {text}"
 
 
+class Counting:
+    """It counts on the class."""
+
+    _calls = 0
+
+    def ring(self) -> int:
+        """Ring."""
+        Counting._calls += 1
+        return self._calls
+
+
 class Taken:
     """Its function has the name of one of ours."""
 
@@ -78,6 +89,13 @@ def test_a_class_without_a_beginning_of_its_own() -> None:
 def test_private_methods_are_those_of_the_class() -> None:
     assert Environments({"door": adapt_class(Apart)({}, World())}).perform_calls(["lock()"]) == (
         "it is shut",
+    )
+
+
+def test_a_private_attribute_of_the_class_has_the_value_of_the_moment() -> None:
+    assert Environments({"bell": adapt_class(Counting)({}, World())}).perform_calls(["ring()", "ring()"]) == (
+        "1",
+        "2",
     )
 
 
