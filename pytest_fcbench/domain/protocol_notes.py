@@ -48,7 +48,14 @@ def _read_meanings() -> Mapping[str, str]:
     return read_table(dict[str, str], __file__, "protocol_notes.toml")
 
 
-FAILURES = frozenset(map(ProtocolNote, ("cut_stream", "error_in_stream", "error_in_reply", "aborted_answer")))
+FAILURES = frozenset(
+    {
+        ProtocolNote.CUT_STREAM,
+        ProtocolNote.ERROR_IN_STREAM,
+        ProtocolNote.ERROR_IN_REPLY,
+        ProtocolNote.ABORTED_ANSWER,
+    }
+)
 """Notes that mean that there is no answer: such a call is repeated, and in the end not scored."""
 
 

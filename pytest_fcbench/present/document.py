@@ -215,6 +215,7 @@ def _summarise_profile(evidence: Evidence, profile: Profile) -> ProfileResults:
     records, scores = evidence.records, evidence.scores[profile]
     without = score_untrained(records, profile, evidence.size_of)
     trial_scores = secondary_scores.score_trials_by_category(records, profile)
+    all_trials = trial_scores.pop("all", None)
     return ProfileResults(
         categories=scores.categories,
         groups=scores.groups,
@@ -226,6 +227,6 @@ def _summarise_profile(evidence: Evidence, profile: Profile) -> ProfileResults:
         pressure=measure_pressure(records, profile) or None,
         untrained=without.find_score(scores.main) if without else None,
         right_turns=secondary_scores.count_right_turns_by_category(records, profile) or None,
-        trials=RunTrials(trial_scores, trial_scores.pop("all")) if trial_scores else None,
+        trials=RunTrials(trial_scores, all_trials) if all_trials else None,
         strata=score_strata(records, profile) or None,
     )

@@ -362,10 +362,8 @@ class ChatServer:
             return await _send(request, answer)
         match fault:
             case FaultKind.RATE_LIMIT:
-                wait, says = (
-                    {"Retry-After": f"{self.retry_after:g}"},
-                    "rate limit exceeded (simulated by --fault)",
-                )
+                wait = {"Retry-After": f"{self.retry_after:g}"}
+                says = "rate limit exceeded (simulated by --fault)"
                 return _build_error(429, "rate_limit_exceeded", says, wait)
             case FaultKind.SERVER_ERROR:
                 return _build_error(500, "server_error", "internal server error (simulated by --fault)")

@@ -363,9 +363,9 @@ def _list_evidence(e: LossEvidence) -> Iterator[str]:
         counts = Counter(map(_describe_trial, trials))
         for text, count in counts.items():
             yield f"{name}{f', {count} times' if count > 1 else ''}: {text}"
-    checks = {", whole": e.whole_truth, ", streamed": e.streamed_truth}
-    checks = {"": e.whole_truth} if e.whole_truth == e.streamed_truth else checks
-    checks = {f"right calls put through{way}": verdict for way, verdict in checks.items()}
+    whole, streamed = e.whole_truth, e.streamed_truth
+    truths = {"": whole} if whole == streamed else {", whole": whole, ", streamed": streamed}
+    checks = {f"right calls put through{way}": verdict for way, verdict in truths.items()}
     checks |= {"tools in the prompt": e.tools_reach, "results in the prompt": e.results_reach}
     for name, verdict in checks.items():
         if verdict:
