@@ -315,7 +315,8 @@ class Benchmark:
         if call.excinfo and is_ours and option.tbstyle == "no":
             # pytest takes long to filter many frames, so one is kept where none is shown.
             call.excinfo.traceback = call.excinfo.traceback[-1:]
-        message = self._shorten_message(item, error) if error else ""
+        # An exception can be false, where its class counts something.
+        message = "" if error is None else self._shorten_message(item, error)
         try:
             report = yield
         finally:
@@ -331,10 +332,12 @@ class Benchmark:
             for key in _RESULTS:
                 if key in item.stash:
                     del item.stash[key]
-        elif ENTRY in item.stash and (call.when == "call" or error):
+        elif ENTRY in item.stash and (call.when == "call" or error is not None):
             self._record_own_assertion(item, error)
-            is_judged = isinstance(error, pytest.skip.Exception) or (error and _is_refusal(item, error))
-            if error and not (RECORD in item.stash and is_judged):
+            is_judged = error is not None and (
+                isinstance(error, pytest.skip.Exception) or _is_refusal(item, error)
+            )
+            if error is not None and not (RECORD in item.stash and is_judged):
                 self._record_not_scored(item, error)
                 # pytest counts a failure in setup as an error, and this is no wrong answer.
                 report.when = "setup" if report.failed else report.when
@@ -392,8 +395,9 @@ class Benchmark:
         if TRANSCRIPT not in item.stash or not (error is None or _is_refusal(item, error)):
             return
         record = item.stash.get(RECORD, None)
-        verdict: Passed | Failed = Passed()
-        if error:
+        if error is None:
+            verdict: Passed | Failed = Passed()
+        else:
             # pytest adds where each value comes from, which takes more room than the assertion.
             message = str(error).partition("\n +  where ")[0]
             message = f"{type(error).__name__}: {message}" if isinstance(error, LACKING) else message
@@ -402,7 +406,9 @@ class Benchmark:
             place = f"{item.location[0]}:{lines[-1]}" if lines else item.location[0]
             reason = put_on_one_line(mask_secrets(f"{place}: {message}", self.session.secrets))
             verdict = Failed(OWN_ASSERTION, reason, {"place": place})
-        if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
+        if record is None or (
+            error is not None and record.verdict(self.context.settings.profile) == Passed()
+        ):
             item.stash[OWN] = True
             self.record_judgement(Judgement.same_in_both(verdict))
 

@@ -33,8 +33,15 @@ def _find_verdicts(project: Project) -> list[Mapping[str, object]]:
         ("assert score(judge(entry, transcript)).passed; assert not 'right answers'", "right answers"),
         ("transcript.last.tool_calls[9]", "IndexError: "),
         ("import json; json.loads('so {')", "test_ast.py:6: JSONDecodeError: Expecting value"),
+        (
+            "raise type('Faults', (AssertionError,), {'__len__': lambda self: 0})('none is told')",
+            "none is told",
+        ),
     ],
-    ids=["alone", "beside a matcher", "what the answer lacks", "what a library finds lacking"],
+    ids=[
+        *("alone", "beside a matcher", "what the answer lacks", "what a library finds lacking"),
+        "an exception that is false",
+    ],
 )
 def test_a_failed_assertion_is_a_failure_like_any_other(
     project: Project, assertion: str, reason: str, workers: str
