@@ -144,7 +144,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "scipy": set(),
     "safetensors": {"models/sentence_vectors.py"},
     "tokenizers": {"models/sentence_vectors.py", "tools/parsers/examining.py"},
-    "hypothesis": {"tools/parsers/examining.py"},
+    "hypothesis": {"tools/parsers/shrinking.py"},
     "rapidfuzz": set(),
     "numpy": {
         "tools/audit/duplicates.py",

@@ -20,8 +20,9 @@ def run_parsers(arguments: argparse.Namespace) -> int:
     form = choose_format(arguments)
     require_engine(arguments.engine)
     require_extra("parsers", f"fcbench parsers {arguments.engine}")
-    # Imported late: it imports packages of the engine and of the extra.
-    from pytest_fcbench.tools.parsers.examining import open_parsers, shrink_calls
+    # Imported late: these import packages of the engine and of the extra.
+    from pytest_fcbench.tools.parsers.examining import open_parsers
+    from pytest_fcbench.tools.parsers.shrinking import shrink_calls
 
     suites = [open_suite_at(arguments, name) for name in split_names(arguments.suite) or ["core"]]
     truths = draw_truths(suites, arguments.limit)

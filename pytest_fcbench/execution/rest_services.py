@@ -22,7 +22,7 @@ _NOT_FOUND = 404, {"error": "not found"}
 _KNOWN: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("rest_services.toml").read_text(encoding="utf-8")
 )
-"""What the services know, by kind and name."""
+"""The facts that the services answer from, by kind and name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,13 @@ def compare_arguments(
     """Compare the arguments of a call with those of the expected call of the same function."""
     reasons = []
     for name in _find_differences(doc.parameters, made_arguments, expected_arguments, 0):
-        made = _show(made_arguments, name)
+        shown_value = _show(made_arguments, name)
         if name not in made_arguments:
             reasons.append(f"{name} is missing")
         elif name not in expected_arguments:
-            reasons.append(f"{name} is {made}, which is not asked for")
+            reasons.append(f"{name} is {shown_value}, which is not asked for")
         else:
-            reasons.append(f"{name} is {made}, not {_show(expected_arguments, name)}")
+            reasons.append(f"{name} is {shown_value}, not {_show(expected_arguments, name)}")
     if reasons:
         return Equivalence(False, make_printable("; ".join(reasons)))
     explanations = (

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.prompting import FamilyMember, Mode
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.kinds.golden_path.assignment import MEASURES
-from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
+from pytest_fcbench.models.baselines import careless, lexical, oracle, replay, scripted
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
@@ -26,8 +26,8 @@ PROVIDERS: Registry[Provider] = Registry(
     "model",
     "fcbench.models",
     {
-        "oracle": oracle.ORACLE,
-        "careless": oracle.CARELESS,
+        "oracle": oracle.PROVIDER,
+        "careless": careless.PROVIDER,
         "lexical": lexical.PROVIDER,
         "scripted": scripted.PROVIDER,
         "python": python_function.PROVIDER,

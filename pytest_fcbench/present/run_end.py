@@ -188,9 +188,9 @@ def write_step_summary(
         *tabulate_two_models(facts, evidence.records),
         Table("Gate of the run itself", columns, gate_rows, (), frozenset(columns[1:])),
     )
-    for shown in filter(None, tables):
+    for table in filter(None, tables):
         yield ""
-        yield from render_markdown(shown)
+        yield from render_markdown(table)
     if explain:
         for record in terminal.pick_examples(causes, _EXPLAINED):
             # A blank line would end the element.

@@ -265,16 +265,16 @@ def explain_missing_call(answer: Completion, entry: Entry, owner: str) -> tuple[
             "its text holds no call, so the model called nothing",
             "see below whether tools reach the prompt; if they do, try another question or model",
         )
-    written = f"begins with {mark[0]!r}" if mark else "is JSON or Python"
+    form = f"begins with {mark[0]!r}" if mark else "is JSON or Python"
     # vLLM refuses tool_choice auto with 400 where no parser is on.
     if owner == "vllm":
         return (
             "the text holds a call that the server did not read: its tool parser is on, but not for a model "
-            f"whose call {written}",
+            f"whose call {form}",
             "name the parser of this model with --tool-call-parser",
         )
     return (
-        f"the text holds a call that the server did not read (it {written}): its tool parser is off, or for "
+        f"the text holds a call that the server did not read (it {form}): its tool parser is off, or for "
         "another model",
         f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt",
     )

@@ -158,7 +158,7 @@ def _describe_verdicts(verdicts: Verdicts) -> dict[str, Any]:
 
 def _read_members(source: object, names: Sequence[str]) -> dict[str, Any]:
     """Return the columns that are members of an object; each is None without one."""
-    figures = {name: getattr(source, name, None) for name in names}
+    figures = {name: None if source is None else getattr(source, name) for name in names}
     return {
         name: None if isinstance(figure, int) and abs(figure) >= _LARGEST else figure
         for name, figure in figures.items()

@@ -217,8 +217,8 @@ class ChatServer:
 
     async def _prepare_answer(self, api: Api, content: bytes, received: ReceivedRequest) -> ServedAnswer:
         body = _READ[api](content)
-        made = self._make_reply(body, received)
-        return write_answer(api, made, received, stream=body.stream, include_usage=body.include_usage)
+        reply = self._make_reply(body, received)
+        return write_answer(api, reply, received, stream=body.stream, include_usage=body.include_usage)
 
     async def _prepare_chat_or_any(
         self, model: ConformingModel, content: bytes, received: ReceivedRequest
@@ -260,8 +260,10 @@ class ChatServer:
         key, is_broken = received.name or key, received.fault is FaultKind.JSON
         if api is Api.CHAT:
             reply = reply.cut_in_half() if is_broken else reply
-            body, made = read_body(content), KeyedReply(key, reply, is_broken)
-            return write_answer(api, made, received, stream=body.stream, include_usage=body.include_usage)
+            body, keyed_reply = read_body(content), KeyedReply(key, reply, is_broken)
+            return write_answer(
+                api, keyed_reply, received, stream=body.stream, include_usage=body.include_usage
+            )
         whole = json.dumps(write_reply(api, reply)).encode()
         return ServedAnswer(key, (whole[: len(whole) // 2] if is_broken else whole,), broken=is_broken)
 

@@ -25,7 +25,7 @@ from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.text import as_mapping, read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.kinds.table import find_kind
-from pytest_fcbench.models.baselines.oracle import change_value, draw_chance
+from pytest_fcbench.models.baselines.careless import change_value, draw_chance
 from pytest_fcbench.server.conforming import WireFault
 from pytest_fcbench.server.parsing import ParserFault
 from pytest_fcbench.server.replies import CallPiece, ChunkChoice, Delta, serialize_event

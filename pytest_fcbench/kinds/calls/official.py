@@ -102,8 +102,8 @@ def fail_unmatched(code: str, place: int, call: ExpectedCall, misses: Mapping[in
     """Fail an answer in which no call matches the expected one at a place; name the nearest miss."""
     nearest = next((miss for miss in misses.values() if not miss.code.endswith("wrong_func_name")), None)
     why = f"; nearest: {nearest.reason}" if nearest else "; no call of that function is left"
-    shown = list(misses.items())[:20]
-    shown_misses = [{"found": at, "code": miss.code, "reason": miss.reason} for at, miss in shown]
+    first_misses = list(misses.items())[:20]
+    shown_misses = [{"found": at, "code": miss.code, "reason": miss.reason} for at, miss in first_misses]
     details = {"function": call.name, "expected": place, "misses": shown_misses}
     return Failed(code, f"no call matches the expected {call.name}{why}", details)
 

@@ -128,8 +128,8 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
     # The docs write defaults as text ("None", "True"), and models repeat them.
-    given = call.arguments.items()
-    arguments = {name: value for name, value in given if name == "url" or value not in _NOTHING}
+    pairs = call.arguments.items()
+    arguments = {name: value for name, value in pairs if name == "url" or value not in _NOTHING}
     for name in ("allow_redirects", "stream", "verify"):
         if isinstance(value := arguments.get(name), str) and value in _WORDS:
             arguments[name] = _WORDS[value]

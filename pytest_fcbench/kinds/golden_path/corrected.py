@@ -230,8 +230,8 @@ def _judge_end(entry: Entry, state: _CorrectedState) -> Passed | Failed:
     missing_calls = state.list_missing_calls()
     if not missing_calls:
         return Passed()
-    left = [walk.call_to_json(call) for call in missing_calls]
+    left_calls = [walk.call_to_json(call) for call in missing_calls]
     for verdict in state.verdicts:
-        if not verdict.right and verdict.expected in left:
-            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
+        if not verdict.right and verdict.expected in left_calls:
+            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left_calls})
     return walk.fail_left(entry, missing_calls, state.verdicts, Profile.CORRECTED)

@@ -130,9 +130,9 @@ def make_verdict(
     step: int, call: Call | None, expected: RecordedCall | None, stage: str, code: str | None, reason: str
 ) -> CallVerdict:
     """Make the verdict of a stage on a call; it is right where there is no code."""
-    made = call_to_json(call) if call else {}
+    made_call = call_to_json(call) if call else {}
     golden = call_to_json(expected) if expected else None
-    return CallVerdict(step, made, golden, stage, code is None, code, reason)
+    return CallVerdict(step, made_call, golden, stage, code is None, code, reason)
 
 
 @dataclass(frozen=True, slots=True)

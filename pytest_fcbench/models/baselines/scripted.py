@@ -75,8 +75,8 @@ class ScriptedModel:
             return completion
         if self.prompting.mode is Mode.FC:
             pairs = zip(select_tool_calls(completion), texts, strict=True)
-            made = [call if text is None else replace(call, arguments=text) for call, text in pairs]
-            return Completion(tool_calls=tuple(made))
+            made_calls = [call if text is None else replace(call, arguments=text) for call, text in pairs]
+            return Completion(tool_calls=tuple(made_calls))
         plain = replace(entry, variation=None)
         call_texts = [
             str(render_completion([call], plain, self.prompting).text)[1:-1]

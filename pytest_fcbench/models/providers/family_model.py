@@ -224,13 +224,13 @@ def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
 def add_parameters(wire: WireRequest, parameters: Parameters) -> dict[str, object]:
     """Return the body of a request with the parameters that the user chose, where the API has them."""
     member, names = _RENAMED.get(wire.api, (None, {}))
-    chosen = {name: value for name, value in parameters.items() if name not in CONTROLS}
+    members = {name: value for name, value in parameters.items() if name not in CONTROLS}
     if member is None:
         # In their order: of two names of one parameter the last counts.
-        chosen = {names.get(name, name): value for name, value in chosen.items()}
-    elif nested := {names[name]: chosen.pop(name) for name in list(chosen) if name in names}:
-        chosen = {member: {**as_mapping(wire.body.get(member)), **nested}, **chosen}
-    body: dict[str, object] = {**wire.body, **chosen}
+        members = {names.get(name, name): value for name, value in members.items()}
+    elif nested := {names[name]: members.pop(name) for name in list(members) if name in names}:
+        members = {member: {**as_mapping(wire.body.get(member)), **nested}, **members}
+    body: dict[str, object] = {**wire.body, **members}
     if body.get("stream") and wire.api in _STREAMED:
         body = STREAM_OPTIONS | body
     elif "stream" in parameters:

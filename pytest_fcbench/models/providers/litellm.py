@@ -62,10 +62,10 @@ def import_litellm() -> ModuleType:
 
 def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str | None) -> dict[str, object]:
     """Build the arguments that all calls of litellm have."""
-    given = {"api_base": api_base, "api_key": api_key}
+    optional = {"api_base": api_base, "api_key": api_key}
     # Only the dispatcher repeats calls: it knows the limits of the whole run.
     always: dict[str, object] = {"model": model, "timeout": timeout_s, "max_retries": 0}
-    return always | {name: value for name, value in given.items() if value}
+    return always | {name: value for name, value in optional.items() if value}
 
 
 class LitellmModel(EndpointModel):

@@ -255,7 +255,7 @@ _is_exception = methodcaller("endswith", "Exception")
 _GOOD_CODES = (0, "0", 200, "200")
 
 
-# ``Any`` stands for types of the httpx that litellm brings: no dependency of ours, whose types are known.
+# ``Any`` stands for types of httpx, which litellm brings and whose types need not be installed.
 MOST_REDIRECTS = 3
 # litellm makes objects of its own of each member, at ten microseconds and a hundred bytes and more.
 _BYTES_OF_A_SIGN = 256

@@ -56,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckDescription:
-    """What ``checks.toml`` says about a check."""
+    """A row of ``checks.toml``: the words about a check, and when it runs."""
 
     says: str
     """The common sentence of its findings."""

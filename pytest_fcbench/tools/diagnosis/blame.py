@@ -58,12 +58,12 @@ MEANINGS: Mapping[Culprit, str] = {
     Culprit.CHANCE: "the same request is answered rightly at other times",
     Culprit.UNCLEAR: "other ways could not be asked, or contradict each other",
 }
-"""What readers are shown."""
+"""What each culprit means, in the words that readers are shown."""
 
 
 _OF_CALLS = frozenset({Culprit.PARSER, Culprit.STREAM})
 _UNDECIDED = frozenset({Culprit.STREAM, Culprit.CHANCE, Culprit.UNCLEAR})
-"""What a loss looks like alone where a parser loses calls at times."""
+"""Culprits behind which, of a loss seen alone, a parser that loses calls at times may hide."""
 
 
 class TrialState(StrEnum):
@@ -102,7 +102,7 @@ class TriedAnswer:
 Trials: TypeAlias = tuple[TriedAnswer, ...]
 """The answers to an entry that was asked in one way."""
 Findings: TypeAlias = Iterator[tuple[Culprit, str]]
-"""Who lost a point, and why, by each rule that holds."""
+"""Pairs of who lost a point and why, one for each rule that holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,5 +2,5 @@
 
 ``truths`` takes right calls from entries and compares what comes back, ``codecs.native_syntaxes`` writes them
 as a model would; ``examining`` cuts the text as a stream does; ``engine`` hands it to a parser;
-``matrix`` does so for every way, and ``examining`` looks for the smallest text that fails.
+``matrix`` does so for every way, and ``shrinking`` looks for the smallest text that fails.
 """

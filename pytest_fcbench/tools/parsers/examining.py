@@ -1,27 +1,20 @@
-"""What examining parsers needs beside the engine: syntaxes, texts cut into tokens, the smallest failures.
+"""Open the parsers of an engine, each with its syntax, and cut texts into tokens as a stream does.
 
 This module imports packages of the engine and of the extra ``parsers``, so it is imported late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from random import Random
-from time import process_time
 
-from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.decoders import DecodeStream
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.text import as_mapping
-from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.parsers.engine import ENGINES, Piece, open_engine
 from pytest_fcbench.tools.parsers.matrix import Examiner
 from pytest_fcbench.tools.parsers.truths import Truth, write_texts
@@ -131,58 +124,3 @@ def open_parsers(
             split = partial(split_tokens, tokenizer)
             opened.examiners[parser, syntax] = Examiner(tool_parser, NATIVE_SYNTAXES[syntax], split)
     return opened
-
-
-_KEEP = st.integers(0, 4).map(bool)
-"""Shrinks towards leaving a part out; at random most parts stay."""
-_SETTINGS = settings(
-    max_examples=200,
-    deadline=None,
-    database=None,
-    phases=(Phase.generate, Phase.shrink),
-    suppress_health_check=list(HealthCheck),
-)
-
-
-def shrink_calls(truth: Truth, fails: Callable[[Truth], bool], seconds: float = 5.0) -> Truth:
-    """Return the smallest calls like these that fail; nothing new is tried after so much processor time."""
-    end = process_time() + seconds
-    # hypothesis tries the same again, and must find what it found before.
-    verdicts: dict[str, bool] = {}
-
-    def check_calls(smaller: Truth) -> bool:
-        key = repr(smaller.calls)
-        if key not in verdicts and process_time() < end:
-            verdicts[key] = fails(smaller)
-        return verdicts.get(key, False)
-
-    try:
-        # The same calls shrink to the same, whenever they are tried.
-        return find(draw_smaller_truth(truth), check_calls, settings=_SETTINGS, random=Random(0))  # noqa: S311
-    except NoSuchExample:
-        return truth
-
-
-@st.composite
-def draw_smaller_truth(draw: st.DrawFn, truth: Truth) -> Truth:
-    kept_calls = [each for each in truth.calls if draw(_KEEP)] or truth.calls[:1]
-    values = [as_mapping(draw(_draw_smaller_value(each.arguments))) for each in kept_calls]
-    calls = (Call(each.name, value) for each, value in zip(kept_calls, values, strict=True))
-    return replace(truth, calls=tuple(calls))
-
-
-@st.composite
-def _draw_smaller_value(draw: st.DrawFn, value: object) -> object:
-    match value:
-        case Mapping():
-            return {key: draw(_draw_smaller_value(each)) for key, each in value.items() if draw(_KEEP)}
-        case list() | tuple():
-            return [draw(_draw_smaller_value(each)) for each in value if draw(_KEEP)]
-        case str():
-            start = draw(st.integers(0, len(value)))
-            length = draw(st.sampled_from([*range(4), len(value)]))
-            return value[start : start + length] if draw(_KEEP) else value[:length]
-        case bool() | None:
-            return value
-        case _:
-            return draw(st.sampled_from([1, 0.5, value, value, value]))

@@ -60,7 +60,7 @@ def pytest_generate_tests(metafunc: Metafunc) -> None:
 
 def test_tool_parser(parser_case: ParserCase) -> None:
     """Right answers come back from the parser as the calls that they were written from."""
-    from pytest_fcbench.tools.parsers.examining import shrink_calls
+    from pytest_fcbench.tools.parsers.shrinking import shrink_calls
 
     case = parser_case
     examination = examine_parser(case.name, case.examiner, _draw_truths(), [case.way], shrink_calls)

@@ -85,8 +85,8 @@ def collect_truths(suite: Suite) -> Iterator[Truth]:
             steps = (step for turn in find_kind(entry).list_right_calls(entry) for step in turn if step)
             # With JSON values in the place of source text, and names as the tools have them.
             completion = render_completion(next(steps, ()), entry, prompting, tools)
-            made = select_tool_calls(completion)
-            calls = [Call(each.name, read_json_text(str(each.arguments))) for each in made]
+            tool_calls = select_tool_calls(completion)
+            calls = [Call(each.name, read_json_text(str(each.arguments))) for each in tool_calls]
             truth = Truth(entry.key, tuple(calls), tools)
             text = json.dumps([(each.name, each.arguments) for each in truth.calls])
             if truth.calls and text not in known_calls and truth.is_valid:

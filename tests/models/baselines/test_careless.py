@@ -12,7 +12,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Prompting
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.models.baselines.oracle import ASKS_BACK, MISTAKES, CarelessModel, draw_chance
+from pytest_fcbench.models.baselines.careless import ASKS_BACK, MISTAKES, CarelessModel, draw_chance
 from pytest_fcbench.models.registry import choose_model
 from pytest_fcbench.suites.registry import open_suite
 from tests.cases import each_case

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.parsers.engine import ParsedAnswer, Piece, Tools
-from pytest_fcbench.tools.parsers.examining import shrink_calls
 from pytest_fcbench.tools.parsers.matrix import Examination, Examiner, Way, examine_parser, group_pieces
+from pytest_fcbench.tools.parsers.shrinking import shrink_calls
 from pytest_fcbench.tools.parsers.truths import Outcome
 from tests.cases import each_case
 from tests.tools.parsers.fakes import FakeParser, make_examiner, make_truth, split_words
