@@ -64,8 +64,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
                 _read_output(second_run)
     _print_scores(folder)
     _print_paragraph(
-        f"Every lost answer: cd {folder} && fcbench run report {_BEFORE}. Your own model: pytest benchmarks "
-        "--fcbench-model=NAME --fcbench-api-base=URL, and where it loses points: fcbench blame."
+        f"Every lost answer: cd {shlex.quote(str(folder))} && fcbench run report {_BEFORE}. Your own model: "
+        "pytest benchmarks --fcbench-model=NAME --fcbench-api-base=URL, and where it loses points: "
+        "fcbench blame."
     )
     return 0
 
@@ -89,9 +90,9 @@ def _print_scores(folder: Path) -> None:
     card = load_outlines(folder / "scorecard.json")
     scores = aggregate_scores(card.records, card.facts.profile, card.size_of)
     for name, score in scores.categories.items() if scores.all.failed else ():
-        share = score.passed / score.n
+        share = score.passed / max(score.scored, 1)
         bar = "#" * round(share * 25) or "<- lost"
-        print(f"{name:<18} {score.passed:>3} of {score.n:<3} {share:>5.0%}", bar)
+        print(f"{name:<18} {score.passed:>3} of {score.scored:<3} {share:>5.0%}", bar)
     print()
     _print_wrapped(describe_share(card.records, card.facts.profile, scores).partition(";")[0])
     for each in card.gate:
@@ -133,7 +134,8 @@ def _read_address(server: subprocess.Popen[str]) -> str:
     """Wait until a server is ready, and return its address."""
     ready = server.stdout.readline() if server.stdout else ""
     if not ready.startswith("serving "):
-        raise FcbenchError(f"the server of the demo did not start: {ready}")
+        server.terminate()
+        raise FcbenchError(f"the server of the demo did not start: {ready}{server.communicate()[0]}")
     return ready.split()[-1]
 
 

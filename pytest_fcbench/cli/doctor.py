@@ -116,7 +116,7 @@ def _examine(arguments: argparse.Namespace) -> Iterator[SetupFinding]:
             text = f"{settings.label} needs neither a network nor a key and costs nothing"
             yield SetupFinding("model", FindingState.GOOD, text)
         else:
-            yield from check_endpoint("model", settings, calls=not arguments.no_calls)
+            yield from check_endpoint("model", settings, sends_requests=not arguments.no_calls)
             if price is None:
                 way_out = "give a price under 'prices' in fcbench.yaml"
                 yield SetupFinding(
@@ -124,5 +124,5 @@ def _examine(arguments: argparse.Namespace) -> Iterator[SetupFinding]:
                 )
     if settings.judge:
         yield from check_endpoint(
-            "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not arguments.no_calls
+            "judge", replace(settings.judge, mode=Mode.PROMPT), sends_requests=not arguments.no_calls
         )

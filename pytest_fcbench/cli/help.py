@@ -1,14 +1,18 @@
-"""``fcbench help``: print a page of the docs, which the wheel brings along."""
+"""``fcbench help``, ``codes`` and ``completion``: print a page of the docs, explain codes, complete words."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Iterator
+from textwrap import wrap
 
-from pytest_fcbench.cli.output import find_width
+from pytest_fcbench.cli.output import find_width, print_json
 from pytest_fcbench.cli.tree import find_folder
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
+from pytest_fcbench.domain.registry import require_extra
+from pytest_fcbench.present.failure_codes import FailureCode, read_failure_codes
 from pytest_fcbench.present.tables import WIDTH, Table, render_text, wrap_text
 
 _CODE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$|^((?: {4}.*\n?)+)", re.MULTILINE)
@@ -60,3 +64,41 @@ def _name_target(link: re.Match[str]) -> str:
     is_page = page != target and "/" not in page
     name = f"`fcbench help {page}`" if is_page else target or f"'{section}'"
     return name if not words or (is_page and words == page) else f"{words} ({name})"
+
+
+CODES = {
+    **read_failure_codes(),
+    **{
+        note.value: FailureCode(note.meaning, "tell who runs the server; no verdict depends on it")
+        for note in ProtocolNote
+    },
+}
+"""The codes of failures, and those of what servers do wrong."""
+
+
+def run_codes(arguments: argparse.Namespace) -> int:
+    for code in arguments.codes:
+        if code not in CODES:
+            raise UsageError(describe_unknown_name("code", code, CODES))
+    if arguments.json:
+        print_json({code: CODES[code]._asdict() for code in arguments.codes or CODES})
+        return 0
+    width = max(find_width(), 40)
+    for code in arguments.codes or CODES:
+        meaning, advice = CODES[code]
+        print(code)
+        for text in (meaning, f"{advice[0].upper()}{advice[1:]}."):
+            for line in wrap(text, width, initial_indent="    ", subsequent_indent="    "):
+                print(line)
+    return 0
+
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
+
+
+def run_completion(arguments: argparse.Namespace) -> int:
+    require_extra("completion", "fcbench completion")
+    import shtab
+
+    print(shtab.complete(arguments.make_parser(), arguments.shell))
+    return 0

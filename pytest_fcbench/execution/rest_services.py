@@ -6,6 +6,7 @@ parameters.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from pytest_fcbench.execution.rest_apis import NO_API, Key, KeyPlace, WebApi
 Params: TypeAlias = Mapping[str, str]
 Answer: TypeAlias = tuple[int, object]
 _NOT_FOUND = 404, {"error": "not found"}
-_KNOWN: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+_FACTS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("rest_services.toml").read_text(encoding="utf-8")
 )
 """The facts that the services answer from, by kind and name."""
@@ -41,12 +42,12 @@ class Service:
             return 400, {"error": str(error)[:200]}
 
 
-def _read_whole(params: Params, name: str, default: int) -> int:
+def _read_whole_number(params: Params, name: str, default: int) -> int:
     """Return a parameter as a whole number from 0 to 9999. Raises ValueError."""
-    number = int(params.get(name, str(default))[:10])
-    if not 0 <= number <= 9999:
-        raise ValueError(f"{name} is from 0 to 9999")
-    return number
+    text = params.get(name, str(default))
+    if not re.fullmatch(r"[0-9]{1,4}", text):
+        raise ValueError(f"{name} is a whole number from 0 to 9999")
+    return int(text)
 
 
 # The trams of Varnholm
@@ -57,13 +58,13 @@ def _answer_trams(path: str, params: Params) -> Answer:
         case ["", "v1", "stops"]:
             return 200, [
                 {"name": name, **stop}
-                for name, stop in _KNOWN["stops"].items()
+                for name, stop in _FACTS["stops"].items()
                 if params.get("zone") in (None, str(stop["zone"]))
                 and (stop["step_free"] or params.get("step_free") != "true")
             ]
         case ["", "v1", "departures"]:
             stop = params.get("stop", "")
-            if stop not in _KNOWN["stops"]:
+            if stop not in _FACTS["stops"]:
                 return 404, {"error": f"there is no stop {stop[:80]!r}"}
             coming = [
                 {
@@ -71,14 +72,14 @@ def _answer_trams(path: str, params: Params) -> Answer:
                     "towards": stops[-1],
                     "minutes": (3 * int(line) + 7 * stops.index(stop)) % 12 + again,
                 }
-                for line, stops in _KNOWN["lines"].items()
+                for line, stops in _FACTS["lines"].items()
                 for again in range(1, 61, 12)
                 if stop in stops[:-1] and params.get("line") in (None, line)
             ]
             # Sorted, so that the reply is the same whatever the order of lines in the table.
             coming.sort(key=lambda departure: (departure["minutes"], departure["line"]))
-            return 200, {"stop": stop, "departures": coming[: _read_whole(params, "limit", 3)]}
-        case ["", "v1", "lines", line] if stops := _KNOWN["lines"].get(line):
+            return 200, {"stop": stop, "departures": coming[: _read_whole_number(params, "limit", 3)]}
+        case ["", "v1", "lines", line] if stops := _FACTS["lines"].get(line):
             return 200, {"line": line, "stops": stops, "minutes": 6 * (len(stops) - 1)}
     return _NOT_FOUND
 
@@ -90,14 +91,14 @@ _FEET = 3.2808
 
 def _answer_tides(path: str, params: Params) -> Answer:
     match path.split("/"):
-        case ["", "tables", port, day] if facts := _KNOWN["ports"].get(port):
+        case ["", "tables", port, day] if facts := _FACTS["ports"].get(port):
             try:
-                on, unit = date.fromisoformat(day), params.get("unit", "m")
+                tide_date, unit = date.fromisoformat(day), params.get("unit", "m")
             except ValueError:  # its words depend on the version of Python
                 raise ValueError(f"{day} is not a date") from None
             if unit not in ("m", "ft"):
                 raise ValueError("unit is m or ft")
-            number = on.toordinal()
+            number = tide_date.toordinal()
             swing = abs(number % 15 - 7) / 10
             tides: list[Mapping[str, object]] = []
             for tide, metres in (("high", facts["mean"] + swing), ("low", 0.9 - swing / 2)) * 2:
@@ -105,9 +106,9 @@ def _answer_tides(path: str, params: Params) -> Answer:
                 time = f"{minute // 60 % 24:02}:{minute % 60:02}"
                 height = round(metres * (_FEET if unit == "ft" else 1), 2)
                 tides.append({"tide": tide, "time": time, "height": height})
-            return 200, {"port": port, "date": on.isoformat(), "unit": unit, "tides": tides}
+            return 200, {"port": port, "date": tide_date.isoformat(), "unit": unit, "tides": tides}
         case ["", "ports"]:
-            ports = _KNOWN["ports"].items()
+            ports = _FACTS["ports"].items()
             return 200, [{"port": port, "mean_high_water": facts["mean"]} for port, facts in ports]
     return _NOT_FOUND
 
@@ -118,18 +119,18 @@ def _answer_tides(path: str, params: Params) -> Answer:
 def _answer_museum(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "api", "objects"]:
+            first_year = _read_whole_number(params, "from_year", 0)
+            last_year = _read_whole_number(params, "to_year", 9999)
             objects = [
                 {"number": number, "title": item["title"]}
-                for number, item in _KNOWN["objects"].items()
+                for number, item in _FACTS["objects"].items()
                 if params.get("q", "").lower() in item["title"].lower()
                 and params.get("material") in (None, item["material"])
                 and params.get("room") in (None, item["room"])
-                and _read_whole(params, "from_year", 0)
-                <= item["year"]
-                <= _read_whole(params, "to_year", 9999)
+                and first_year <= item["year"] <= last_year
             ]
-            return 200, {"total": len(objects), "objects": objects[: _read_whole(params, "limit", 10)]}
-        case ["", "api", "objects", number] if item := _KNOWN["objects"].get(number):
+            return 200, {"total": len(objects), "objects": objects[: _read_whole_number(params, "limit", 10)]}
+        case ["", "api", "objects", number] if item := _FACTS["objects"].get(number):
             return 200, {"number": number, **item}
     return _NOT_FOUND
 
@@ -141,20 +142,21 @@ def _answer_recipes(path: str, params: Params) -> Answer:
     full = params.get("detail", "brief") == "full"
     match path.split("/"):
         case ["", "recipes"]:
+            most_minutes = _read_whole_number(params, "max_minutes", 9999)
             return 200, [
                 _show_recipe(name, full=full)
-                for name, recipe in _KNOWN["recipes"].items()
+                for name, recipe in _FACTS["recipes"].items()
                 if params.get("ingredient") in (None, *recipe["ingredients"])
-                and recipe["minutes"] <= _read_whole(params, "max_minutes", 9999)
+                and recipe["minutes"] <= most_minutes
                 and (recipe["vegetarian"] or params.get("vegetarian") != "true")
             ]
-        case ["", "recipes", name] if name in _KNOWN["recipes"]:
+        case ["", "recipes", name] if name in _FACTS["recipes"]:
             return 200, _show_recipe(name, full=full)
     return _NOT_FOUND
 
 
 def _show_recipe(name: str, *, full: bool) -> Mapping[str, object]:
-    recipe = {"id": name, **_KNOWN["recipes"][name]}
+    recipe = {"id": name, **_FACTS["recipes"][name]}
     return recipe if full else {key: recipe[key] for key in ("id", "title", "minutes")}
 
 

@@ -30,7 +30,7 @@ def _load_format(category: Category) -> tuple[EntryReader, type[Row]]:
     """Import the format of a category's files: what reads their entries, and the model of the files."""
     module_name, _, model_name = KINDS.find(category.kind).file_format.partition(":")
     module = import_module(f"{__package__}.{module_name}")
-    return module.entries, getattr(module, model_name)
+    return module.read_entries, getattr(module, model_name)
 
 
 def file_categories() -> Mapping[str, Category]:

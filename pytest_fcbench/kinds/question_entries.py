@@ -51,14 +51,14 @@ class OwnCheckFile(OfferingFile[OwnCheckRow]):
     """Questions whose answers only your own checks judge."""
 
 
-def entries(row: CheckableFile[R], file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(row: CheckableFile[R], file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
 
     def expect(question: R, place: Field, functions: Mapping[str, FunctionDoc]) -> Expectation:
         if category.kind != "own_check":
             return AnyCall() if category.kind == "relevance" else NoCall()
         if not (row.check or question.check or question.forbidden):
-            rule = "is missing; give 'check' or 'forbidden', which alone judge answers"
+            rule = "is missing; an entry of own_check is judged only by 'check' or 'forbidden'"
             raise place.at("check").error(rule)
         return AnyAnswer()
 

@@ -31,7 +31,7 @@ class _CodeTable:
 
 @cache
 def read_failure_code_groups() -> Mapping[str, Mapping[str, FailureCode]]:
-    """Return every code that a verdict of this package can have, by the heading of its group."""
+    """Return the failure codes of this package by the heading of their group."""
     table = read_table(_CodeTable, __file__, "failure_codes.toml")
     return {
         heading: {
@@ -44,18 +44,18 @@ def read_failure_code_groups() -> Mapping[str, Mapping[str, FailureCode]]:
 
 @cache
 def read_failure_codes() -> Mapping[str, FailureCode]:
-    """Return every code that a verdict of this package can have."""
+    """Return every failure code of this package with its meaning and advice."""
     return {code: row for codes in read_failure_code_groups().values() for code, row in codes.items()}
 
 
-_OTHER = FailureCode(
+_UNKNOWN_CODE = FailureCode(
     "A matcher of another package, or of another version, gave this code.", "read the reason beside it"
 )
 
 
 def find_failure_code(code: str) -> FailureCode:
     """Return the meaning of a code; verdicts of other packages may have codes of their own."""
-    return read_failure_codes().get(code, _OTHER)
+    return read_failure_codes().get(code, _UNKNOWN_CODE)
 
 
 @cache
@@ -78,11 +78,9 @@ def name_cause(verdicts: Verdicts, profile: Profile) -> str:
         verdict = corrected
     if counts := _COUNTS.match(verdict.reason):
         found, expected = map(int, counts.groups())
-        return (
-            "too many calls came"
-            if found > expected
-            else ("one call of several came" if found == 1 else "too few calls came")
-        )
+        if found > expected:
+            return "too many calls came"
+        return "one call of several came" if found == 1 else "too few calls came"
     return _read_causes().get(verdict.code) or find_failure_code(verdict.code).meaning.rstrip(".")
 
 

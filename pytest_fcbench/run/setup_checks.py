@@ -83,7 +83,8 @@ class SetupFinding:
 
 def check_installation() -> Iterator[SetupFinding]:
     """Check this Python, the required packages, the extras and the registration of the plugin."""
-    here, project = platform.python_version(), metadata.distribution(PROJECT)
+    # A build between two releases has a plus sign at its end.
+    here, project = platform.python_version().rstrip("+"), metadata.distribution(PROJECT)
     python_specifier = project.metadata["Requires-Python"] or ""
     text = f"{here} in {sys.prefix}"
     # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
@@ -123,9 +124,9 @@ def check_installation() -> Iterator[SetupFinding]:
 
 def check_disk(what: str, folder: Path, way_out: str) -> SetupFinding:
     """Check that files can be made in a folder, or in its nearest existing parent."""
-    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     # Tried, because permission bits show neither quotas nor access control lists.
     try:
+        there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
         with tempfile.TemporaryFile(dir=there):
             free = shutil.disk_usage(there).free
     except OSError as error:
@@ -136,13 +137,13 @@ def check_disk(what: str, folder: Path, way_out: str) -> SetupFinding:
     return SetupFinding(what, GOOD, text)
 
 
-def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[SetupFinding]:
-    """Say where a model is asked; with calls, look for its name at the server and ask it once."""
+def check_endpoint(what: str, settings: Settings, *, sends_requests: bool) -> Iterator[SetupFinding]:
+    """Say where a model is asked; with ``sends_requests`` also look for its name there and ask it once."""
     provider, argument = registry.find_provider(settings)
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
     if endpoint:
-        has_key = "" if endpoint.api_key else "no "
-        place = f" at {redact_address(endpoint.api_base)}, {has_key}key in {endpoint.key_variable}"
+        absence = "" if endpoint.api_key else "no "
+        place = f" at {redact_address(endpoint.api_base)}, {absence}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
         own = "the provider's own endpoint"
         at = redact_address(settings.api_base) if settings.api_base else own
@@ -155,7 +156,7 @@ def check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Se
         yield SetupFinding(what, BAD, f"litellm knows no model {argument!r}", way_out)
         return
     yield SetupFinding(what, GOOD, f"{settings.label}{place}")
-    if not calls:
+    if not sends_requests:
         return
     owner = ""
     if endpoint:
@@ -198,7 +199,7 @@ def check_server(settings: Settings) -> Iterator[SetupFinding]:
 
 
 async def _run_explaining_checks(settings: Settings, probe: EndpointProbe) -> list[tuple[str, Verdict]]:
-    """Send the ten checks to an endpoint; return the sentence and the verdict of each."""
+    """Send the checks of ``EXPLAINING`` to an endpoint; return the sentence and the verdict of each."""
     suite, room = embedded.open_wire(settings.cache), asyncio.Semaphore(_AT_ONCE)
     by_id = {entry.id: entry for category in suite.categories for entry in suite.load(category)}
 
@@ -219,9 +220,18 @@ def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFindin
 
     ``owner`` is the word for who owns the model in the server's list, where it has one.
     """
-    once = replace(settings, suites=(core.NAME,), categories=(CATEGORIES[_CATEGORY],), smoke=False)
-    # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
-    once = replace(once, shard=None, store=None, offline=False, retries=0, judge=None)
+    once = replace(
+        settings,
+        suites=(core.NAME,),
+        categories=(CATEGORIES[_CATEGORY],),
+        smoke=False,
+        shard=None,
+        judge=None,
+        # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
+        store=None,
+        offline=False,
+        retries=0,
+    )
     with closing(Session(RunContext(once))) as session:
         context = session.context
         try:
@@ -263,7 +273,7 @@ def explain_missing_call(answer: Completion, entry: Entry, owner: str) -> tuple[
     if not has_call:
         return (
             "its text holds no call, so the model called nothing",
-            "see below whether tools reach the prompt; if they do, try another question or model",
+            "if no broken check of the server follows, try another question or model",
         )
     form = f"begins with {mark[0]!r}" if mark else "is JSON or Python"
     # vLLM refuses tool_choice auto with 400 where no parser is on.

@@ -51,7 +51,7 @@ class Body:
 
 
 def leave_out_results(messages: Sequence[object]) -> list[object]:
-    """Return messages without the results of calls, which are known only to whom the calls were made."""
+    """Return messages without the results of calls, which the server cannot know."""
     return [
         {**message, "content": ""} if isinstance(message, Mapping) and _has_results(message) else message
         for message in messages

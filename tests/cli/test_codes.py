@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.gate import SHELLS
+from pytest_fcbench.cli.help import SHELLS
 from pytest_fcbench.cli.main import main
 
 

@@ -156,6 +156,13 @@ def test_a_disk_that_is_nearly_full_is_told(
     )
 
 
+def test_a_folder_that_cannot_be_looked_for_is_told() -> None:
+    """A name of 300 characters is too long for the system, as an unreadable parent is closed to it."""
+    found = setup_checks.check_disk("store", Path("x" * 300), "name another")
+    assert (found.state, found.way_out) == (setup_checks.BAD, "name another")
+    assert found.text.endswith(": cannot be written: File name too long")
+
+
 def _examine_model(
     capsys: pytest.CaptureFixture[str], api_base: str, *words: str
 ) -> tuple[int, Mapping[str, str]]:

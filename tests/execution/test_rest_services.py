@@ -86,3 +86,10 @@ def test_museum_and_recipes_are_searched() -> None:
         200,
         {"id": "pan-bread", "title": "Pan bread", "minutes": 25},
     )
+
+
+@pytest.mark.parametrize("year", ["abc", "-3", "00012", "12.0", "१७"])
+def test_a_number_that_is_none_is_refused_whatever_else_is_looked_for(year: str) -> None:
+    refusal = (400, {"error": "from_year is a whole number from 0 to 9999"})
+    assert ask_service("museum.greyfen.example", "/api/objects", q="nothing", from_year=year) == refusal
+    assert ask_service("recipes.hearth.example", "/recipes", ingredient="kiwi", max_minutes=year)[0] == 400

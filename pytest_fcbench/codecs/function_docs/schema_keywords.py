@@ -1,4 +1,4 @@
-"""Write JSON Schemas of every draft and of OpenAPI 3.0 as draft 2020-12, with patterns that Python knows."""
+"""Write JSON Schemas of drafts 4 to 2020-12 and of OpenAPI 3.0 as draft 2020-12, with patterns of Python."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from urllib.parse import quote, unquote, urljoin
 
 from pytest_fcbench.domain.text import as_mapping
 
-_NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose value has a schema by name, so that the names in it are no keywords."""
+_DEFINITIONS = ("$defs", "definitions")
+_NAMED_SCHEMAS = (
+    *_DEFINITIONS,
+    "properties",
+    "patternProperties",
+    "dependencies",
+    "dependentSchemas",
+    "dependentRequired",
+)
+"""Keywords whose value has a schema or a list by name, so that the names in it are no keywords."""
 _TYPES = {
     "float": "number",
     "double": "number",
@@ -27,7 +35,7 @@ _REMARKS = ("$schema", "$comment", "$recursiveAnchor", "title", "description", "
 
 
 def update_keywords(schema: Any) -> Any:
-    """Write a schema of any draft, or of OpenAPI 3.0, with the keywords of draft 2020-12.
+    """Write a schema of draft 4 or later, or of OpenAPI 3.0, with the keywords of draft 2020-12.
 
     A pattern of ECMA 262 that Python has no form for is left out, and remarks that have a wrong type.
     References to an address or an anchor in the schema become pointers from its top.
@@ -68,14 +76,15 @@ def _update_keywords(schema: Any) -> Any:
     if isinstance(new_schema.get("type"), str) and "const" not in new_schema:
         enum = {"enum": [*new_schema["enum"], None]} if isinstance(new_schema.get("enum"), list) else {}
         return new_schema | {"type": [new_schema["type"], "null"]} | enum
-    return {"anyOf": [{"type": "null"}, new_schema]}
+    definitions = {key: new_schema.pop(key) for key in _DEFINITIONS if key in new_schema}
+    return {**definitions, "anyOf": [{"type": "null"}, new_schema]}
 
 
 def _update_types(new_schema: dict[str, Any]) -> None:
     """Write the types of draft 3, of OpenAPI and of other programs in the present form."""
     type_value = new_schema.get("type")
     kinds = [
-        _TYPES.get(kind.lower(), kind.lower() if kind.isupper() else kind) if isinstance(kind, str) else kind
+        _TYPES.get(kind.lower(), kind.lower()) if isinstance(kind, str) else kind
         for kind in (type_value if isinstance(type_value, list) else [type_value])
     ]
     if "any" in kinds:
@@ -229,5 +238,8 @@ def list_unapplied_patterns(schema: object) -> Iterator[str]:
     elif isinstance(schema, Mapping):
         for key, value in schema.items():
             patterns = as_mapping(value) if key == "patternProperties" else (value,) * (key == "pattern")
-            yield from (each for each in patterns if isinstance(each, str) and not _translate_pattern(each))
-            yield from list_unapplied_patterns(value)
+            for each in patterns:
+                if isinstance(each, str) and _translate_pattern(each) is None:
+                    yield each
+            if key not in _LITERAL:
+                yield from list_unapplied_patterns(value)

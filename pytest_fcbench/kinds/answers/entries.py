@@ -100,7 +100,9 @@ class Scenario:
     """Id and turns of each, in order."""
     questions: tuple[MemoryQuestion, ...]
 
-    def entries(self, suite: str, category: Category, functions: tuple[FunctionDoc, ...]) -> Iterator[Entry]:
+    def build_entries(
+        self, suite: str, category: Category, functions: tuple[FunctionDoc, ...]
+    ) -> Iterator[Entry]:
         """Yield the questions, each after all conversations, with the memory named by the category."""
         scene = Scene((category.name,), {}, persona=self.persona)
         last: Entry | None = None
@@ -148,7 +150,7 @@ def read_scenarios(rows: ScenarioFile, file: Field, suite: str, category: Catego
     """Yield the entries of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(DOMAINS[category.name])
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
-        for entry in make_scenario(row, place).entries(suite, category, docs):
+        for entry in make_scenario(row, place).build_entries(suite, category, docs):
             yield place, entry
 
 
@@ -246,7 +248,9 @@ def make_scene(category: Category) -> Scene:
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})
 
 
-def entries(rows: ScenarioFile | QuestionFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(
+    rows: ScenarioFile | QuestionFile, file: Field, suite: str, category: Category
+) -> PlacedEntries:
     """Yield the entries of a file in a category with their places. Raises ``SuiteError``."""
     if isinstance(rows, ScenarioFile):
         return read_scenarios(rows, file, suite, category)

@@ -145,7 +145,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
     answer_text, right = unify_forms(answer_text), [*map(unify_forms, right)]
     if len(answer_text) > _LONGEST_ANSWER:
         length = f"it has {len(answer_text):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
-        return Failed(NOT_FOUND, f"the answer is no short one: {length}", {"expected": [*right]})
+        return Failed(NOT_FOUND, f"the answer is too long: {length}", {"expected": [*right]})
     if _REFUSAL.search(answer_text):
         return Failed(REFUSED, f"the model does not answer: {answer_text!r:.300}")
 
@@ -169,6 +169,8 @@ _LONGEST_ANSWER = 20_000
 
 _KEY = r"[\"'“”‘’]?{}[\"'“”‘’]?\s*:"
 _ANSWER = re.compile(rf"[{{,]\s*{_KEY.format('answer')}\s*", re.IGNORECASE)
+_MOST_BRACES = 8
+"""Braces before the key of which one may begin its object; those nearer to it may begin another member."""
 _END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
 
 
@@ -182,10 +184,11 @@ def read_stated_answer(text: str) -> str | None:
     if not matches:
         return None
     end = matches[-1].end()
-    start = text.rfind("{", 0, end)
-    value = _read_answer(text[start:]) if start >= 0 else None
-    if value is not None:
-        return value
+    start = end
+    for _ in range(_MOST_BRACES):
+        start = text.rfind("{", 0, start)
+        if start >= 0 and (value := _read_answer(text[start:])) is not None:
+            return value
     # No object: the value reaches to the next key or the end, as quotes in it may lack a backslash.
     opening = text[end : end + 1] if text[end : end + 1] in "\"'“‘" else ""
     closing = {"“": "”", "‘": "’"}.get(opening, opening)
@@ -219,6 +222,7 @@ _CURRENCIES = {
     **dict.fromkeys(("£", "gbp"), "£"),
 }
 _DENIALS = ("not", "never", "neither", "nor")
+_PREPOSITIONS = ("at", "by", "from", "in", "on")
 
 
 class _Word(NamedTuple):
@@ -233,7 +237,9 @@ class _Word(NamedTuple):
 
 def states_answer(text: str, answer: str) -> bool:
     """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
-    (answer_words, currencies), (text_words, others) = _split_words(answer), _split_words(text)
+    has_amount = any(character.isdigit() for character in answer)
+    answer_words, currencies = _split_words(answer, has_amount=has_amount)
+    text_words, others = _split_words(text, has_amount=has_amount)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
     if not answer_words or (currencies and others and currencies.isdisjoint(others)):
         return False
@@ -244,7 +250,7 @@ def states_answer(text: str, answer: str) -> bool:
     whole = "".join([*before, last])
     if _has_words(text_words, whole):
         return True
-    other_forms = ("".join([*before, other]) for other in _list_other_numbers(last))
+    other_forms = ("".join([*before, other]) for other in _list_plural_and_singular_forms(last))
     return any(_has_words(text_words, form, common=not answer_words[-1].is_common) for form in other_forms)
 
 
@@ -252,7 +258,7 @@ def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> b
     """Tell whether words make up a text, where ``common`` asks for a last one that is no name."""
     for start, first in enumerate(words):
         # A word glued to its neighbour is a part of another one: 7 is not in 7th.
-        if first.glued or (start and words[start - 1].text in _DENIALS):
+        if first.glued or _is_denied(words, start):
             continue
         joined_text, end = "", start
         while len(joined_text) < len(whole) and end < len(words) and whole.startswith(joined_text):
@@ -264,11 +270,19 @@ def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> b
     return False
 
 
+def _is_denied(words: Sequence[_Word], start: int) -> bool:
+    """Tell whether the word before a place denies what begins there (``not 75``, ``isn't in Oslo``)."""
+    *_, two_before, before = ["", "", *(word.text for word in words[max(0, start - 3) : start])]
+    if before in _PREPOSITIONS:
+        return _is_denied(words, start - 1)
+    return before in _DENIALS or (before == "t" and two_before.endswith("n"))
+
+
 _HISSING = ("s", "x", "z", "ch", "sh")
 
 
-def _list_other_numbers(word: str) -> Iterator[str]:
-    """List what a noun can be in the plural if it is in the singular, and the other way round."""
+def _list_plural_and_singular_forms(word: str) -> Iterator[str]:
+    """Yield what a noun can be in the plural if it is in the singular, and the other way round."""
     if not word.isalpha() or len(word) < 3:
         return
     yield word + ("es" if word.endswith(_HISSING) else "s")
@@ -282,8 +296,11 @@ def _list_other_numbers(word: str) -> Iterator[str]:
         yield word[:-1]
 
 
-def _split_words(text: str) -> tuple[list[_Word], set[str]]:
-    """Split a text into words and numbers, and the currencies that it names."""
+def _split_words(text: str, *, has_amount: bool) -> tuple[list[_Word], set[str]]:
+    """Split a text into words and numbers, and the currencies that it names.
+
+    Where the right answer has no amount, a currency is a word like others (``Dollar General``).
+    """
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     words: list[_Word] = []
     currencies: set[str] = set()
@@ -291,7 +308,7 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
     for token in _TOKEN.finditer(plain):
         number, token_text = token[1], token[0]
         text = token_text.casefold()
-        if currency := _CURRENCIES.get(text):
+        if (currency := _CURRENCIES.get(text)) and (has_amount or token[3]):
             currencies.add(currency)
             continue
         # ``a`` is one only in small letters and before a gap: not in "Plan A" and "10 a.m.".

@@ -62,7 +62,7 @@ class NextCallFile(OfferingFile[NextCallRow]):
     """Conversations that go on with calls."""
 
 
-def entries(
+def read_entries(
     row: OfferingFile[ExpectingRow | NextCallRow], file: Field, suite: str, category: Category
 ) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""

@@ -186,7 +186,9 @@ def read_rest_questions(rows: RestFile, file: Field, suite: str, category: Categ
         yield place, Entry(suite, row.id, category, turns, (doc,), ExpectedResponse(row.expect))
 
 
-def entries(rows: ExecutableFile | RestFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(
+    rows: ExecutableFile | RestFile, file: Field, suite: str, category: Category
+) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     if isinstance(rows, ExecutableFile):
         return read_executables(rows, file, suite, category)

@@ -152,7 +152,7 @@ class ListingRow(Row):
 _Files: TypeAlias = list[tuple[PathFile | SharedFile, Field]]
 
 
-def entries(row: PathFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(row: PathFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     files: _Files = []
     neighbours = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}

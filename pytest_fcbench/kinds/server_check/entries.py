@@ -152,7 +152,7 @@ class ServerCheck(Expectation):
     """Members of bodies that come from ``base``; a server that refuses one is asked without it."""
 
 
-def entries(row: CheckFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(row: CheckFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file in one category, which is one severity. Raises ``SuiteError``."""
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         if not category.name.endswith(each.severity):

@@ -106,7 +106,7 @@ class ServerFile(Row):
     """Regular expressions of what differs in other results of every entry."""
 
 
-def entries(row: ServerFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(row: ServerFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
     _check_observation(row, file, docs)

@@ -57,7 +57,7 @@ class SqlFile(ExpectingFile):
     """The tables that the statement acts on."""
 
 
-def entries(row: SqlFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(row: SqlFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
 
     def read_truth(question: ExpectingRow, place: Field, docs: Mapping[str, FunctionDoc]) -> ExpectedCalls:

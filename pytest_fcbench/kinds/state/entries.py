@@ -86,7 +86,7 @@ class TrajectoryFile(Row):
     """Docs that models are sent in place of those that are made of the code."""
 
 
-def entries(rows: TrajectoryFile, file: Field, suite: str, category: Category) -> PlacedEntries:
+def read_entries(rows: TrajectoryFile, file: Field, suite: str, category: Category) -> PlacedEntries:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     own_docs = read_function_docs(rows.functions, file.at("functions"), TYPES[category.language])
     names_in_use: set[str] = set()

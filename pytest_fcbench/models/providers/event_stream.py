@@ -61,7 +61,7 @@ class JoinedStream:
     """A streamed reply as if it had come whole, and what its server did wrong."""
 
     reply: Mapping[str, object]
-    """Its ``choices`` is a list of one."""
+    """Its ``choices`` has at most one; a stream without any has no such member."""
     notes: tuple[str, ...]
     """Codes of ``ProtocolNote``."""
 
@@ -99,7 +99,7 @@ def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
 
 
 def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: StreamRoom) -> JoinedStream:
-    choices: dict[object, _GrowingChoice] = {}
+    first_number, first_choice = -1, None
     reply: dict[str, object] = {}
     is_done = False
     for chunk in chunks:
@@ -113,12 +113,12 @@ def _join_chunks(chunks: Iterator[object], notes: set[ProtocolNote], room: Strea
             if isinstance(choice, dict):
                 number = index if isinstance(index := choice.get("index"), int) else 0
                 # Of several answers (``n``) the first counts.
-                if number not in choices and (number == 0 or not choices):
+                if first_choice is None or (number == 0 and first_number != 0):
                     choice_room = replace(room)
-                    choices = {number: _GrowingChoice(choice_room, replace(room), StreamedCalls(choice_room))}
-                if number in choices:
-                    choices[number].add_chunk(choice)
-    first_choice = choices.get(0) or next(iter(choices.values()), None)
+                    first_choice = _GrowingChoice(choice_room, replace(room), StreamedCalls(choice_room))
+                    first_number = number
+                if number == first_number:
+                    first_choice.add_chunk(choice)
     if first_choice is None:
         return JoinedStream(reply, merge_notes(notes))
     if first_choice.reason is None:
@@ -252,6 +252,8 @@ class _GrowingChoice:
                 for piece in value if isinstance(value, list) else [value]:
                     if isinstance(piece, dict):
                         self.calls.add_piece(piece)
+            elif name == "tool_calls" and self.members.get(name) is True:
+                continue  # an empty value takes no call back
             elif name == "function_call" and isinstance(value, Mapping):
                 for part, part_value in value.items():
                     room = self.other_room if part in ("name", "arguments") else None
@@ -265,6 +267,11 @@ class _GrowingChoice:
     ) -> None:
         """Add a member of a message; ``room`` is that of a text of the answer, None for what is no answer."""
         before = members.get(name)
+        if room is self.room and isinstance(before, list) and isinstance(value, str):
+            # Mistral sends reasoning as parts, and then the answer as text.
+            value = [_make_part(value)] if value else []
+        elif room is self.room and isinstance(before, StringIO) and isinstance(value, list):
+            members[name] = before = [_make_part(before.getvalue())] if before.getvalue() else []
         if isinstance(value, str) and goes_on:
             if room or self.room.takes(value):
                 # Adding each piece to those before would take ever longer.
@@ -297,6 +304,10 @@ class _GrowingChoice:
             message = dict(self.whole)
         text = {} if self.texts is None else {"text": _join_pieces(self.texts)}
         return {"message": message, "finish_reason": self.reason, **text}
+
+
+def _make_part(text: str) -> Mapping[str, str]:
+    return {"type": "text", "text": text}
 
 
 def _join_pieces(value: object) -> object:

@@ -46,13 +46,13 @@ class BreakingPoint:
 
     __pydantic_config__ = DESCRIBED
 
-    level: float | None
+    level: float | None = None
     """Null where it is above all levels that were run, or was not estimated."""
-    low: float | None
+    low: float | None = None
     """Lower limit of the 95 % interval; above all levels that were run it is the highest of them."""
-    high: float | None
+    high: float | None = None
     """Upper limit; null where it is above all levels that were run."""
-    start: float | None
+    start: float | None = None
     """The fitted score at level 0."""
     reason: str | None = None
     """Why nothing was estimated; null where something was."""
@@ -66,7 +66,7 @@ class BreakingPoint:
 
     @property
     def place(self) -> str:
-        """The level in words; a level is named where the interval leaves no room for a curve without one."""
+        """The level in words: ``not certain`` where the interval has no upper limit."""
         if self.level is None:
             return "-" if self.reason else "not reached"
         return "not certain" if self.high is None else f"{self.level:.3g}"
@@ -101,15 +101,16 @@ def measure_pressure(records: Sequence[Record], profile: Profile) -> Mapping[Pre
     curves: dict[PressureKind, PressureCurve] = {}
     for kind, groups in group_by_pressure(records).items():
         scores = {str(level): tally_records(part, profile) for level, part in groups.items()}
+        scored_levels = [level for level in groups if scores[str(level)].scored]
         counts: dict[str, list[tuple[int, int]]] = {}
-        for place, part in enumerate(groups.values()):
+        for place, part in enumerate(groups[level] for level in scored_levels):
             for record in part:
                 verdict = record.verdict(profile)
                 if not isinstance(verdict, NotScored):
-                    of_unit = counts.setdefault(record.unit, [(0, 0)] * len(groups))
+                    of_unit = counts.setdefault(record.unit, [(0, 0)] * len(scored_levels))
                     passed, scored = of_unit[place]
                     of_unit[place] = passed + verdict.passed, scored + 1
-        curves[kind] = PressureCurve(scores, fit_breaking_point(list(groups), list(counts.values())))
+        curves[kind] = PressureCurve(scores, fit_breaking_point(scored_levels, list(counts.values())))
     return curves
 
 
@@ -119,15 +120,15 @@ def fit_breaking_point(levels: Sequence[int], clusters: Sequence[Sequence[tuple[
     ``clusters`` have, for each level in the order of ``levels``, how many verdicts passed of how many.
     """
     if len(levels) < FEWEST_LEVELS:
-        return BreakingPoint(None, None, None, None, f"a curve needs {FEWEST_LEVELS} levels")
+        return BreakingPoint(reason=f"a curve needs {FEWEST_LEVELS} levels")
     if len(clusters) < FEWEST_CLUSTERS:
-        return BreakingPoint(None, None, None, None, f"a curve needs {FEWEST_CLUSTERS} independent entries")
+        return BreakingPoint(reason=f"a curve needs {FEWEST_CLUSTERS} independent entries")
     import numpy as np
 
-    each = np.array(clusters, dtype=float)
-    passed, scored = each[:, :, 0].sum(0), each[:, :, 1].sum(0)
+    cluster_counts = np.array(clusters, dtype=float)
+    passed, scored = cluster_counts.sum(0).T
     if not passed.sum():
-        return BreakingPoint(None, None, None, None, "no entry passed at any level")
+        return BreakingPoint(reason="no entry passed at any level")
     places = np.log2(1 + np.array(levels, dtype=float))
     parameters, shares = _make_grid(tuple(levels))
     likelihood = np.log(shares) @ passed + np.log1p(-shares) @ (scored - passed)
@@ -139,7 +140,7 @@ def fit_breaking_point(levels: Sequence[int], clusters: Sequence[Sequence[tuple[
     point = float(plateau[:, 0].mean()) if plateau[:, 0].max() <= top else float(plateau[:, 0].max())
     start = float(plateau[:, 2].mean())
     chosen = plateau[np.abs(plateau[:, 0] - point).argmin()]
-    factor = _compare_variances(chosen, places, each)
+    factor = _compare_variances(chosen, places, cluster_counts)
     quantile = find_quantile((1 + CONFIDENCE) / 2, len(clusters) - 1)
     inside = points[likelihood >= best - factor * quantile**2 / 2]
     # The limits lie between points of the grid, of which these are inside.
@@ -183,9 +184,11 @@ def _compute_shares(parameters: Floats, places: Floats) -> Floats:
     return np.clip(shares, _LEAST, 1 - _LEAST)
 
 
-def _compare_variances(parameters: Floats, places: Floats, each: Floats) -> float:
+def _compare_variances(parameters: Floats, places: Floats, cluster_counts: Floats) -> float:
     """Return the ratio of the cluster-robust variance of the breaking point to the naive one, 1 to 10."""
     import numpy as np
+
+    passed, scored = cluster_counts[:, :, 0], cluster_counts[:, :, 1]
 
     steps = np.diag([0.02, 0.02 * parameters[1], 0.005])
     around = np.concatenate([parameters + steps, parameters - steps])
@@ -194,8 +197,9 @@ def _compare_variances(parameters: Floats, places: Floats, each: Floats) -> floa
     slopes = (values[:3] - values[3:]) / (2 * steps.sum(1))[:, None]
     shares = _compute_shares(parameters[None], places)[0]
     spread = shares * (1 - shares)
-    scores = ((each[:, :, 0] - each[:, :, 1] * shares) / spread) @ slopes.T
-    inverse = np.linalg.pinv((slopes * each[:, :, 1].sum(0) / spread) @ slopes.T, rcond=1e-6)
+    gradients = ((passed - scored * shares) / spread) @ slopes.T
+    inverse = np.linalg.pinv((slopes * scored.sum(0) / spread) @ slopes.T, rcond=1e-6)
     naive = inverse[0, 0]
-    robust = (inverse @ scores.T @ scores @ inverse)[0, 0] * len(each) / (len(each) - 1)
+    count = len(cluster_counts)
+    robust = (inverse @ gradients.T @ gradients @ inverse)[0, 0] * count / (count - 1)
     return float(np.clip(robust / naive, 1, 10)) if naive > 0 else 1.0

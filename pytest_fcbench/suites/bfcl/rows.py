@@ -86,7 +86,9 @@ def memory_entries(
                 place, query = locate_quotes(quotes, turn_texts) or last, make_turns(row)[0]
                 questions.append(MemoryQuestion(str(row["id"]), query, _accepted(answer), place))
         scenario = Scenario(personas[name], conversations, tuple(questions))
-        for question, entry in zip(questions, scenario.entries("bfcl", category, functions), strict=True):
+        for question, entry in zip(
+            questions, scenario.build_entries("bfcl", category, functions), strict=True
+        ):
             entries_by_id[question.id] = replace(entry, set_aside=ledger.get(entry.id))
     # Entries keep the order of the file, whatever the order of scenarios.
     for row in rows:

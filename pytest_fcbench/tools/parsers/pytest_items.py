@@ -19,12 +19,12 @@ from pytest_fcbench.tools.parsers.engine import ENGINES, is_installed
 from pytest_fcbench.tools.parsers.matrix import Examiner, Way, examine_parser
 from pytest_fcbench.tools.parsers.truths import Truth, draw_truths
 
-ENTRIES = 100
+ANSWERS_PER_ITEM = 100
 """Right answers of ``core`` that each item gives its parser."""
 
 
 class Metafunc(Protocol):
-    """What pytest hands to the hook, as far as it is used."""
+    """The part of ``pytest.Metafunc`` that the hook uses."""
 
     fixturenames: Sequence[str]
 
@@ -62,13 +62,13 @@ def test_tool_parser(parser_case: ParserCase) -> None:
     """Right answers come back from the parser as the calls that they were written from."""
     from pytest_fcbench.tools.parsers.shrinking import shrink_calls
 
-    case = parser_case
-    examination = examine_parser(case.name, case.examiner, _draw_truths(), [case.way], shrink_calls)
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in examination.outcomes[case.way].items())
+    way = parser_case.way
+    examination = examine_parser(parser_case.name, parser_case.examiner, _draw_truths(), [way], shrink_calls)
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in examination.outcomes[way].items())
     failures = "".join(f"\n{each.outcome}: {each.text!r}\n{each.reason}" for each in examination.failures)
     assert examination.is_exact, f"{counts} of {examination.count} answers{failures}"
 
 
 @cache
 def _draw_truths() -> Sequence[Truth]:
-    return draw_truths([open_suite("core", Path())], ENTRIES)
+    return draw_truths([open_suite("core", Path())], ANSWERS_PER_ITEM)

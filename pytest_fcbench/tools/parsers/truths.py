@@ -135,7 +135,7 @@ def judge_answer(truth: Sequence[Call], answer: ParsedAnswer) -> AnswerFinding:
             # No arguments at all are sent as an empty text by some servers.
             arguments = read_json_text(str(call.arguments or "{}"))
         except ValueError:
-            return AnswerFinding(Outcome.WRONG, f"no JSON: {shorten_text(str(call.arguments), 120)}")
+            return AnswerFinding(Outcome.WRONG, f"not JSON: {shorten_text(str(call.arguments), 120)}")
         if difference := find_difference(right.arguments, arguments, right.name):
             return AnswerFinding(Outcome.WRONG, difference)
     if answer.indexes is not None and [*answer.indexes] != [*range(count)]:

@@ -176,6 +176,20 @@ _TOPS: dict[str, tuple[dict[str, object], dict[str, object], dict[str, object]]]
         {"a": {}},
     ),
     "dependencies": ({"properties": {"a": {}, "b": {}}, "dependencies": {"a": ["b"]}}, {"b": 1}, {"a": 1}),
+    "dependencies of parameters named as keywords": (
+        {"properties": {"title": {}, "items": {}}, "dependentRequired": {"title": ["items"]}},
+        {"items": 1},
+        {"title": 1},
+    ),
+    "definitions of a schema that may be null": (
+        {
+            "nullable": True,
+            "allOf": [{"$ref": "#/$defs/A"}],
+            "$defs": {"A": {"properties": {"a": {"type": "String"}}}},
+        },
+        {"a": "x"},
+        {"a": 1},
+    ),
     "draft 7": (
         {"properties": {"a": {"$ref": "#t"}}, "definitions": {"t": {"$id": "#t", "type": "string"}}},
         {"a": "x"},
@@ -301,6 +315,12 @@ def test_a_pattern_that_python_has_no_form_for_holds_nothing(pattern: str) -> No
     assert list(list_unapplied_patterns(schema)) == [pattern] * 2
     assert describe_call_violation(doc, {"a": "anything", "b": {"c": 1}}) is None
     assert describe_call_violation(doc, {"a": 1})
+
+
+def test_a_pattern_that_holds_is_not_listed_and_a_default_has_none() -> None:
+    assert not [
+        *list_unapplied_patterns({"pattern": "", "default": {"pattern": "("}, "enum": [{"pattern": "("}]})
+    ]
 
 
 def _double(count: int, keyword: str) -> dict[str, object]:

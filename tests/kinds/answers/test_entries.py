@@ -45,7 +45,7 @@ def _read_scenario(folder: Path, text: str = TEXT) -> memory.Scenario:
 
 def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
     doc = make_doc()
-    first, second = _read_scenario(tmp_path).entries("core", CATEGORIES["memory_vector"], (doc,))
+    first, second = _read_scenario(tmp_path).build_entries("core", CATEGORIES["memory_vector"], (doc,))
     assert (first.key, second.key) == ("core:memory_vector_places_0", "core:memory_vector_places_1")
     assert first.turns == ((Message("user", "Where do I live?"),),)
     assert second.expectation == Answers(("Oslo", "Christiania"))
@@ -60,7 +60,7 @@ def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Path) -> None:
-    (entry, _) = _read_scenario(tmp_path).entries("core", CATEGORIES["memory_kv"], ())
+    (entry, _) = _read_scenario(tmp_path).build_entries("core", CATEGORIES["memory_kv"], ())
     assert [before.expectation for before in entry.earlier] == [
         Facts(((), ("Where was I born? Oslo",))),
         Facts((("Where do I live? Voss",),)),

@@ -98,6 +98,26 @@ def test_a_null_takes_nothing_back() -> None:
     assert message == {"content": "a"}
 
 
+def test_an_empty_list_of_calls_takes_no_call_back() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    nothing: tuple[object, ...] = ("", [], None)
+    for empty in nothing:
+        message = join_message(make_delta(tool_calls=[call]), make_delta("tool_calls", tool_calls=empty))
+        assert isinstance(message, dict)
+        assert [each["function"]["name"] for each in message["tool_calls"]] == ["f"]
+
+
+def test_parts_and_texts_of_one_answer_are_joined() -> None:
+    """Mistral sends reasoning as a part, and the answer after it as text."""
+    part = {"type": "text", "text": "a"}
+    assert join_message(
+        make_delta(content=[part]), make_delta(content=""), make_delta("stop", content="b")
+    ) == {"content": [part, {"type": "text", "text": "b"}]}
+    assert join_message(make_delta(content="b"), make_delta("stop", content=[part])) == {
+        "content": [{"type": "text", "text": "b"}, part]
+    }
+
+
 def test_reasoning_and_further_members_are_kept() -> None:
     message = join_message(
         make_delta(reasoning_content="x"), make_delta(reasoning_content="y"), make_delta(signature="S")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.pressure import PressureKind
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.present.charts.plots import Point, draw_levels
 from pytest_fcbench.present.score_tables import tabulate_pressure
 from pytest_fcbench.scorecard.aggregate.pressure import BreakingPoint, fit_breaking_point, measure_pressure
@@ -19,6 +19,7 @@ from tests.scorecard.aggregate.simulate_pressure import MODELS, main
 
 LEVELS = (0, 8, 32, 128)
 WRONG = Failed("value_error:string", "wrong")
+UNSCORED = NotScored("timeout", "too slow")
 
 
 def make_curve(
@@ -77,6 +78,15 @@ def test_a_break_that_chance_explains_is_not_named() -> None:
     ("records", "reason"),
     [
         (make_curve(lambda number, level: level < 20, levels=(0, 32)), "a curve needs 3 levels"),
+        (
+            [
+                record
+                if record.entry.endswith("=0")
+                else replace(record, verdicts=Verdicts(UNSCORED, UNSCORED))
+                for record in make_curve(lambda number, level: level < 20)
+            ],
+            "a curve needs 3 levels",
+        ),
         (make_curve(lambda number, level: level < 20, entries=9), "a curve needs 10 independent entries"),
         (make_curve(lambda number, level: False), "no entry passed at any level"),
     ],
@@ -103,8 +113,7 @@ def test_entries_of_a_cluster_widen_the_interval() -> None:
 def test_levels_have_scores_of_their_own() -> None:
     """Levels come in order; what was not scored counts in none, and other entries belong to no level."""
     records = make_curve(lambda number, level: level < 20 and number % 2 == 0)
-    verdict: Verdict = NotScored("timeout", "too slow")
-    records[0] = replace(records[0], verdicts=replace(records[0].verdicts, corrected=verdict))
+    records[0] = replace(records[0], verdicts=replace(records[0].verdicts, corrected=UNSCORED))
     (curve,) = measure_pressure([*records, make_record(WRONG)], Profile.CORRECTED).values()
     assert [*curve.levels] == ["0", "8", "32", "128"]
     assert [(of.passed, of.scored) for of in curve.levels.values()] == [(14, 29), (15, 30), (0, 30), (0, 30)]

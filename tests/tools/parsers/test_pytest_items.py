@@ -25,7 +25,7 @@ class FakeMetafunc:
 
 @pytest.fixture(autouse=True)
 def _offer_one_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(pytest_items, "ENTRIES", 6)
+    monkeypatch.setattr(pytest_items, "ANSWERS_PER_ITEM", 6)
     pytest_items._draw_truths.cache_clear()
     monkeypatch.setattr(
         pytest_items, "ENGINES", {"fake": FAKE, "absent": EngineRow("no_such_engine", "", {})}

@@ -61,7 +61,7 @@ G = ToolCall("g", "")
         (ParsedAnswer([F, G], "", [3, 4]), AnswerFinding(Outcome.WRONG, "indexes of the calls: 3, 4")),
         (
             ParsedAnswer([ToolCall("f", '{"a": 2.3'), G]),
-            AnswerFinding(Outcome.WRONG, 'no JSON: {"a": 2.3'),
+            AnswerFinding(Outcome.WRONG, 'not JSON: {"a": 2.3'),
         ),
         (
             ParsedAnswer([ToolCall("f", '{"a": 2.0, "b": ["x", {"c": true}]}'), G]),
