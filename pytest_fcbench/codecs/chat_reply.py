@@ -171,10 +171,11 @@ def read_tokens(usage: object, form: UsageForm) -> TokenCounts:
     )
     if input_tokens is not None and form.counts_cache_apart:
         input_tokens += (cached_tokens or 0) + (cache_write_tokens or 0)
-    if input_tokens is not None and output_tokens is not None and reasoning_tokens:
-        # Gemini and xAI count reasoning apart from the answer, which only their total tells.
-        beside = (_read_count(usage, form.total) or 0) - input_tokens - output_tokens
-        output_tokens += min(reasoning_tokens, max(0, beside))
+    # Gemini and xAI count reasoning apart from the answer, which only their total tells. Where reasoning is
+    # all that was written, Gemini leaves the count of the answer out.
+    beside = (_read_count(usage, form.total) or 0) - (input_tokens or 0) - (output_tokens or 0)
+    if input_tokens is not None and reasoning_tokens and beside > 0:
+        output_tokens = (output_tokens or 0) + min(reasoning_tokens, beside)
     # A part that is larger than the whole would have a price below zero.
     cached_tokens = _limit_count(cached_tokens, input_tokens or 0)
     return {

@@ -234,6 +234,12 @@ def test_of_a_list_of_parts_the_texts_count(content: object, text: str | None) -
             id="thoughts beside the answer",
         ),
         pytest.param(
+            GENERATE_CONTENT,
+            {"promptTokenCount": 9, "thoughtsTokenCount": 7, "totalTokenCount": 16},
+            (9, 7, None, None, 7),
+            id="thoughts without an answer",
+        ),
+        pytest.param(
             COHERE,
             {"billed_units": {"input_tokens": 9, "output_tokens": 5}},
             (9, 5, None, None, None),

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders import syntax, syntax_trees
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults
-from pytest_fcbench.codecs.decoders.syntax_trees import convert_number, get_field, get_text, list_parts
+from pytest_fcbench.codecs.decoders.syntax_trees import (
+    convert_number,
+    get_field,
+    get_text,
+    list_parts,
+    unescape,
+)
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -207,9 +213,10 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
         case "null_literal":
             return None
         case "string_literal":
-            return _unescape(text[3:-3].lstrip("\n") if text.startswith('"""') else text[1:-1])
+            inside = text[3:-3].lstrip("\n") if text.startswith('"""') else text[1:-1]
+            return unescape(inside, {"s": " "})
         case "character_literal":
-            return _unescape(text[1:-1])
+            return unescape(text[1:-1], {"s": " "})
         case "parenthesized_expression":
             return _read_value(list_parts(node)[0])
         case "cast_expression":
@@ -227,17 +234,6 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
         case "method_invocation":
             return _read_factory_call(node)
     return text
-
-
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " ", "0": "\0"}
-
-
-def _unescape(text: str) -> str:
-    def replace(found: re.Match[str]) -> str:
-        code = found[1]
-        return chr(int(code[-4:], 16)) if code[0] == "u" else _ESCAPES.get(code, code)
-
-    return re.sub(r"\\(u+[0-9a-fA-F]{4}|.)", replace, text, flags=re.DOTALL)
 
 
 def _read_argument_values(invocation: Node) -> list[object]:

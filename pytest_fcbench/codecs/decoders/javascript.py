@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders import syntax, syntax_trees
 from pytest_fcbench.codecs.decoders.syntax import Undecodable, WrongFormat, refuse_faults
-from pytest_fcbench.codecs.decoders.syntax_trees import convert_number, get_field, get_text, list_parts
+from pytest_fcbench.codecs.decoders.syntax_trees import (
+    convert_number,
+    get_field,
+    get_text,
+    list_parts,
+    unescape,
+)
 from pytest_fcbench.domain.transcript import Call
 
 if TYPE_CHECKING:
@@ -151,7 +157,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
 def _read_call(node: Node) -> Call:
     while node.type in ("expression_statement", "await_expression", "parenthesized_expression"):
         node = list_parts(node)[0]
-    if node.type == "lexical_declaration":
+    if node.type in ("lexical_declaration", "variable_declaration"):
         return _read_call(get_field(list_parts(node)[0], "value"))
     if node.type != "call_expression":
         raise Undecodable(f"expected a call, found {node.type.replace('_', ' ')}")
@@ -177,9 +183,9 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
         case "null" | "undefined":
             return None
         case "string":
-            return _unescape(text[1:-1])
+            return unescape(text[1:-1], _ESCAPES)
         case "template_string" if all(c.type != "template_substitution" for c in node.children):
-            return _unescape(text[1:-1])
+            return unescape(text[1:-1], _ESCAPES)
         case "parenthesized_expression":
             return _read_value(list_parts(node)[0])
         case "unary_expression":
@@ -203,16 +209,4 @@ def _read_member(node: Node) -> tuple[str, object]:
     return name, _read_value(get_field(node, "value"))
 
 
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
-
-
-def _unescape(text: str) -> str:
-    def replace(found: re.Match[str]) -> str:
-        code = found[1]
-        if code[0] in "ux" and len(code) > 1:
-            return chr(int(code[1:].strip("{}"), 16))
-        return _ESCAPES.get(code, code)
-
-    return re.sub(
-        r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", replace, text, flags=re.DOTALL
-    )
+_ESCAPES = {"v": "\v", "\n": ""}

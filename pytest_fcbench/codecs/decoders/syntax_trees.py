@@ -5,13 +5,15 @@ Grammars are loaded on first use; a plain pytest run never loads them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.syntax import Undecodable
+from pytest_fcbench.domain.text import join_surrogate_pairs
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
@@ -109,6 +111,20 @@ def get_field(node: Node, name: str) -> Node:
     if child is None:
         raise Undecodable(f"{node.type} without {name}")
     return child
+
+
+_ESCAPE = re.compile(r"\\(u\{[\da-fA-F]{1,6}\}|u+[\da-fA-F]{4}|x[\da-fA-F]{2}|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
+
+
+def unescape(text: str, others: Mapping[str, str]) -> str:
+    """Replace the escapes in a string literal; ``others`` are those that only its language knows."""
+
+    def replace(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code.strip("ux{}"), 16)) if len(code) > 1 else (_ESCAPES | others).get(code, code)
+
+    return join_surrogate_pairs(_ESCAPE.sub(replace, text))
 
 
 def list_parts(node: Node) -> list[Node]:

@@ -267,6 +267,7 @@ VALUES = {
     "escaped character": (r"'\n'", "\n"),
     "text": (r'"a\"b, {c}"', 'a"b, {c}'),
     "unicode escape": (r'"\u00e9"', "é"),
+    "two escapes of one character": (r'"\ud83d\ude00"', "😀"),
     "not ASCII": ('"é"', "é"),
     "text block": ('"""\nab"""', "ab"),
     "parentheses": ("(5)", 5),
