@@ -134,26 +134,28 @@ def build_second_settings(
     is_same, is_profile = name == SAME, name in profiles
     of_run = (*_COMPARING, *(() if is_same else ("model",)))
     line = {key: value for key, value in layers.command_line.items() if key not in of_run}
+    parameters = [each.text for each in Layers(line, {}, {}).find_all("param")]
     profile = layers.profile
     if is_profile:
         profile = profiles[name]
         if "api_base" in profile and profile is not layers.profile:
             line |= {"api_base": None, "api_key_env": None}
+            parameters = [text for text in parameters if text.partition("=")[0] not in _SECRET_PARAMETERS]
+        elif "api_key_env" in profile:
+            line["api_key_env"] = None
     elif profile and not is_same:
         profile = {**profile, "model": replace(profile["model"], value=name)}
     has_own_address = "api_base" in given
     line |= {"api_key_env": ""} if has_own_address else {}
     line |= {} if is_same else {"model": name}
-    for key, texts in given.items():
-        former = line.get(key) if BY_KEY[key].repeatable else None
-        line[key] = [*former, *texts] if isinstance(former, list) else texts
+    line |= {**given, "param": [*parameters, *given.get("param", ())]}
     top = {key: each for key, each in layers.top.items() if key not in _COMPARING}
     try:
         settings = _read_settings(Layers(line, profile, top, layers.pointed, layers.root), "against", judge)
     except UsageError as error:
         raise UsageError(f"--fcbench-against={name}: {error}") from None
     own_parameters = {text.partition("=")[0] for text in given.get("param", ())}
-    lost = {"api_key", "extra_headers"} - own_parameters if has_own_address else ()
+    lost = _SECRET_PARAMETERS - own_parameters if has_own_address else ()
     first_name = layers.find_text("model") or BY_KEY["model"].default
     is_named_alike = settings.label == first_name
     # Another name tells two servers apart; the values of parameters can be keys.
@@ -205,6 +207,8 @@ SAME = "same"
 """The second model that is the model under test."""
 _COMPARING = ("against", "against_whole", "noise", "gate", "baseline", "rank_with", "plan")
 """Options of a run that compares, which say nothing about its second model."""
+_SECRET_PARAMETERS = frozenset(("api_key", "extra_headers"))
+"""Parameters that may hold the key of one address."""
 
 
 _FLAGS = {

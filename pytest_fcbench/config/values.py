@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
@@ -270,7 +271,8 @@ def _read_number(layers: Layers, option: Option) -> float | None:
         raise option_value.error("must be a whole number")
     if option.positive and not number:
         raise option_value.error("must be 1 or more" if whole else "must be more than 0")
-    return int(number) if whole else number
+    # A seed can be of 64 bits, of which a float holds 53.
+    return int(Decimal(option_value.text)) if whole else number
 
 
 def _make_word_reader(words: type[StrEnum]) -> Reader:
@@ -343,7 +345,7 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     plain_categories = tuple(c for c in CATEGORIES.values() if not c.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
         names = [text.partition(":")[2] for text in ids]
-        matches = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
+        matches = [c for c in CATEGORIES.values() if any(_can_be_of(c, each) for each in names)]
         # An id that begins with no category can be of any.
         all_known = all(any(name.startswith(f"{c.name}_") for c in matches) for name in names)
         return tuple(matches) if all_known else plain_categories
@@ -358,6 +360,12 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
         return plain_categories
     checks_server = embedded.WIRE in suites
     return tuple(c for c in CATEGORIES.values() if c.scored or (checks_server and c.group is Group.SERVER))
+
+
+def _can_be_of(category: Category, name: str) -> bool:
+    """Tell whether an id, or one that begins as a pattern, can be of a category."""
+    beginning = f"{category.name}_"
+    return name.startswith(beginning) or (name.endswith("*") and beginning.startswith(name[:-1]))
 
 
 def read_forced_categories(layers: Layers) -> tuple[Category, ...]:
@@ -535,13 +543,10 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
         if field := layer.profile.get("param") or layer.top.get("param"):
             with raise_usage_errors():
                 parameters |= {name: member.value for name, member in field.members().items()}
-        texts = layer.command_line.get("param")
-        for text in texts if isinstance(texts, list) else ():
-            name, equals, value = text.partition("=")
+        for option_value in layer.find_all(option.key) if layer.command_line else ():
+            name, equals, value = option_value.text.partition("=")
             if not equals or not name:
-                raise UsageError(
-                    f"--fcbench-param={escape_controls(text)}: must be NAME=JSON, for example top_p=0.9"
-                )
+                raise option_value.error("must be NAME=JSON, for example top_p=0.9")
             try:
                 parameters[name] = read_json_text(value)
             except ValueError:

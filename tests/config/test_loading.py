@@ -1004,12 +1004,13 @@ def test_a_variable_gives_what_the_command_line_does_not(monkeypatch: pytest.Mon
     monkeypatch.setenv("FCBENCH_SMOKE", "yes")
     monkeypatch.setenv("FCBENCH_REFRESH", "0")
     monkeypatch.setenv("FCBENCH_MODEL", "my-ft")
+    monkeypatch.setenv("FCBENCH_PARAM", "top_p=0.9")
     path.write_text("concurrency: 5\nrefresh: true\nmodels: {my-ft: {model: oracle, max_tokens: 9}}\n")
 
     settings = loading.build_settings(loading.add_environment({"model": None}), path)
     assert (settings.label, settings.model, settings.max_tokens) == ("my-ft", "oracle", 9)
     assert (settings.concurrency, settings.suites) == (3, ("core", "bfcl"))
-    assert (settings.smoke, settings.refresh) == (True, False)
+    assert (settings.smoke, settings.refresh, settings.param) == (True, False, {"top_p": 0.9})
     chosen = loading.build_settings(loading.add_environment({"model": "lexical", "concurrency": 7}), path)
     assert (chosen.label, chosen.concurrency) == ("lexical", 7)
 
@@ -1019,6 +1020,7 @@ def test_a_variable_gives_what_the_command_line_does_not(monkeypatch: pytest.Mon
     [
         ("FCBENCH_CONCURRENCY", "x", "FCBENCH_CONCURRENCY=x: must be a number"),
         ("FCBENCH_OFFLINE", "maybe", "FCBENCH_OFFLINE=maybe: must be true or false"),
+        ("FCBENCH_PARAM", "0.9", "FCBENCH_PARAM=0.9: must be NAME=JSON, for example top_p=0.9"),
         ("FCBENCH_CATEGORY", "rest,paralel", "FCBENCH_CATEGORY=paralel: unknown category 'paralel'"),
     ],
 )

@@ -17,6 +17,7 @@ gate: not-worse(95%)
 models:
   a: {model: x/one, api_base: "http://a/v1", api_key_env: KEY_OF_A, temperature: 0.5, mode: prompt}
   b: {model: x/two, api_base: "http://b/v1", stream: on}
+  c: {model: y/three, api_key_env: KEY_OF_B}
 """
 KEY = "a key that is secret"
 
@@ -71,10 +72,17 @@ def test_an_id_that_is_no_profile_is_asked_like_the_first_model(tmp_path: Path) 
 
 
 def test_a_profile_has_its_own_address_and_key(tmp_path: Path) -> None:
-    second = load(tmp_path, "b", api_base="http://line/v1", api_key_env="KEY_OF_A", temperature="0.1")
+    options = {"api_base": "http://line/v1", "api_key_env": "KEY_OF_A", "temperature": "0.1"}
+    second = load(tmp_path, "b", **options, param=["api_key=sk-1", 'extra_headers={"x": "y"}', "top_p=1"])
     assert (second.model, second.api_base, second.api_key) == ("x/two", "http://b/v1", None)
+    assert second.param == {"top_p": 1}
     # What the command line says of requests is said of both.
     assert (second.stream, second.temperature, second.mode) == (True, 0.1, None)
+
+
+def test_the_key_of_a_profile_goes_before_that_of_the_command_line(tmp_path: Path) -> None:
+    second = load(tmp_path, "c", api_key_env="KEY_OF_A")
+    assert (second.model, second.api_key) == ("y/three", "another key")
 
 
 def test_a_key_goes_to_no_other_address(tmp_path: Path) -> None:

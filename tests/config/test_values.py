@@ -25,6 +25,24 @@ def test_an_entry_without_the_name_of_a_category_may_be_of_any() -> None:
     assert list(settings.categories) == every
 
 
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("core:parallel_*", ["parallel", "parallel_multiple"]),
+        ("core:parallel_m*", ["parallel", "parallel_multiple"]),
+        ("core:parallel_1*", ["parallel"]),
+        ("core:par*", [c.name for c in CATEGORIES.values() if not c.varies_others]),
+    ],
+)
+def test_a_pattern_is_of_all_categories_that_begin_so(pattern: str, names: list[str]) -> None:
+    settings = build_settings({"entry": [pattern]}, None)
+    assert [category.name for category in settings.categories] == names
+
+
+def test_a_seed_of_64_bits_is_not_rounded() -> None:
+    assert build_settings({"seed": "9007199254740993"}, None).seed == 9007199254740993
+
+
 @each_case(
     ("option", "text", "why"),
     [
