@@ -10,7 +10,6 @@ As in JSON Schema, a parameter that a schema does not name may have any value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs import presenting
@@ -21,7 +20,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.registry import IdentityCache
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, copy_into_lists
 from pytest_fcbench.domain.transcript import CallCounts, Completion, Fault, Transcript
 
 if TYPE_CHECKING:
@@ -94,6 +93,8 @@ def _is_valid(
     doc: FunctionDoc, arguments: object, entry: Entry, prompting: Prompting, wording: presenting.Wording
 ) -> bool:
     """Tell whether the arguments of a call are valid by the schema that the model was shown."""
+    # Calls in text may have tuples, which no schema knows.
+    arguments = copy_into_lists(arguments)
     if doc.given is not None:
         return describe_call_violation(doc, as_mapping(arguments)) is None
     language = entry.category.language
@@ -105,14 +106,14 @@ def _is_valid(
     schema = _SCHEMAS.find_or_make(doc, make_schema, wording.notes[language])
     if _fits_plainly(arguments, schema):
         return True
-    return _VALIDATORS.find_or_make(schema, _get_validator_class()).is_valid(cast("Any", arguments))
+    return _VALIDATORS.find_or_make(schema, _make_validator).is_valid(cast("Any", arguments))
 
 
 def has_schema(arguments: Mapping[str, object], parameters: Schema) -> bool:
     """Tell whether the parameters of a tool declare these arguments, with their types, enums and members."""
-    schema = _convert_schema(parameters)
+    schema, value = _convert_schema(parameters), copy_into_lists(arguments)
     return arguments.keys() <= as_mapping(parameters.get("properties")).keys() and (
-        _fits_plainly(arguments, schema) or _get_validator_class()(schema).is_valid(cast("Any", arguments))
+        _fits_plainly(value, schema) or _make_validator(schema).is_valid(cast("Any", value))
     )
 
 
@@ -121,9 +122,9 @@ _PLAIN_TYPES: Mapping[object, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
-    "array": (list, tuple),
+    "array": (list,),
     "object": (dict,),
-    None: (str, int, float, bool, list, tuple, dict),
+    None: (str, int, float, bool, list, dict),
 }
 
 
@@ -136,7 +137,7 @@ def _fits_plainly(value: object, schema: Mapping[str, Any]) -> bool:
         return False
     if "enum" in schema and not (isinstance(value, str) and value in schema["enum"]):
         return False
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return "items" not in schema or all(_fits_plainly(each, schema["items"]) for each in value)
     if isinstance(value, dict):
         members = schema.get("properties", {})
@@ -165,13 +166,7 @@ def _convert_schema(shown: Mapping[str, object]) -> dict[str, object]:
     return schema
 
 
-@cache
-def _get_validator_class() -> type[Validator]:
-    """Return the validator of draft 2020-12 that takes tuples, which calls in text may have, for arrays."""
+def _make_validator(schema: dict[str, object]) -> Validator:
     from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
 
-    checker = Draft202012Validator.TYPE_CHECKER.redefine(
-        "array", lambda _, value: isinstance(value, (list, tuple))
-    )
-    return cast("type[Validator]", extend(Draft202012Validator, type_checker=checker))  # type: ignore[no-untyped-call]
+    return Draft202012Validator(schema)

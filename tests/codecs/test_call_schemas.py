@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,7 @@ FULL = make_doc(
 )
 GIVEN = replace(
     make_doc("given", {"n": {"type": "integer"}}),
-    given=GivenSchema({"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}}),
+    given=GivenSchema({"properties": {"n": {"type": "integer", "minimum": 3}, "many": {"type": "array"}}}),
 )
 
 
@@ -71,9 +70,9 @@ def test_a_function_is_known_by_its_shown_and_its_own_name(name: str, known: int
     assert count_one(name, '{"n": 1}') == (1, known, known, known)
 
 
-@each_case(("number", "valid"), [(3, 1), (2, 0)])
-def test_a_given_schema_holds_whole(number: int, valid: int) -> None:
-    assert count_one("given", json.dumps({"n": number}), GIVEN) == (1, 1, 1, valid)
+@each_case(("arguments", "valid"), [({"n": 3}, 1), ({"n": 2}, 0), ({"many": (3,)}, 1), ({"many": "3"}, 0)])
+def test_a_given_schema_holds_whole(arguments: object, valid: int) -> None:
+    assert count_one("given", arguments, GIVEN) == (1, 1, 1, valid)
 
 
 @each_case(
