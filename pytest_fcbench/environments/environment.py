@@ -78,7 +78,7 @@ def adapt_class(owner: type) -> type[Environment]:
     """Make an environment of a class: its public methods are the functions, its public attributes the state.
 
     An entry's configuration is given to it as keyword arguments. Raises ValueError where a method has a name
-    that environments need for themselves.
+    that environments need for themselves, or slots hold attributes that ``state`` would not see.
     """
     functions = {
         name: value
@@ -90,6 +90,10 @@ def adapt_class(owner: type) -> type[Environment]:
         raise ValueError(
             f"{owner.__name__}.{reserved_names[0]}: environments reserve this name; rename the method"
         )
+
+    slots = (name for base in owner.__mro__ for name in vars(base).get("__slots__", ()))
+    if not all(name.startswith("__") for name in slots):
+        raise ValueError(f"{owner.__name__} keeps its state in slots, where it is not compared; drop them")
 
     def set_up(
         self: Environment, config: Mapping[str, object], world: World, *, long_context: bool = False

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from pytest_fcbench.environments.environment import adapt_class, list_functions
@@ -41,6 +43,13 @@ class Apart:
 
     def _make_error(self, text: str) -> str:
         return f"it is {text}"
+
+
+@dataclass(slots=True)
+class Slotted:
+    """It has no dict of its attributes."""
+
+    stock: int
 
 
 class Counting:
@@ -99,6 +108,13 @@ def test_a_private_attribute_of_the_class_has_the_value_of_the_moment() -> None:
     )
 
 
-def test_a_name_that_is_taken_is_told() -> None:
-    with pytest.raises(ValueError, match=r"Taken\.state: environments reserve this name; rename the method"):
-        adapt_class(Taken)
+@pytest.mark.parametrize(
+    ("owner", "message"),
+    [
+        (Taken, r"Taken\.state: environments reserve this name; rename the method"),
+        (Slotted, "Slotted keeps its state in slots, where it is not compared; drop them"),
+    ],
+)
+def test_a_class_that_cannot_be_an_environment_is_told(owner: type, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        adapt_class(owner)

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
@@ -46,6 +46,8 @@ class _CorrectedState:
     """Expected calls that were not made yet, of all opened steps."""
     made_calls: list[RecordedCall] = field(default_factory=list)
     """Calls of the path that were made, lookups ahead of their step among them."""
+    variants: list[RecordedCall] = field(default_factory=list)
+    """The made calls that were right without being equal, with the replies that they got."""
     step: int = 0
     """Number of answers with calls so far."""
     verdicts: list[CallVerdict] = field(default_factory=list)
@@ -84,7 +86,8 @@ class _CorrectedState:
 
     def find_repeated_call(self, call: Call) -> RecordedCall | None:
         """Find the call of the path that this one repeats."""
-        return next((each for each in self.made_calls if _is_same_call(call, each)), None)
+        known_calls = (*self.made_calls, *self.variants)
+        return next((each for each in known_calls if _is_same_call(call, each)), None)
 
     def find_early_lookup(self, call: Call) -> RecordedCall | None:
         """Find the plain lookup of a later step that this call makes."""
@@ -168,6 +171,9 @@ def _answer_turn(
     )
     expected_for = {call_place: state.pool[pool_place] for call_place, pool_place in pairs}
     for place, (index, call) in enumerate(rest):
+        # An answer can have the same call twice, and the first may just have been right.
+        if not _match_exactly(state, [(index, call)], replies):
+            continue
         replies[index] = comparer.script.wrong_call
         if (expected_call := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
@@ -178,6 +184,7 @@ def _answer_turn(
         state.verdicts.append(verdict)
         if verdict.right:
             state.match(expected_call)
+            state.variants.append(replace(expected_call, arguments=call.arguments))
             replies[index] = expected_call.reply
     # A turn with a right call opens the next step; lookups never hold a step back.
     if len(state.made_calls) > made_before:

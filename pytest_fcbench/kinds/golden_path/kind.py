@@ -244,7 +244,7 @@ def pair_wrong_calls(failure: FailedEntry, path: PathScore) -> Iterator[CallPair
         if fault:
             wrong_names.update(fault.parameters)
         yield CallPair(
-            str(made_call.get("name")),
+            str(made_call.get("name", "(unreadable)")),
             None if expected_call is None else str(expected_call.get("name")),
             expected_call is None or made_call.get("name") != expected_call.get("name"),
             pair_arguments(_read_arguments(made_call), expected_texts, wrong_names),

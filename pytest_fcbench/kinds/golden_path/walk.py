@@ -102,7 +102,8 @@ def fail_left(
     for name in dict.fromkeys(call.name for call in missing_calls):
         attempts = [verdict for verdict in verdicts if not verdict.right and verdict.made.get("name") == name]
         if not attempts:
-            uncalled_names.append(name)
+            is_made = any(verdict.made.get("name") == name for verdict in verdicts)
+            uncalled_names.append(f"{name} (once more)" if is_made else name)
             continue
         # Officially a second call of an answer can find no partner before its form is looked at.
         fault = find_form_fault(attempts[-1].made, docs, profile)
@@ -221,15 +222,16 @@ class Reader:
         if strict and self.runner.unknown_function and call.name not in self._original_names:
             return Unreadable(f"there is no function {call.name}", self.runner.unknown_function)
         arguments: object = call.arguments
-        if not strict and arguments in (None, ""):
-            arguments = {}
         try:
             if isinstance(arguments, str):
-                arguments = read_json_text(arguments)
+                # Some servers send no text at all for a call without arguments.
+                arguments = read_json_text(arguments if strict or arguments.strip() else "null")
         except (ValueError, RecursionError) as error:
             return Unreadable(f"the arguments are not JSON: {error}", self.runner.broken_json)
         # Officially an empty value of any of these kinds means that there are no arguments.
-        if strict and (arguments in ([], "") or (arguments is None and self.runner.reads_null)):
+        if (strict and arguments in ([], "")) or (
+            arguments is None and (self.runner.reads_null or not strict)
+        ):
             arguments = {}
         if not isinstance(arguments, Mapping):
             return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")

@@ -61,7 +61,7 @@ class WithheldRow(Row):
     """Functions that come late when an entry about missing functions is made of it."""
 
     turn: Annotated[int, pydantic.Field(ge=0), ErrorSentence("must be the index of a turn, from 0")]
-    functions: list[str]
+    functions: Some[str]
 
 
 class TrajectoryRow(EntryRow):
@@ -127,11 +127,12 @@ def _make_entry(
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
             raise at.at("domains", name).error(describe_unknown_name("domain", name, DOMAINS))
-    docs = {
-        doc.name: doc
-        for name in row.domains
-        for doc in (document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name))
-    }
+    docs: dict[str, FunctionDoc] = {}
+    for name in row.domains:
+        for doc in document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name):
+            if doc.name in docs:
+                raise at.at("domains", name).error(f"a domain above has a function {doc.name!r} too")
+            docs[doc.name] = doc
     for number, doc in enumerate(own_docs.values()):
         # A doc of the file may belong to the domains of another entry.
         if doc.name not in docs:

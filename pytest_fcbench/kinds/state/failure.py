@@ -30,11 +30,10 @@ from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corre
 from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable, Unreadable
 from pytest_fcbench.domain.explanation import Divergence, FailedEntry, FailureClass
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Call, Fault
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.kinds.kind import MOST_STEPS
-from pytest_fcbench.kinds.state.verdict import Fresh, list_expected_turns, list_offered_docs
+from pytest_fcbench.kinds.state.verdict import Fresh, is_error, list_expected_turns, list_offered_docs
 
 _FAULTS = {Fault.OVERFLOW: FailureClass.CONTEXT_OVERFLOW, Fault.UNREADABLE_CALL: FailureClass.UNREADABLE_CALL}
 """The classes of answers that are none; others are those of an error in a result file."""
@@ -92,12 +91,7 @@ class CallMade:
     @property
     def has_failed(self) -> bool:
         """True where the result is an error."""
-        try:
-            value = read_json_text(self.result)
-        except (ValueError, RecursionError):
-            # The SDK of MCP servers words errors of their functions in the last way.
-            return self.result.startswith(("Error: ", "['Error: ", "Error executing tool "))
-        return isinstance(value, dict) and value.get("error") is not None
+        return is_error(self.result)
 
     def is_equal(self, other: CallMade) -> bool:
         """Tell whether function and arguments are the same (3 equals 3.0)."""

@@ -347,7 +347,7 @@ def find_early_call(
     """
     assert isinstance(entry.expectation, Trajectory)
     for call, result in made_calls:
-        if _name_function(call) not in offered_names and not _is_error(result):
+        if _name_function(call) not in offered_names and not is_error(result):
             return f"and the function of {call:.80} is not offered yet"
     if number in entry.late_functions:
         return None
@@ -377,7 +377,7 @@ def find_early_call(
         )
         name = _name_function(call)
         task_values = [each for function, each in task if function == name]
-        if not _is_error(result) and any(each & withheld_values for each in task_values):
+        if not is_error(result) and any(each & withheld_values for each in task_values):
             guessed_values = _read_values(call).difference(*(each - withheld_values for each in task_values))
             if guessed_values and (changed or not frozenset(chain(*guessed_values)) <= known_words):
                 guesses.setdefault(name, {})[guessed_values] = call
@@ -392,14 +392,17 @@ def _name_function(call: str) -> str:
     return call.partition("(")[0].strip()
 
 
-def _is_error(result: str) -> bool:
-    if result.startswith("Error"):
-        return True
+_ERRORS = ("Error: ", "Error during execution: ", "Error executing tool ", "['Error: ", "[{'error': ")
+"""Beginnings of errors: ours, the official executor's, that of the SDK of MCP, and those in lists."""
+
+
+def is_error(result: str) -> bool:
+    """Tell whether the result of a call is an error."""
     try:
         value = read_json_text(result)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and "error" in value
+        return result.startswith(_ERRORS)
+    return isinstance(value, dict) and value.get("error") is not None
 
 
 def _read_values(call: str) -> frozenset[_Words]:

@@ -54,6 +54,7 @@ PLACE, PLACE_CALL = (
     ("Search_Hotel_Destination", {"query": "Bergen"}),
     write_call("Search_Hotel_Destination", query="Bergen"),
 )
+BERGEN_CALL = write_call("Search_Hotel_Destination", query="BERGEN")
 _STAY: dict[str, object] = {"search_type": "city", "dest_id": "11", "arrival_date": "2030-05-01", "adults": 2}
 STAYS, STAYS_CALL = ("Search_Hotels", _STAY), write_call("Search_Hotels", **_STAY)
 _DAY: dict[str, object] = {"hotel_id": "101", "arrival_date": "2030-05-01"}
@@ -172,6 +173,19 @@ DEVIATIONS = [
         "arguments that are null",
         [[("Search_Hotel_Destination", "null")], *GOLDEN],
         End("passed", 4, 4, "f|r|r|rr"),
+    ),
+    Deviation(
+        "a call without arguments that are null",
+        [[("Get_Currency", "null")]],
+        End("passed", 1, 1, "r"),
+        entry=_make_path([("Get_Currency", {})]),
+    ),
+    Deviation(
+        "a call without arguments that are blank",
+        [[("Get_Currency", " ")]],
+        End("decode_error", 0, 0),
+        End("passed", 1, 1, "r"),
+        entry=_make_path([("Get_Currency", {})]),
     ),
     Deviation(
         "a wrong call is made good",
@@ -370,8 +384,14 @@ DEVIATIONS = [
     ),
     Deviation(
         "a judged value in another form",
-        [[write_call("Search_Hotel_Destination", query="BERGEN")], *GOLDEN[1:]],
+        [[BERGEN_CALL], *GOLDEN[1:]],
         End("passed", 4, 3, "r|r|rr"),
+    ),
+    Deviation(
+        "a call with a judged value in another form is made again",
+        [[BERGEN_CALL, BERGEN_CALL], [BERGEN_CALL], *GOLDEN[1:], [BERGEN_CALL]],
+        End("func_error", 1, 2, "rg"),
+        End("passed", 4, 5, "rr|r|r|rr|r"),
     ),
     Deviation(
         "a judged value that is another",

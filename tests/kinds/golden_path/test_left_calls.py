@@ -72,6 +72,28 @@ def test_a_call_that_was_not_made_is_only_named() -> None:
         assert verdict.reason.startswith("not called: Search_Hotels")
 
 
+@pytest.mark.parametrize("settings", [OFFICIAL, CORRECTED], ids=lambda driven: str(driven.profile))
+def test_a_second_call_of_a_function_is_missing_beside_a_right_one(settings: PathSettings) -> None:
+    stays = [
+        RecordedCall.with_reply("Search_Hotels", {**STAY, "dest_id": dest_id}, {"data": dest_id})
+        for dest_id in ("11", "22")
+    ]
+    entry = make_path_entry([stays])
+    judgement = judge(entry, hold_conversation(entry, [[write_call("Search_Hotels", **STAY)]], settings))
+    verdict = judgement.select_profile(settings.profile)
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == "not called: Search_Hotels (once more)"
+
+
+def test_an_unreadable_call_is_shown_as_one() -> None:
+    transcript = hold_conversation(ENTRY, [[("Search_Hotels", "{")]], CORRECTED)
+    judgement = judge(ENTRY, transcript)
+    assert isinstance(judgement.corrected, Failed)
+    failure = FailedEntry(ENTRY, transcript, judgement.corrected, Profile.CORRECTED)
+    (pair,) = explain_failure(failure, judgement.select_path_score(Profile.CORRECTED)).calls
+    assert (pair.found, pair.expected, pair.wrong) == ("(unreadable)", None, True)
+
+
 def test_a_fault_that_was_mended_is_not_told() -> None:
     for verdict in judge_answers([MISSING], [write_call("Search_Hotels", **STAY)]).values():
         assert (verdict.code, verdict.reason) == ("stop_early", "not called: Get_Hotel_Details")

@@ -161,6 +161,11 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "domains:",
         r"18: entries\.1\.domains: must be a mapping, not empty",
     ),
+    "two domains with a function of one name": (
+        "      math:\n",
+        "      math:\n      memory_kv:\n      memory_vector:\n",
+        r"8: entries\.0\.domains\.memory_vector: a domain above has a function 'core_memory_add' too",
+    ),
     "unknown domain": (
         "      math:\n",
         "      maths:\n",
@@ -277,6 +282,11 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "{turn: 2}",
         r"16: entries\.0\.withhold: has no 'functions'",
     ),
+    "withhold no function": (
+        "functions: [mv, cp]",
+        "functions: []",
+        r"16: entries\.0\.withhold\.functions: must have at least one element",
+    ),
     "withhold in a turn too late": (
         "turn: 2",
         "turn: 3",
@@ -329,7 +339,6 @@ MISTAKES: Mapping[str, tuple[str, str, str]] = {
     "state is 0": ("      math:\n", "      math: 0\n", "6: entries.0.domains.math"),
     "state is a list": ("      math:\n", "      math: []\n", "6: entries.0.domains.math"),
     "turn is true": ("turn: 2", "turn: true", "16: entries.0.withhold.turn"),
-    "nothing is withheld": ("functions: [mv, cp]", "functions: []", "16: entries.0.withhold"),
     "withheld is not what the turn calls": (
         "turn: 2, functions: [mv, cp]",
         "turn: 0, functions: [mv, cp]",

@@ -18,7 +18,7 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, 
 from pytest_fcbench.environments.environment import Environment, document_domain
 from pytest_fcbench.environments.execution import DOMAINS, Environments, open_environments
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.kinds.state.verdict import Trajectory, judge, list_offered_docs, match_calls
+from pytest_fcbench.kinds.state.verdict import Trajectory, is_error, judge, list_offered_docs, match_calls
 from tests.cases import each_case
 from tests.disturbance import disturb_parsing, repeat_in_threads
 from tests.factories import make_doc, make_entry, make_transcript
@@ -948,6 +948,25 @@ def test_a_call_in_a_turn_whose_value_comes_later(case: Withheld, code: str | No
     entry = entry_of([[], case.task], said=[case.request, case.completion])
     judgement = judge(entry, make_conversation([case.early, case.after or case.task]), open_entry)
     assert name_outcomes(judgement) == (STATE if code == STATE else None, code)
+
+
+@pytest.mark.parametrize(
+    ("result", "is_one"),
+    [
+        ("Error: there is no function fly", True),
+        ("Error during execution: name 'fly' is not defined", True),
+        ("Error executing tool fly: no wings", True),
+        ("['Error: log in first']", True),
+        ("[{'error': 'log in first'}]", True),
+        ('{"error": 404}', True),
+        ('{"error": null, "left": 3}', False),
+        ("Errors: 0", False),
+        ("ding", False),
+        ("[]", False),
+    ],
+)
+def test_a_result_is_an_error_in_whatever_words(result: str, is_one: bool) -> None:
+    assert is_error(result) is is_one
 
 
 FUNCTIONS: Mapping[str, tuple[Sequence[str], str | None]] = {
