@@ -124,11 +124,10 @@ def _make_entry(
 ) -> Entry:
     # A name with a colon is a class of the team's own; no domain of ours has one.
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
+    docs: dict[str, FunctionDoc] = {}
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
             raise at.at("domains", name).error(describe_unknown_name("domain", name, DOMAINS))
-    docs: dict[str, FunctionDoc] = {}
-    for name in row.domains:
         for doc in document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name):
             if doc.name in docs:
                 raise at.at("domains", name).error(f"a domain above has a function {doc.name!r} too")
