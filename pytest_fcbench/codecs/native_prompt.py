@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from pytest_fcbench.codecs.decoders import native_syntaxes
 from pytest_fcbench.codecs.decoders.native_syntaxes import NativeSyntax
+from pytest_fcbench.codecs.decoders.syntax import decode_leniently
 from pytest_fcbench.domain.function_doc import Schema
-from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text
+from pytest_fcbench.domain.text import as_mapping, list_objects
 from pytest_fcbench.domain.transcript import AskModel, Call
 
 _EXAMPLES = (Call("first_function", {"text": "a", "number": 1}), Call("second_function", {"text": "b"}))
@@ -29,7 +29,7 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
         if role == "tool":
             result = f"<tool_response>\n{content}\n</tool_response>"
             # Many chat templates refuse two messages of the user in a row.
-            if messages and str(messages[-1]["content"]).startswith("<tool_response>"):
+            if messages and messages[-1]["role"] == "user":
                 messages[-1]["content"] = f"{messages[-1]['content']}\n{result}"
             else:
                 messages.append({"role": "user", "content": result})
@@ -53,9 +53,8 @@ def write_native_prompt(request: AskModel, syntax: NativeSyntax) -> AskModel:
 def read_past_call(call: Mapping[str, object]) -> Call:
     """Read a call of an earlier message."""
     function = as_mapping(call.get("function"))
-    with suppress(ValueError):
-        return Call(str(function.get("name")), as_mapping(read_json_text(str(function.get("arguments")))))
-    return Call(str(function.get("name")), {})
+    arguments = function.get("arguments")
+    return Call(str(function.get("name")), as_mapping(decode_leniently(arguments, arguments)))
 
 
 def write_native_text(calls: Sequence[Call], syntax: NativeSyntax, schemas: Mapping[str, Schema]) -> str:

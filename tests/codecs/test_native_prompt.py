@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,15 @@ def test_everything_about_functions_stands_in_the_texts(syntax: NativeSyntax) ->
         assert syntax.read_calls(calls, list_schemas(REQUEST.tools)) == (WANTED, WANTED)
     # No two syntaxes are asked for in the same words.
     assert find_prompted_syntax(asked.messages) is syntax
+
+
+def test_arguments_that_a_server_sent_as_an_object_are_kept() -> None:
+    sent_call = {**SENT, "function": {"name": WANTED.name, "arguments": WANTED.arguments}}
+    answer = {"role": "assistant", "content": "<tool_response> is next.", "tool_calls": [sent_call] * 2}
+    asked = write_native_prompt(replace(REQUEST, messages=(answer, *REQUEST.messages[2:])), HERMES)
+    _, calls, results = (str(message["content"]) for message in asked.messages)
+    assert HERMES.read_calls(calls) == (WANTED, WANTED)
+    assert results.count("<tool_response>") == 2
 
 
 def test_a_system_message_keeps_its_words() -> None:

@@ -388,9 +388,10 @@ class _CallsReader:
 
 def read_untyped(text: str, schema: Schema) -> object:
     """Read an argument that was written without its type: a text, or a JSON value, as its schema says."""
-    kinds = schema.get("type", ())
-    kinds = {kinds.lower()} if isinstance(kinds, str) else {str(kind).lower() for kind in as_list(kinds)}
-    if (kinds and kinds <= _TEXT_TYPES) or text in as_list(schema.get("enum")):
+    kinds = _list_kinds(schema)
+    # Where null may stand, a null is none of its texts.
+    is_null = "null" in kinds and text.strip() in ("null", "None")
+    if (kinds and kinds <= _TEXT_TYPES | {"null"} and not is_null) or text in as_list(schema.get("enum")):
         return text
     try:
         value = _read_json(text)
@@ -398,6 +399,14 @@ def read_untyped(text: str, schema: Schema) -> object:
         return _WORDS.get(text.strip(), text)
     # A text in quotes is one that has quotes, unless nothing but JSON is declared.
     return text if isinstance(value, str) and (not kinds or kinds & _TEXT_TYPES) else value
+
+
+def _list_kinds(schema: Schema) -> set[str]:
+    """List the types of a schema and of its alternatives in small letters."""
+    kind = schema.get("type")
+    kinds = {str(each).lower() for each in ([kind] if isinstance(kind, str) else as_list(kind))}
+    alternatives = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
+    return kinds.union(*(_list_kinds(as_mapping(each)) for each in alternatives))
 
 
 def _read_json(text: str) -> object:

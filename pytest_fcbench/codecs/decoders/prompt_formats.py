@@ -190,13 +190,16 @@ _TYPES = {
 }
 """Other words for types; ``array`` stands for all types whose values are literals."""
 
-_BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)")
+_BARE = re.compile(
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)", re.DOTALL
+)
+"""A bare ampersand, or a section in which it needs no escape."""
 _BOOLEANS = {"true": True, "false": False}
 
 
 def _parse_corrected_xml(read_arguments: ReadArguments, text: str) -> tuple[Call, ...]:
     """Read a text leniently. Raises ``Undecodable``."""
-    text = _BARE.sub("&amp;", text)
+    text = _BARE.sub(lambda match: match[1] or "&amp;", text)
     elements, at = [], 0
     while place := syntax.find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END, at):
         elements.append(f"{_FUNCTIONS_BEGIN}{text[slice(*place)]}{_FUNCTIONS_END}")

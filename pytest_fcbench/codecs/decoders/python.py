@@ -357,12 +357,17 @@ def read_unwrapped(
     mode: Mode = Mode.PROMPT,
     is_read_in: Callable[[str], bool] | None = None,
 ) -> Syntax:
-    """Return the syntax of calls that ``unwrap`` finds in a text; where it returns None, there is none."""
+    """Return the syntax of calls that ``unwrap`` finds in a text.
+
+    Where it returns None, officially there is none; the corrected reading then reads the whole text.
+    """
     return replace(
         PYTHON,
         mode=mode,
         official=_unwrap_first(PYTHON.official, unwrap),
-        corrected=_unwrap_first(PYTHON.corrected, unwrap),
+        corrected=_unwrap_first(
+            PYTHON.corrected, lambda text: text if (inside := unwrap(text)) is None else inside
+        ),
         is_read_in=is_read_in,
     )
 

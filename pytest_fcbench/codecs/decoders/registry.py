@@ -353,10 +353,13 @@ def read_call_texts(completion: Completion, syntax: str) -> tuple[str, ...]:
     reader = SYNTAXES[syntax]
     try:
         with refuse_faults():
-            if reader and reader.execution_reader and completion.text is not None and not completion.in_parts:
+            if reader and reader.mode is Mode.FC and completion.tool_calls:
+                if reader.execution_parts_reader:
+                    return reader.execution_parts_reader(completion.tool_calls)
+            elif (
+                reader and reader.execution_reader and not completion.in_parts and completion.text is not None
+            ):
                 return reader.execution_reader(completion.text)
-            if reader and reader.execution_parts_reader and completion.tool_calls:
-                return reader.execution_parts_reader(completion.tool_calls)
             reading = read_official(completion, syntax, Language.PYTHON, is_executed=True)
             if isinstance(reading, Unreadable):
                 raise Undecodable(reading.reason)

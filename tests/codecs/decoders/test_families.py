@@ -20,7 +20,14 @@ from pytest_fcbench.codecs.decoders.registry import (
     read_corrected,
     read_official,
 )
-from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls, Undecodable, Unreadable, WrongFormat
+from pytest_fcbench.codecs.decoders.syntax import (
+    WRONG_FORMAT,
+    Calls,
+    Prose,
+    Undecodable,
+    Unreadable,
+    WrongFormat,
+)
 from pytest_fcbench.codecs.decoders.tagged_families import parse_hermes, parse_hermes_as_texts
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
@@ -221,14 +228,20 @@ PARTS: Mapping[str, tuple[str, list[ToolCall | str], Sequence[Call] | str, Seque
     "cohere, ordinary": ("cohere", [ToolCall("f", '{"x": 1}')], [F1], ["f(x=1)"]),
     "mining": ("mining", [ONE], [F1], ["f(x=1)"]),
     "a family that writes text, read by its server": ("qwen", [ToolCall("f", '{"x": 1}')], [F1], ["f(x=1)"]),
+    "hammer, read by its server": ("hammer", [ToolCall("f", '{"x": 1}')], [F1], ["f(x=1)"]),
 }
 
 
+@pytest.mark.parametrize("text", [None, "", "I look."])
 @each_case(("syntax", "parts", "expected", "texts"), PARTS.values(), ids=PARTS)
 def test_a_list_is_read_as_its_official_handler_reads_it(
-    syntax: str, parts: list[ToolCall | str], expected: Sequence[Call] | str, texts: Sequence[str]
+    syntax: str,
+    parts: list[ToolCall | str],
+    expected: Sequence[Call] | str,
+    texts: Sequence[str],
+    text: str | None,
 ) -> None:
-    completion = Completion(tool_calls=tuple(parts))
+    completion = Completion(text=text, tool_calls=tuple(parts))
     reading = read_official(completion, syntax, Language.PYTHON)
     assert (list(reading.calls) if isinstance(reading, Calls) else reading.code) == expected
     assert list(list_calls_to_make(completion, syntax)) == list(texts)
@@ -246,6 +259,14 @@ def test_the_corrected_reading_finds_json_calls_among_words(syntax: str) -> None
     told = f"<think>f or g?</think>I call {ONE.replace('f', 'weather.forecast', 1)} now."
     reading = read_corrected(Completion(text=told), syntax, Language.PYTHON, make_offer())
     assert reading == Calls((Call("weather.forecast", {"x": 1}),))
+
+
+def test_the_corrected_reading_of_nemotron_takes_calls_without_tags() -> None:
+    for text, reading in (
+        ("[weather.forecast(x=1)]", Calls((Call("weather.forecast", {"x": 1}),))),
+        ("No.", Prose("No.")),
+    ):
+        assert read_corrected(Completion(text=text), "nemotron", Language.PYTHON, make_offer()) == reading
 
 
 FAMILIES = [name for name, syntax in SYNTAXES.items() if syntax]

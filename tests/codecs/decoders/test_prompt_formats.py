@@ -252,6 +252,11 @@ def test_values_have_the_type_that_is_written(
         assert (found, type(found)) == (meant, type(meant))
 
 
+def test_an_ampersand_needs_no_escape_in_a_section_without_escapes() -> None:
+    text = _wrap_function(CONCISE, "<![CDATA[Bergen & Voss]]> & &amp;", "string")
+    assert _read_value(parse_corrected_concise, text) == "Bergen & Voss & &"
+
+
 BARE = {
     "verbose": ('<function name="f"><params><param name="x"/></params></function>', *READERS["verbose"][1:]),
     "concise": ('<function name="f"><param name="x"></param></function>', *READERS["concise"][1:]),
@@ -314,6 +319,7 @@ def test_what_is_read_differently(
         ("[oops", "array", "[oops", "not a literal: '[' was never closed"),
         ("[true]", "array", [True], "not a literal: malformed node or string"),
         ("AT&T", "string", "AT&T", "not XML: not well-formed (invalid token)"),
+        ("&gt;&&#60;", "string", ">&<", "not XML: not well-formed (invalid token)"),
         ("f(x)", "dict", "f(x)", "not a literal: malformed node or string"),
     ],
 )
@@ -402,6 +408,7 @@ MORE = {
     "many beginnings": "<functions>" * 100_000,
     "deep": f"<functions>{'<a>' * 100_000}{'</a>' * 100_000}</functions>",
     "many ampersands": f"<functions>{'&' * 500_000}</functions>",
+    "many sections": f"<functions>{'<![CDATA[' * 50_000}</functions>",
     "entities": "<!DOCTYPE x [<!ENTITY a 'aa'><!ENTITY b '&a;&a;'>]><functions>&b;</functions>",
     "entities inside": "<functions><!DOCTYPE x [<!ENTITY a 'aa'>]>&a;</functions>",
     "a deep literal": _wrap_function(VERBOSE, "[" * 50_000, "array"),
