@@ -85,7 +85,7 @@ _NUMBER = re.compile(
 )
 """With commas or spaces between thousands. A text with a leading zero is a name: a house, an area code."""
 _EXPONENT = re.compile(r"(-?\d(?:\.\d+)?)e\+?(\d{1,2})", re.ASCII | re.IGNORECASE)
-_SHORT_THOUSANDS = re.compile(r"(\d+(?:\.\d+)?)(k|K|M|mn|m?illion|bn)", re.ASCII)
+_SHORT_THOUSANDS = re.compile(r"(\d+(?:\.\d+)?)(k|K|M|mn|bn)", re.ASCII)
 _FRACTION = re.compile(r"([1-9]\d?)/([1-9]\d?)", re.ASCII)
 
 
@@ -111,7 +111,7 @@ def _read_number(text: str) -> Fraction | None:
         return Fraction(text.replace(",", "").replace(" ", "").replace("−", "-"))
     if match := _EXPONENT.fullmatch(text):
         return Fraction(match[1]) * Fraction(10 ** int(match[2]))
-    if (match := _SHORT_THOUSANDS.fullmatch(text)) and match[2] in _read_words().short_scales:
+    if match := _SHORT_THOUSANDS.fullmatch(text):
         return Fraction(match[1]) * _read_words().short_scales[match[2]]
     words = text.casefold().replace("-", " ").split()
     sign = -1 if words[:1] in (["minus"], ["negative"]) else 1

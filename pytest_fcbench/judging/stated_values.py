@@ -163,7 +163,9 @@ def has_right_value(text: str, right: Sequence[str]) -> bool:
 
 
 _DENIED = re.compile(
-    r"\b(?:not|never|nor|neither|rather than|instead of|isn['’]t|wasn['’]t)\s+\W?$", re.IGNORECASE
+    r"\b(?:not|never|nor|neither|rather than|instead of|[a-z]+n['’]t)\s+"
+    r"(?:(?:at|by|from|in|on|the|an?)\s+){0,2}\W?$",
+    re.IGNORECASE,
 )
 
 

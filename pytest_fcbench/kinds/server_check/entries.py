@@ -35,14 +35,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated
 
 import pydantic
 
+from pytest_fcbench.codecs.function_docs.json_schema import check_schema
 from pytest_fcbench.domain.entry import Category, Entry, Expectation, Message
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import as_list, as_mapping
 from pytest_fcbench.formats.fields import Field
 from pytest_fcbench.formats.rows import (
@@ -236,6 +239,16 @@ def _offer_tool(tool: object, known: Mapping[str, OfferedToolRow], path: str, at
     return {"type": "function", "function": members}
 
 
+def _list_schemas(
+    name: str, value: object, requests: Mapping[str, RawRequest]
+) -> Iterable[Mapping[str, object]]:
+    """List the schemas by which a property judges replies."""
+    if name == "json_text":
+        return [as_mapping(value)]
+    is_by_tools = (name, value) == ("arguments", "valid")
+    return chain.from_iterable(each.schemas.values() for each in requests.values()) if is_by_tools else ()
+
+
 def _read_properties(
     expect: Mapping[str, object], at: Field, requests: Mapping[str, RawRequest]
 ) -> Mapping[str, object]:
@@ -246,8 +259,12 @@ def _read_properties(
             raise at.at(name).error(f"there is no property {name!r}; use one of {', '.join(PROPERTIES)}")
         try:
             read[name] = PROPERTIES[name].read_argument(value)
+            for schema in _list_schemas(name, value, requests):
+                check_schema(schema)
         except pydantic.ValidationError as error:
             raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None
+        except UsageError as error:
+            raise at.at(name).error(str(error)) from None
         request_names: Collection[object] = ()
         if name == "other_ids":
             request_names = as_list(read[name])

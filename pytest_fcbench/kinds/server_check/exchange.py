@@ -18,8 +18,12 @@ CUT = "length"
 """The ending of a reply that reached the limit of its tokens."""
 NO_REPLY = 0
 """In place of a status, where the server breaks the connection."""
-_ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
-"""Anthropic's words for the ways in which a reply ends, in OpenAI's."""
+_ENDINGS: Mapping[object, str] = {
+    "tool_use": "tool_calls",
+    "end_turn": "stop",
+    **dict.fromkeys(("max_tokens", "max_output_tokens"), CUT),
+}
+"""The words of Anthropic and of the Responses API for the ways in which a reply ends, in OpenAI's."""
 _WITHHELD = ("content_filter", "refusal")
 """The endings of a reply that a filter stopped."""
 
@@ -75,7 +79,7 @@ class ServerCall:
 
     def read_arguments(self) -> object:
         """Return the arguments as a value. Raises ``ValueError`` for text that is no JSON."""
-        return read_json_text(self.arguments) if isinstance(self.arguments, str) else self.arguments
+        return read_strict_json(self.arguments) if isinstance(self.arguments, str) else self.arguments
 
     def __str__(self) -> str:
         text = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
@@ -185,7 +189,7 @@ class ServerReply:
 
     @cached_property
     def reasoning(self) -> str:
-        """The reasoning of the first choice, in whichever field; empty where there is none."""
+        """The reasoning of a chat completion, in whichever field; empty where there is none."""
         return str(self.message.get("reasoning_content") or self.message.get("reasoning") or "")
 
     @property
@@ -200,7 +204,8 @@ class ServerReply:
             word = self.choices[0].get("finish_reason") if self.choices else None
         elif self.request.path == RESPONSES:
             is_whole = self.body.get("status") == "completed"
-            word = ("tool_calls" if self.calls else "stop") if is_whole else CUT
+            reason = as_mapping(self.body.get("incomplete_details")).get("reason") or CUT
+            word = ("tool_calls" if self.calls else "stop") if is_whole else reason
         else:
             word = self.body.get("stop_reason")
         return None if word is None else _ENDINGS.get(str(word), str(word))
@@ -234,6 +239,15 @@ def _read_chat_call(call: Mapping[str, object]) -> ServerCall:
 def _read_call_item(item: Mapping[str, object]) -> ServerCall:
     arguments = item.get("arguments", item.get("input"))
     return ServerCall(item.get("call_id", item.get("id")), item.get("name"), arguments)
+
+
+def read_strict_json(text: str) -> object:
+    """Read JSON text without ``NaN`` and ``Infinity``, which only Python takes. Raises ``ValueError``."""
+
+    def refuse_constant(word: str) -> object:
+        raise ValueError(f"{word} is no JSON")
+
+    return read_json_text(text, parse_constant=refuse_constant)
 
 
 def describe_error(exchange: ServerExchange) -> str:

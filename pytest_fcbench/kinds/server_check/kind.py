@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
@@ -37,7 +38,12 @@ from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_
 from pytest_fcbench.kinds.server_check import exchange
 from pytest_fcbench.kinds.server_check.entries import CheckSeverity, ServerCheck
 from pytest_fcbench.kinds.server_check.exchange import RawRequest, Replies, ServerExchange, ServerReply
-from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
+from pytest_fcbench.kinds.server_check.properties import (
+    PROPERTIES,
+    BrokenProperty,
+    UndecidedProperty,
+    raise_gravest,
+)
 
 
 class UnansweredRequestError(Exception):
@@ -107,10 +113,10 @@ def exchange_requests(check: ServerCheck) -> Exchanges:
 
 
 def _add_seed(request: RawRequest, seed: int, check: ServerCheck) -> RawRequest:
-    # Of the three interfaces only this one has a seed.
+    # Of the three interfaces only this one has a seed; a request can leave out that of ``base``.
     if request.path != exchange.CHAT or isinstance(request.body, str) or "seed" not in check.removable:
         return request
-    return RawRequest(request.path, {**request.body, "seed": seed}, request.drop)
+    return replace(request, body={**request.body, "seed": seed}) if "seed" in request.body else request
 
 
 def _send_request(
@@ -172,8 +178,7 @@ def judge_rounds(check: ServerCheck, rounds: Sequence[Replies]) -> Verdict:
 
 def judge_replies(check: ServerCheck, replies: Replies) -> None:
     """Judge the replies to one seed. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
-    for finding in _judge_statuses(check, replies):
-        raise finding
+    raise_gravest(list(_judge_statuses(check, replies)))
     cut_names = [name for name, reply in replies.items() if reply.ending == exchange.CUT]
     # Reasoning may take all of the tokens, and some servers show nothing of it.
     endless_replies = [replies[name] for name in cut_names if _shows_answer(replies[name])]

@@ -11,14 +11,23 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import pydantic
 
+from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation
+from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, describe_note
-from pytest_fcbench.domain.text import as_mapping, read_json_text
+from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.rows import Row
-from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServerReply, describe_error
+from pytest_fcbench.kinds.server_check.exchange import (
+    CUT,
+    Replies,
+    ServerCall,
+    ServerReply,
+    describe_error,
+    read_strict_json,
+)
 
 
 class BrokenProperty(Exception):  # noqa: N818 - a finding, not an error of the program
@@ -27,6 +36,12 @@ class BrokenProperty(Exception):  # noqa: N818 - a finding, not an error of the 
 
 class UndecidedProperty(Exception):  # noqa: N818 - a finding, not an error of the program
     """The reply does not show what the server does."""
+
+
+def raise_gravest(findings: Sequence[BrokenProperty | UndecidedProperty]) -> None:
+    """Raise the first breach among findings, else the first of them, if there is one."""
+    if findings:
+        raise min(findings, key=lambda each: isinstance(each, UndecidedProperty))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +65,14 @@ class Property:
         """Judge the replies to a check. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
         if self.of_all:
             return self.judge(replies, wanted)
+        findings: list[BrokenProperty | UndecidedProperty] = []
         for name, reply in replies.items():
             try:
                 self.judge(reply, wanted)
             except (BrokenProperty, UndecidedProperty) as finding:
                 prefix = f"{name}: " if len(replies) > 1 else ""
-                raise type(finding)(f"{prefix}{finding}") from None
+                findings.append(type(finding)(f"{prefix}{finding}"))
+        raise_gravest(findings)
         return None
 
 
@@ -113,7 +130,7 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
     for call in _require_calls(reply):
         try:
             arguments = call.read_arguments()
-        except (ValueError, RecursionError):
+        except ValueError:
             raise BrokenProperty(f"the arguments cannot be read as JSON: {call}") from None
         if not isinstance(arguments, Mapping):
             raise BrokenProperty(f"the arguments are JSON, but not an object: {call}")
@@ -191,8 +208,8 @@ def find_markup(reply: ServerReply, wanted: str) -> None:
 def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
     """Check that the text is JSON and valid by a schema."""
     try:
-        value = read_json_text(reply.text)
-    except (ValueError, RecursionError):
+        value = read_strict_json(reply.text)
+    except ValueError:
         raise BrokenProperty(f"the text cannot be read as JSON: {reply.text!r:.200}") from None
     if flaw := find_schema_error(value, wanted):
         raise BrokenProperty(f"{reply.text!r:.200}: {flaw}")
@@ -218,7 +235,7 @@ def judge_ending(reply: ServerReply, wanted: str | Sequence[str]) -> None:
 @check("cut_calls", Literal["marked"], cut_decides=True)
 def judge_cut_calls(reply: ServerReply, wanted: str) -> None:
     """Check that the reply with a call that was cut says so."""
-    broken = [call for call in reply.calls if not _is_json(call.arguments)]
+    broken = [call for call in reply.calls if not _is_json(call)]
     if broken and reply.ending != CUT:
         raise BrokenProperty(f"a cut call, with the finish_reason {reply.ending!r}: {broken[0]}")
 
@@ -315,7 +332,7 @@ def compare_replies(replies: Replies, wanted: Likeness) -> None:
 
 
 def _list_parts(reply: ServerReply) -> Mapping[str, object]:
-    values = [each.read_arguments() if _is_json(each.arguments) else each.arguments for each in reply.calls]
+    values = [each.read_arguments() if _is_json(each) else each.arguments for each in reply.calls]
     calls = [[call.name, value] for call, value in zip(reply.calls, values, strict=True)]
     # Parsers leave other white space at the ends of a whole reply than of a stream.
     text, reasoning = reply.text.strip(), reply.reasoning.strip()
@@ -357,27 +374,23 @@ def compare_pace(replies: Replies, wanted: ReplyPace) -> None:
 
 
 def find_schema_error(value: object, schema: Mapping[str, object]) -> str | None:
-    """Return the first error of a value by a JSON Schema, or None."""
-    from jsonschema import Draft202012Validator
-
-    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
-    return None if error is None else f"{error.json_path}: {error.message:.200}"
+    """Return an error of a value by a JSON Schema, or None."""
+    doc = FunctionDoc("", "", {}, given=GivenSchema(schema))
+    return describe_call_violation(doc, cast("Mapping[str, object]", value))
 
 
-def _require_calls(reply: ServerReply) -> Sequence[Any]:
+def _require_calls(reply: ServerReply) -> Sequence[ServerCall]:
     if not reply.calls:
         raise UndecidedProperty("the model called nothing")
     return reply.calls
 
 
-def _is_json(arguments: object) -> bool:
-    if not isinstance(arguments, str):
-        return arguments is not None
+def _is_json(call: ServerCall) -> bool:
     try:
-        read_json_text(arguments)
-    except (ValueError, RecursionError):
+        call.read_arguments()
+    except ValueError:
         return False
-    return True
+    return call.arguments is not None
 
 
 def _read_limit(reply: ServerReply) -> int:

@@ -111,6 +111,14 @@ def test_the_request_after_a_refused_one_has_to_be_answered(status: int, found: 
         assert isinstance(judge_rounds(check, [{"bad": bad, "good": after}]), found)
 
 
+def test_a_request_that_is_refused_excuses_no_other() -> None:
+    check = get_check(next(entry for entry in list_checks() if entry.id == "error_after"))
+    refused, failed = reply({"error": {"message": "no"}}, 404), reply({"error": {"message": "no"}}, 500)
+    assert isinstance(judge_rounds(check, [{"bad": refused, "good": refused}]), NotScored)
+    verdict = judge_rounds(check, [{"bad": refused, "good": failed}])
+    assert verdict.reason == "good: HTTP 500: no"
+
+
 def test_a_stream_that_was_refused_shows_nothing_about_those_who_go_away() -> None:
     check = get_check(next(entry for entry in list_checks() if entry.id == "stream_dropped"))
     good = chat({"content": "Hello."}, "stop")

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fcbench.kinds.server_check.exchange import (
     CHAT,
+    CUT,
     MESSAGES,
     RESPONSES,
     RawRequest,
@@ -85,12 +86,17 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("names", ["set_unit"], "kept", {"reply": chat(call())}),
     ("names", ["set_unit"], "broken", {"reply": chat(call(name="set_units"))}),
     ("names", ["set_unit"], "undecided", {"reply": TEXT}),
+    # A breach decides, whatever another reply leaves open.
+    ("names", ["set_unit"], "broken", {"one": TEXT, "other": chat(call(name="set_units"))}),
     ("arguments", "object", "kept", {"reply": chat(call("{}"))}),
     ("arguments", "object", "broken", {"reply": chat(call("[1]"))}),
     ("arguments", "object", "broken", {"reply": chat(call('{"unit": '))}),
+    ("arguments", "object", "broken", {"reply": chat(call('{"unit": NaN}'))}),
     ("arguments", "valid", "kept", {"reply": chat(call())}),
     ("arguments", "valid", "broken", {"reply": chat(call('{"unit": "celsius"}'))}),
     ("arguments", "valid", "undecided", {"reply": TEXT}),
+    # No quotient of these floats is whole.
+    ("json_text", {"multipleOf": 0.1}, "kept", {"reply": chat(text="0.3")}),
     ("arguments", {"unit": "kelvin"}, "kept", {"reply": chat(call())}),
     ("arguments", {"unit": "celsius"}, "broken", {"reply": chat(call())}),
     ("argument_type", "text", "kept", {"reply": chat(call())}),
@@ -114,6 +120,7 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("json_text", UNIT, "kept", {"reply": chat(text='{"unit": "kelvin"}')}),
     ("json_text", UNIT, "broken", {"reply": chat(text='{"unit": 1}')}),
     ("json_text", UNIT, "broken", {"reply": TEXT}),
+    ("json_text", {}, "broken", {"reply": chat(text='{"unit": Infinity}')}),
     ("ending", "tool_calls", "kept", {"reply": chat(call())}),
     ("ending", "tool_calls", "broken", {"reply": chat(call(), ending="stop")}),
     ("ending", "tool_calls", "undecided", {"reply": TEXT}),
@@ -210,6 +217,13 @@ def test_replies_of_other_interfaces_are_read_alike() -> None:
     ] * 2
     assert [(reply.ending, reply.text) for reply in replies] == [("tool_calls", ""), ("tool_calls", "So.")]
     assert replies[0].tokens == (3, 2, None)
+
+
+@each_case("reason, ending", [("content_filter", "content_filter"), ("max_output_tokens", CUT), (None, CUT)])
+def test_a_response_that_was_withheld_was_not_cut(reason: object, ending: str) -> None:
+    body = {"status": "incomplete", "incomplete_details": {"reason": reason}, "output": []}
+    reply = ServerReply(RawRequest(RESPONSES, {}), ServerExchange(200, "application/json", body))
+    assert (reply.ending, reply.is_withheld) == (ending, ending != CUT)
 
 
 def test_an_exchange_is_kept_as_a_completion() -> None:
