@@ -151,9 +151,10 @@ def backoff(attempt: int, retry_after_s: float | None, random: Random) -> float:
     """Return the seconds to wait after the failed attempt number ``attempt``, from 1 on.
 
     That is the time that the endpoint asked for, and a little more so that not all calls come back at once;
-    else it doubles from half a second to thirty, and a random part of up to half of it is left out.
+    else, and where it asked for none, it doubles from half a second to thirty, and a random part of up to
+    half of it is left out.
     """
-    if retry_after_s is not None:
+    if retry_after_s:
         return retry_after_s * random.uniform(1.0, 1.1)
     # Beyond 16 doublings the limit holds anyway, and a power of a float raises OverflowError in the end.
     return min(_FIRST_WAIT_S * 2.0 ** min(attempt - 1, 16), _LONGEST_WAIT_S) * random.uniform(0.5, 1.0)

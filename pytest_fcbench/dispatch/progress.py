@@ -56,7 +56,7 @@ class Progress:
         # A rate says nothing of less: one call in the first millisecond would be a thousand a second.
         if self.elapsed_s >= 1 and self.calls:
             parts.append(f"{self.calls / self.elapsed_s:.1f} calls/s")
-        parts += [f"{party}: {calls} calls" for party, calls in self.calls_of_others.items()]
+        parts += [f"{party}: {n} call{'s' * (n != 1)}" for party, n in self.calls_of_others.items()]
         if self.usd is not None:
             parts.append(f"${self.usd:.4f}")
         if 0 < done_count < self.total:

@@ -186,9 +186,11 @@ def describe_misfit(
     if surplus := [parameter for parameter in arguments if parameter not in doc.properties]:
         return f"{name} has no parameter {', '.join(surplus)}."
     for parameter, value in arguments.items():
-        if not fits(value, doc.properties[parameter]):
-            kind = doc.properties[parameter].get("type")
-            return f"The parameter {parameter} of {name} must be of type {kind}, not {name_json_type(value)}."
+        if not fits(value, schema := doc.properties[parameter]):
+            rule = f"must be of type {schema.get('type')}, not {name_json_type(value)}"
+            # What else a schema can rule out is a value that is not in an enum, or one inside of this one.
+            rule = "has a value that its schema does not allow" if has_type(value, schema) else rule
+            return f"The parameter {parameter} of {name} {rule}."
     return None
 
 

@@ -67,7 +67,7 @@ def read_json(adapter: TypeAdapter[Read], value: object) -> Read:
         return adapter.validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
+        place = ".".join(map(str, first["loc"])) or "the whole"
         if first["type"] == "missing":
             raise KeyError(place) from None
         # JSON has lists only.

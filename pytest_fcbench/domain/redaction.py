@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
-from pytest_fcbench.domain.text import iterate_texts
+from pytest_fcbench.domain.text import as_mapping, iterate_texts
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
@@ -31,6 +31,8 @@ _LONG = 16
 """Characters of a key that no honest answer contains by chance."""
 _MIXED = 8
 """The same where letters and digits are mixed, as in no word."""
+_PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent"})
+"""Headers whose values stand in honest answers: ``application/json``."""
 
 
 def list_secrets(*secrets: str) -> list[str]:
@@ -102,13 +104,14 @@ def list_request_secrets(
 
     These are the key, the values of headers that the user adds, the texts in the query of the address and in
     ``extra_body``, and user and password of the address and of proxies. Left out is what an honest answer may
-    contain: texts below eight characters, and below sixteen unless they mix letters and digits (a placeholder
-    such as ``lm-studio``, a date).
+    contain: a type of content, texts below eight characters, and below sixteen unless they mix letters and
+    digits (a placeholder such as ``lm-studio``, a date).
 
     The values of secret-looking environment variables are among them if they have sixteen characters.
     """
-    headers, api_key = parameters.get("extra_headers"), parameters.get("api_key")
-    keys_and_headers = [key, api_key, *(headers.values() if isinstance(headers, Mapping) else ())]
+    headers = as_mapping(parameters.get("extra_headers"))
+    header_texts = [text for name, text in headers.items() if str(name).lower() not in _PUBLIC_HEADERS]
+    keys_and_headers = [key, parameters.get("api_key"), *header_texts]
     query = [value for _, value in parse_qsl(urlsplit(address or "").query)]
     texts = list(iterate_texts([*keys_and_headers, *query, parameters.get("extra_body")]))
     words = [word for text in texts for word in text.split()]

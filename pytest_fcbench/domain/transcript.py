@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
@@ -341,7 +341,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
 
 
 def completion_from_json(value: Mapping[str, object]) -> Completion:
-    """Read what ``completion_to_json`` wrote. Raises KeyError for any other object."""
+    """Read what ``completion_to_json`` wrote. Raises KeyError or ValueError for any other object."""
     text, calls, reasoning, fault = (value[key] for key in ("text", "tool_calls", "reasoning", "fault"))
     return Completion(
         text=None if text is None else str(text),
@@ -450,8 +450,7 @@ def drive_conversation(
         try:
             demand = conversation.send(reply)
         except StopIteration as end:
-            result: Result = end.value
-            return result
+            return cast("Result", end.value)
         reply = answer(demand)
 
 
@@ -464,8 +463,7 @@ async def drive_conversation_async(
         try:
             demand = conversation.send(reply)
         except StopIteration as end:
-            result: Result = end.value
-            return result
+            return cast("Result", end.value)
         reply = await answer(demand)
 
 
@@ -479,8 +477,7 @@ def relay_conversation(
         try:
             demand = conversation.send(reply)
         except StopIteration as end:
-            result: Result = end.value
-            return result
+            return cast("Result", end.value)
         reply = yield from respond(demand)
 
 

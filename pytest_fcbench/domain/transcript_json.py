@@ -46,7 +46,7 @@ def write_completion(completion: Completion) -> dict[str, object]:
 
 
 def read_completion(value: Mapping[str, object]) -> Completion:
-    """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
+    """Read what ``write_completion`` wrote. Raises KeyError or ValueError for any other object."""
     message, latency_s = value.get("message"), value["latency_s"]
     remaining_ids = map(str, as_list(value.get("ids")))
     counts = {name: value[name] for name in _TOKENS} | {name: value.get(name) for name in _PARTS}

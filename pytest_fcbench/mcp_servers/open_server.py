@@ -84,11 +84,9 @@ class OpenServer:
                 raise
             # A refusal by the protocol, for example of an argument, is an answer to the model's call.
             return self._leave_folder(f"Error: {error.error.message}")
-        # A text, the text of a resource, or the name of what is neither.
+        # A text, which may be empty, the text of a resource, or the name of what is neither.
         texts = (
-            getattr(block, "text", None)
-            or getattr(getattr(block, "resource", None), "text", None)
-            or f"[{block.type}]"
+            getattr(block, "text", getattr(getattr(block, "resource", None), "text", f"[{block.type}]"))
             for block in result.content
         )
         return self._leave_folder("\n".join(texts))

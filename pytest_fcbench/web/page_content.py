@@ -37,8 +37,9 @@ _TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|xhtml\+xml)|appli
 _HTML = ("text/html", "application/xhtml+xml", "")
 _BLOCKS = frozenset(
     (
-        *("article", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li", "main", "nav", "p"),
-        *("pre", "section", "title", "tr"),
+        *("address", "article", "aside", "blockquote", "caption", "dd", "div", "dt", "figcaption", "footer"),
+        *("form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "legend", "li", "main", "nav", "option", "p"),
+        *("pre", "section", "summary", "title", "tr"),
     )
 )
 """Elements whose text is a line of its own."""

@@ -597,7 +597,9 @@ def test_a_turn_is_the_wait_for_the_next_place_and_takes_none() -> None:
 @given(attempt=st.integers(1, 10_000), seed=st.integers())
 def test_waits_double_up_to_thirty_seconds_with_a_half_left_to_chance(attempt: int, seed: int) -> None:
     full = min(0.5 * 2.0 ** min(attempt - 1, 100), 30.0)
-    assert full / 2 <= backoff(attempt, None, Random(seed)) <= full
+    # Some gateways ask for a pause of no time, which says nothing: all tries would be over at once.
+    for asked in (None, 0.0):
+        assert full / 2 <= backoff(attempt, asked, Random(seed)) <= full
 
 
 def test_waits_grow() -> None:
@@ -614,8 +616,7 @@ def test_not_all_come_back_at_once() -> None:
     assert len({backoff(3, 10.0, random) for _ in range(100)}) == 100
 
 
-@given(attempt=st.integers(1, 100), asked=st.floats(0, 1e6), seed=st.integers())
-@example(attempt=9, asked=0.0, seed=0)
+@given(attempt=st.integers(1, 100), asked=st.floats(0, 1e6, exclude_min=True), seed=st.integers())
 def test_nobody_comes_earlier_than_was_asked_nor_much_later(attempt: int, asked: float, seed: int) -> None:
     """What the endpoint says counts, however often it was tried, also beyond thirty seconds."""
     assert asked <= backoff(attempt, asked, Random(seed)) <= asked * 1.1 + ROUNDING

@@ -150,8 +150,8 @@ def test_where_nothing_was_shown_nothing_is_removed() -> None:
 
 
 def test_the_line_tells_the_calls_of_the_judge() -> None:
-    progress = replace(HALF, calls_of_others={"judge": 12})
-    assert ", judge: 12 calls, " in progress.line()
+    progress = replace(HALF, calls_of_others={"judge": 12, "web": 1})
+    assert ", judge: 12 calls, web: 1 call, " in progress.line()
     assert "judge" not in HALF.line()
 
 

@@ -179,6 +179,12 @@ def test_what_an_honest_answer_may_contain_is_no_secret(harmless: str) -> None:
     assert harmless not in secrets
 
 
+def test_the_type_of_a_body_is_no_secret() -> None:
+    """An answer that asks a function for JSON would be another one."""
+    headers = {"Content-Type": "application/json; charset=utf-8", "accept": "application/json"}
+    assert mask_secrets("application/json", list_own_secrets(extra_headers=headers)) == "application/json"
+
+
 def test_a_secret_is_masked_in_each_form_in_which_it_may_come_back() -> None:
     """JSON within JSON, HTML, addresses, base64 within a longer text, hexadecimal digits, broken lines."""
     secret = 'qu"ote/77é'

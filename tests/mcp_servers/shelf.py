@@ -1,7 +1,7 @@
 """A small MCP server, started as a program: a shelf that counts goods.
 
 It speaks the protocol line by line without the SDK, so that it starts in a moment, and can misbehave:
-``python shelf.py [hang|die|long|flood|secretive]``. Without an argument its list of tools has two pages.
+``python shelf.py [hang|die|long|flood|secretive|empty]``. Without one its list of tools has two pages.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def answer_call(name: str, arguments: Mapping[str, object], goods: dict[str, int
         return f"{good} put on the shelf in {Path.cwd()}"
     if name == "count_goods":
         return json.dumps({"name": good, "count": goods.get(good, 0), "asked_at": time.time_ns()})
+    if habit == "empty":
+        return ""
     return json.dumps({"goods": goods, "process": os.getpid(), "token": os.environ.get("SHELF_TOKEN")})
 
 

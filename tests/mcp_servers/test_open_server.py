@@ -65,6 +65,10 @@ def test_the_folder_is_shown_under_a_name_that_stays() -> None:
     assert text == "/workspace/tea put on the shelf in /workspace"
 
 
+def test_an_empty_text_is_shown_as_it_is() -> None:
+    assert make_calls(ServerProgram((*SHELF, "empty")), Call("describe_shelf", {})) == [""]
+
+
 def test_files_and_setup_are_there_before_the_server_starts(tmp_path: Path) -> None:
     code = "import pathlib; print(pathlib.Path('a/b.txt').read_text() + pathlib.Path('c').read_text())"
     program = ServerProgram(

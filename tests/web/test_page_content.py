@@ -27,7 +27,9 @@ def render_body(body: str | bytes, mode: str = "raw", kind: str = HTML, status: 
 
 PAGE = """<html><head><title>T</title><style>p {}</style><script>alert(1)</script></head><body><h1>Head</h1>
 <!-- not shown --><p>One <b>bold</b> <a href="../d">link</a>.</p><p>Two</p><ul><li>x</li><li>y</li></ul>
-<table><tr><td>1</td><td>2</td></tr></table>a<br>b<noscript>no</noscript></body></html>"""
+<table><caption>C</caption><tr><td>1</td><td>2</td></tr></table>a<br>b<noscript>no</noscript>
+<select><option>c</option><option>d</option></select><blockquote>e</blockquote><footer>f</footer></body>
+</html>"""
 
 
 def test_raw_is_the_page_itself() -> None:
@@ -35,7 +37,7 @@ def test_raw_is_the_page_itself() -> None:
 
 
 def test_text_has_a_line_for_each_block() -> None:
-    lines = ["T", "Head", "One bold link.", "Two", "x", "y", "1 2", "a", "b"]
+    lines = ["T", "Head", "One bold link.", "Two", "x", "y", "C", "1 2", "a", "b", "c", "d", "e", "f"]
     assert render_body(PAGE, "truncate").splitlines() == lines
 
 

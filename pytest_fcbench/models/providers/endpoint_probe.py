@@ -200,8 +200,6 @@ def _read_exchange(raw: RawRequest, reply: HttpReply, secrets: Sequence[str]) ->
             if error.cause == "web_page" and raw.path == CHAT:
                 raise
             return unread, status
-        except RecursionError:
-            return unread, status
         if not joined.reply:
             return unread, status
         return ServerExchange(status, content_type, joined.reply, notes=joined.notes), status

@@ -118,8 +118,8 @@ class FamilyModel(OpenAICompatibleModel):
     """Answers requests that have no form of a family."""
     context_length: int | None = None
     """The most tokens of prompt and answer together; None where only the server knows."""
-    is_length_asked: bool = False
-    """True where the server was asked for the length of the context."""
+    has_listed_models: bool = False
+    """True where the server has listed its models, which may tell the length of the context."""
     missing_key: str = ""
     """The message for a key that the vendor's own address needs and that is not set."""
     signer: RequestSigner | None = None
@@ -189,10 +189,11 @@ class FamilyModel(OpenAICompatibleModel):
 
     async def _limit_answer(self, prompt: str) -> int:
         """Return the official limit of an answer: what the context leaves, and never more than 4,096."""
-        if self.context_length is None and not self.is_length_asked:
-            self.is_length_asked = True
+        if self.context_length is None and not self.has_listed_models:
             # vLLM and SGLang say in their list of models how long a context may be.
             rows = await self.list_model_rows()
+            # Not before, nor for a server that is still starting: such requests would go without the limit.
+            self.has_listed_models = bool(rows)
             lengths = (row.get("max_model_len") for row in rows if row.get("id") == self.name)
             self.context_length = next((length for length in lengths if isinstance(length, int)), None)
         if self.context_length is None:

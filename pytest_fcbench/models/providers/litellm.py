@@ -251,7 +251,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
         id=argument,
         parameters=dict(settings.parameters),
         api_base=settings.api_base,
-        api_key=settings.api_key,
+        api_key=settings.api_key and settings.api_key.strip(),
         timeout_s=settings.timeout_s,
         tag=settings.tag,
         chosen=settings.chosen_parameters,
@@ -400,10 +400,9 @@ class EmbeddingModel(Model):
         texts = [escape_surrogates(str(message["content"])) for message in request.messages]
         call = build_call(self.id, self.timeout_s, self.api_base, self.api_key)
         arguments: dict[str, object] = {**self.parameters, **call, "input": texts}
-        start_time = time.perf_counter()
+        require_key(self.id, self.api_base, self.api_key, self.parameters)
+        litellm, start_time = import_litellm(), time.perf_counter()
         try:
-            require_key(self.id, self.api_base, self.api_key, self.parameters)
-            litellm = import_litellm()
             with bound_replies(litellm.httpx, LONGEST_BODY):
                 reply: object = await litellm.aembedding(**arguments)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash

@@ -7,7 +7,6 @@ busy. Messages, tools and replies pass unchanged: nothing is added, removed or r
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -100,14 +99,15 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     if not api_base or not model:
         return None
     (key_variable,) = prefix.own_keys
-    key = find_given_key(settings) or os.environ.get(key_variable)
+    key = find_given_key(settings) or prefix.find_key()
     return Endpoint(model, api_base, key, settings.api_key_env or key_variable)
 
 
 def find_given_key(settings: Settings) -> str | None:
     """Return the key that the settings of a run hold, as an option or as a parameter of requests."""
-    key_parameter = settings.parameters.get("api_key")
-    return settings.api_key or (key_parameter if isinstance(key_parameter, str) else None)
+    # A variable that was read from a file often ends in a line break, which no header can hold.
+    key = settings.api_key or settings.parameters.get("api_key")
+    return key.strip() if isinstance(key, str) else None
 
 
 def name_server(settings: Settings) -> NamedServer:
@@ -160,8 +160,6 @@ class OpenAICompatibleModel(EndpointModel):
                 completion = read(read_value(reply.body, kind, wants_stream=wants_stream, longest=longest))
             except ReportedError as error:
                 return await self._read_reported_error(reply, error)
-            except RecursionError:
-                raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
         except RequestRefusedError:
             raise
         except CallError as error:
@@ -271,10 +269,7 @@ def read_answer(stream: JoinedStream, secrets: Sequence[str]) -> Completion:
     choices = stream.reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
-    try:
-        completion = read_choice(choices[0], stream.reply.get("usage"), secrets)
-    except RecursionError:
-        raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
+    completion = read_choice(choices[0], stream.reply.get("usage"), secrets)
     protocol = merge_notes(completion.protocol, stream.notes)
     return replace(completion, protocol=protocol, served=read_served(stream.reply, secrets))
 

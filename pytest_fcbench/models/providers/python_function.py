@@ -29,7 +29,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
-from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, ToolCall
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 
@@ -102,12 +102,13 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
         value = {"tool_calls": value}
     if not isinstance(value, Mapping):
         raise ValueError(f"{_shorten(value)}, neither text nor a message nor a list of tool calls")
-    text, calls, reasoning = (value.get(key) for key in ("content", "tool_calls", "reasoning_content"))
+    keys = ("content", "tool_calls", "reasoning_content", "refusal")
+    text, calls, reasoning, refusal = map(value.get, keys)
     if not isinstance(text, str | None):
         raise ValueError(f"a message whose content is {_shorten(text)}, not text")
     if not isinstance(calls, list | None):
         raise ValueError(f"a message whose tool_calls are {_shorten(calls)}, not a list")
-    if text is None and calls is None:
+    if text is None and calls is None and not refusal:
         raise ValueError(f"a message with neither content nor tool_calls: {_shorten(value)}")
     read = []
     for raw_call in calls or ():
@@ -122,8 +123,9 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
         except (TypeError, ValueError, RecursionError) as error:
             reason = f"arguments that cannot be written as JSON ({error}): {_shorten(raw_call)}"
             raise ValueError(reason) from None
-    thoughts = reasoning if isinstance(reasoning, str) else None
-    return Completion(text=text, tool_calls=tuple(read) or None, reasoning=thoughts, latency_s=latency_s)
+    thoughts, words = (part if isinstance(part, str) else None for part in (reasoning, refusal))
+    ending = Ending.REFUSED if refusal else None
+    return Completion(text, tuple(read) or None, thoughts, latency_s=latency_s, ending=ending, refusal=words)
 
 
 def _shorten(value: object) -> str:

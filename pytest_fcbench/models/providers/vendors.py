@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -71,7 +72,7 @@ def build_url(base: str, api: Api, name: str) -> str:
     """Build the address of a request; ``name`` is the model's, encoded for an address."""
     last = base.partition("?")[0].rstrip("/").rpartition("/")[2]
     version = _VERSIONS.get(api)
-    if version and not last.startswith("v"):
+    if version and not re.fullmatch(r"v\d\w*", last):
         base = add_to_path(base, version)
     return add_to_path(base, _PATHS[api].format(name=name))
 
@@ -113,8 +114,6 @@ def describe_key(model: str, variables: Sequence[str]) -> str:
     return explanation
 
 
-REGION = "us-east-1"
-"""The official region."""
 _DOMAINS = (".amazonaws.com", ".amazonaws.com.cn")
 
 
@@ -125,9 +124,8 @@ def needs_signature(api_base: str) -> bool:
 
 def find_region(api_base: str) -> str:
     """Return the region in an address such as ``bedrock-runtime.eu-west-1.amazonaws.com``."""
-    if needs_signature(api_base):
-        return (urlsplit(api_base).hostname or "").split(".")[1]
-    return os.environ.get("AWS_REGION", REGION)
+    # An endpoint within a network (VPC) has a name of its own before that.
+    return (urlsplit(api_base).hostname or "").rpartition("bedrock-runtime")[2].split(".")[1]
 
 
 @dataclass

@@ -382,6 +382,25 @@ def test_the_server_says_how_long_a_context_is(
     assert endpoint.paths[-1] == "/v1/completions"
 
 
+def test_a_server_that_was_still_starting_is_asked_again_how_long_a_context_is() -> None:
+    answer, replies = answer_with_lists(5000, None), [Reply({}, 503), Reply({"data": []})]
+    with serve_answers(lambda body: replies.pop(0) if body == {} and replies else answer(body)) as endpoint:
+        model = FamilyModel("m", {}, endpoint.api_base, KEY, timeout_s=60, name="org/m:1")
+        request = AskModel((), wire=WireRequest(Api.COMPLETIONS, {"prompt": "word" * 1000}))
+
+        async def ask_four_times() -> None:
+            for _ in range(2):
+                await model.complete(make_entry(), request)
+            # Both at once: the second does not go without what the first is still asking for.
+            await asyncio.gather(*(model.complete(make_entry(), request) for _ in range(2)))
+            await model.complete(make_entry(), request)
+
+        asyncio.run(ask_four_times())
+    limits = [body["max_tokens"] for body in endpoint.requests if "max_tokens" in body]
+    assert limits == [4096, 4096, 3998, 3998, 3998]
+    assert endpoint.paths.count("/v1/models") == 4
+
+
 def test_a_cut_answer_is_told() -> None:
     body = {"model": "org/m:1", "prompt": "limit"}
     completion, _ = ask_family(answer_with_lists(None, None), Api.COMPLETIONS, body, max_tokens=5)

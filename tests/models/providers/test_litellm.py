@@ -347,8 +347,9 @@ def test_a_missing_key_is_told_before_litellm_is_imported(
         raise AssertionError("litellm was imported")
 
     monkeypatch.setattr("pytest_fcbench.models.providers.litellm.import_litellm", fail)
-    asked = LitellmModel(model, {"temperature": 0.001})
-    for call in (asked.prepare(), asked.complete(make_entry(), QUESTION)):
+    asked, measure = LitellmModel(model, {"temperature": 0.001}), EmbeddingModel(model)
+    calls = (each.complete(make_entry(), QUESTION) for each in (asked, measure))
+    for call in (asked.prepare(), *calls):
         with pytest.raises(CallError, match=f"^{model}: no API key is set in ") as caught:
             asyncio.run(call)
         assert (caught.value.cause, caught.value.transient) == ("authentication", False)

@@ -821,9 +821,10 @@ def test_a_server_is_named_without_its_keys() -> None:
     assert name_server(read_settings(model="gpt-4o")).model == "NAME"
 
 
-def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("key", ["k1", "k1\n"], ids=["alone", "from a file"])
+def test_address_and_key_may_stand_in_the_environment(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:2/v1")
-    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "k1")
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", key)
     found = find_endpoint(read_settings(model="hosted_vllm/m"))
     assert found
     assert (found.api_base, found.api_key) == ("http://127.0.0.1:2/v1", "k1")
@@ -831,7 +832,8 @@ def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.Monkey
 
 
 def test_a_named_variable_of_the_key_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "named")
+    # No header can hold a line break.
+    monkeypatch.setenv("MY_KEY", "named\n")
     monkeypatch.setenv("OPENAI_API_KEY", "general")
     found = find_endpoint(
         read_settings(model="my-model", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fcbench.config import loading
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, ToolCall
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.python_function import PythonModel, read_completion
 from tests.cases import each_case
@@ -89,12 +89,18 @@ def test_a_message_has_text_and_reasoning() -> None:
     assert read_completion({"content": "", "tool_calls": []}) == Completion(text="")
 
 
+def test_a_refusal_is_the_models_answer() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I can't.", "tool_calls": None}
+    assert read_completion(message) == Completion(ending=Ending.REFUSED, refusal="I can't.")
+
+
 @each_case(
     ("value", "says"),
     [
         (None, "None, neither text nor a message nor a list of tool calls"),
         (7, "7, neither text"),
         ({}, "a message with neither content nor tool_calls"),
+        ({"content": None, "refusal": None}, "a message with neither content nor tool_calls"),
         ({"content": ["x"]}, "a message whose content is ['x'], not text"),
         ({"content": "x", "tool_calls": {}}, "a message whose tool_calls are {}, not a list"),
         (["lamp"], "a tool call without a name"),

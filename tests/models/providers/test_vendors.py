@@ -18,6 +18,7 @@ from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers.family_model import FamilyModel
 from pytest_fcbench.models.providers.vendors import (
     RequestSigner,
+    build_url,
     describe_key,
     find_region,
     find_variable,
@@ -68,7 +69,6 @@ def name_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.delenv("AWS_REGION", raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
 
@@ -101,7 +101,7 @@ def test_a_request_arrives_as_it_was_signed() -> None:
     body = {"messages": [{"role": "user", "content": [{"text": "hé"}]}]}
     with serve_answers(lambda _: reply) as endpoint:
         base = endpoint.api_base.removesuffix("/v1")
-        model = FamilyModel("m", {}, base, name="us.amazon.nova-pro-v1:0", signer=RequestSigner(base))
+        model = FamilyModel("m", {}, base, name="us.amazon.nova-pro-v1:0", signer=RequestSigner(BEDROCK))
         request = AskModel((), wire=WireRequest(Api.CONVERSE, body))
         assert asyncio.run(model.complete(make_entry(), request)).text == "ok"
     (path,), (headers,) = endpoint.paths, endpoint.headers
@@ -139,16 +139,32 @@ def test_without_credentials_the_variables_are_named(
 
 
 @pytest.mark.parametrize(
-    ("address", "signs", "region"),
+    ("address", "region"),
     [
-        (BEDROCK, True, "us-east-1"),
-        ("https://bedrock-runtime.eu-west-1.amazonaws.com/", True, "eu-west-1"),
-        ("http://127.0.0.1:8000", False, "us-east-1"),
-        ("https://amazonaws.com.example.org", False, "us-east-1"),
+        (BEDROCK, "us-east-1"),
+        ("https://bedrock-runtime.eu-west-1.amazonaws.com/", "eu-west-1"),
+        ("https://bedrock-runtime-fips.us-west-2.amazonaws.com/", "us-west-2"),
+        ("https://vpce-0ab-1cd.bedrock-runtime.eu-west-1.vpce.amazonaws.com", "eu-west-1"),
+        ("http://127.0.0.1:8000", None),
+        ("https://amazonaws.com.example.org", None),
     ],
 )
-def test_requests_to_amazon_alone_are_signed(address: str, signs: bool, region: str) -> None:
-    assert (needs_signature(address), find_region(address)) == (signs, region)
+def test_requests_to_amazon_alone_are_signed(address: str, region: str | None) -> None:
+    assert needs_signature(address) is (region is not None)
+    assert region in (find_region(address), None)
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
+        ("http://127.0.0.1:1/v1/?a=b", "http://127.0.0.1:1/v1/messages?a=b"),
+        ("https://vertex.example.org", "https://vertex.example.org/v1/messages"),
+        ("http://v100-box:8000", "http://v100-box:8000/v1/messages"),
+    ],
+)
+def test_the_version_of_an_api_is_added_where_the_address_lacks_it(base: str, url: str) -> None:
+    assert build_url(base, Api.MESSAGES, "m") == url
 
 
 @pytest.mark.parametrize(("key", "signs"), [(None, True), ("a-key", False)])
