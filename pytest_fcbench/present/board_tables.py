@@ -21,12 +21,10 @@ from pytest_fcbench.present.wording import (
 from pytest_fcbench.scorecard.aggregate import golden_paths, secondary_scores
 from pytest_fcbench.scorecard.aggregate.answer_statistics import CostLatency, measure_bill
 from pytest_fcbench.scorecard.aggregate.intervals import LEAST, Correlation, correlate_pairs
-from pytest_fcbench.scorecard.aggregate.scores import GROUPS, OVERALL, Score, score_metric
+from pytest_fcbench.scorecard.aggregate.scores import OVERALL, Score, choose_main_score, score_metric
 from pytest_fcbench.scorecard.compare.comparison import check_metrics
-from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow, choose_metric, list_scored
+from pytest_fcbench.scorecard.compare.leaderboard import Board, BoardRow, list_scored
 
-_SHOWN = tuple(name for name in OVERALL if name in GROUPS)
-"""The default metrics beside that of the ranks."""
 _NAME = 40
 """The longest name of a model in a chart, in characters."""
 
@@ -68,9 +66,9 @@ def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ..
     Raises ``UsageError`` for an unknown metric.
     """
     cards = [row.card for row in board.rows]
-    main = choose_metric(cards, board.profile)
+    main = choose_main_score(card.scores(board.profile) for card in cards)
     # A board without overall has no official groups, so its categories stand in their place.
-    usual = ("overall", *_SHOWN) if main == "overall" else (main, *list_scored(cards[0], board.profile))
+    usual = ("overall", *OVERALL) if main == "overall" else (main, *list_scored(cards[0], board.profile))
     beside = [name for name in metrics or usual if name != board.metric]
     check_metrics(beside, cards)
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import name_few, shorten_text
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.present import score_tables
@@ -281,7 +282,7 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
     both = (
         # A baseline keeps verdicts without the calls that led to them.
         [any(r.paths for r in each) and score_tables.tabulate_calls(each, profile) for each in compared],
-        [score_tables.tabulate_call_schemas(each) for each in compared],
+        [score_tables.tabulate_call_schemas(*runs) for runs in (compared, compared[::-1])],
         [score_tables.tabulate_sides(each, profile) for each in compared],
         [score_tables.tabulate_pressure(each, profile) for each in compared],
         [score_tables.tabulate_ratings(each, comparison.after.facts.rated_by) for each in compared],
@@ -307,10 +308,17 @@ def tabulate_beside_scores(comparison: Comparison) -> Iterator[Table]:
 
 
 def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
-    """Tabulate several runs beside one reference, with those that are worse in the title."""
+    """Tabulate several runs beside one reference, with those that are worse in the title.
+
+    Raises ``UsageError`` where only some have scores to compare.
+    """
     reference, *names = name_scorecards([comparisons[0].before, *(each.after for each in comparisons)])
-    if all(each.has_only_checks for each in comparisons):
+    only_checks = [name for name, each in zip(names, comparisons, strict=True) if each.has_only_checks]
+    if len(only_checks) == len(names):
         return _tabulate_servers(comparisons, reference, names)
+    if only_checks:
+        runs = ", ".join(only_checks)
+        raise UsageError(f"{runs}: only checks of a server are in {reference}, too; compare such runs alone")
     tests = correct_together([choose_main_difference(each).difference for each in comparisons])
     rows, worse = [], []
     for name, comparison, one in zip(names, comparisons, tests, strict=True):

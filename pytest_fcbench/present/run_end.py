@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import escape
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.present import run_verdict, score_tables, terminal
@@ -19,7 +20,7 @@ from pytest_fcbench.present.tables import Table, escape_paragraph, render_markdo
 from pytest_fcbench.present.terminal import Explain
 from pytest_fcbench.present.two_models import describe_result, tabulate_two_models
 from pytest_fcbench.present.wording import describe_missing_parts
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -103,10 +104,16 @@ def write_ranking(
     facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecard], width: int
 ) -> Iterator[OutputLine]:
     """Write the rank of a run among those that have entries of the same categories of the same suites."""
-    if not rivals:
+    # A folder of runs can hold checks of a server, which are not ranked.
+    rivals = [card for card in rivals if not all(map(is_check, card.records))]
+    if not rivals or all(map(is_check, evidence.records)):
         return
-    categories = {record.category for record in evidence.records}
-    sizes = {name: evidence.size_of(name) for name in categories}
+    scores = evidence.scores[facts.profile]
+    main = scores.find_score(scores.main)
+    if main is None or main.accuracy is None:
+        yield OutputLine("no ranking: this run has no score")
+        return
+    sizes = {name: evidence.size_of(name) for name in scores.categories}
     this = Scorecard(rivals[0].path.with_name("this run"), facts, tuple(evidence.records), sizes)
     boards = rank_boards([this, *rivals], facts.profile)
     board = next(board for board in boards if any(row.card is this for row in board.rows))
@@ -215,19 +222,14 @@ def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
 
 
 def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] | None:
-    """Return the change of a score since the baseline in percentage points, on the entries of both runs."""
+    """Return the change of a score since the baseline in points, on the entries that both have scored."""
     if not evidence.baseline or evidence.not_comparable:
         return None
-    runs = (evidence.baseline.records, evidence.records)
-    common = set.intersection(*({record.item_id for record in records} for records in runs))
-    then, now = (
-        aggregate_scores([r for r in records if r.item_id in common], facts.profile, evidence.size_of)
-        for records in runs
-    )
+    pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
 
     def describe_change(name: str) -> str:
-        scores = (then.find_score(name), now.find_score(name))
-        before, after = (score.accuracy if score else None for score in scores)
-        return "" if before is None or after is None else f"{100 * (after - before):+.2f}"
+        parts = pairing.weigh_pairs(name, evidence.size_of)
+        change = sum(weight * fmean(pair.change for pair in part) for weight, part in parts)
+        return f"{100 * change:+.2f}" if parts else ""
 
     return describe_change

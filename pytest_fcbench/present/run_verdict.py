@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored, Profile
@@ -12,9 +12,8 @@ from pytest_fcbench.present.failure_codes import group_by_cause
 from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_unit_interval
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
-from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, tally_verdicts
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, tally_records
 from pytest_fcbench.scorecard.aggregate.server_checks import (
     SERVER_CHECKS,
     count_checks,
@@ -55,9 +54,9 @@ def write_verdict(
 
 def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[OutputLine]:
     """Write how many of a few entries passed, too few for a share of its own."""
-    passes, n, _ = measure_share(evidence.records, facts.profile)
-    text = f"{passes:,} of {n:,} passed" if n else "no entry was scored"
-    missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
+    score = tally_records(evidence.records, facts.profile)
+    text = f"{score.passed:,} of {score.scored:,} passed" if score.scored else "no entry was scored"
+    missing = f", {score.not_scored} not scored" if score.scored and score.not_scored else ""
     yield OutputLine("")
     yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
 
@@ -117,13 +116,6 @@ def write_comparison(facts: RunFacts, width: int) -> Iterator[OutputLine]:
         yield from _wrap_line(line, width, wrong=is_worse, good=is_better)
 
 
-def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
-    """Count all entries that passed and that were scored; return also the interval of their share."""
-    by_unit = tally_verdicts(records, profile).by_unit
-    verdicts = [verdict for of_unit in by_unit.values() for verdict in of_unit]
-    return sum(verdicts), len(verdicts), find_unit_interval(by_unit)
-
-
 def describe_share(
     records: Sequence[Record], profile: Profile, scores: ProfileScores, *, is_short: bool = False
 ) -> str:
@@ -139,12 +131,13 @@ def describe_share(
         checks = f"checks of the server: {checks}"
         share = describe_share(scored, profile, scores, is_short=is_short)
         return f"{share}; {checks}" if scored else checks
-    passes, n, interval = measure_share(records, profile)
-    if not n:
+    score = tally_records(records, profile)
+    if not score.scored:
         return f"no entry was scored in the {profile} profile"
     of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
     rules = "" if is_short and profile is Profile.OFFICIAL else f", {profile} profile"
-    share = f"{passes / n:.1%}{of} passed: {passes:,} of {n:,} (95% CI {format_limits(interval)}){rules}"
+    counts = f"{score.passed:,} of {score.scored:,} (95% CI {format_limits(score.interval)})"
+    share = f"{score.passed / score.scored:.1%}{of} passed: {counts}{rules}"
     if scores.alike:
         return share
     if scores.overall.accuracy is not None:

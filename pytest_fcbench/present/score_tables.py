@@ -33,7 +33,6 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     aggregate_scores,
     score_strata,
     score_untrained,
-    select_marked,
 )
 from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
@@ -226,8 +225,10 @@ def tabulate_checks(records: Sequence[Record]) -> Table:
     )
 
 
-def tabulate_call_schemas(records: Sequence[Record]) -> Table:
-    """Tabulate how many calls keep their schemas, of all and of categories, where not all do."""
+def tabulate_call_schemas(records: Sequence[Record], *others: Sequence[Record]) -> Table:
+    """Tabulate how many calls keep their schemas, of all and of categories, where not all do in each run."""
+    counts, *other_counts = map(sum_calls_by_category, (records, *others))
+    shown = {name for each in (counts, *other_counts) for name, of in each.items() if of.valid < of.calls}
     return Table(
         "calls that keep their schemas (right or not)",
         ("", "calls", "valid JSON", "known function", "required given", "schema valid"),
@@ -236,8 +237,8 @@ def tabulate_call_schemas(records: Sequence[Record]) -> Table:
                 *(name, f"{of.calls:,}"),
                 *(f"{each / of.calls:.1%}" for each in (of.valid_json, of.known, of.complete, of.valid)),
             )
-            for name, of in sum_calls_by_category(records).items()
-            if of.valid < of.calls
+            for name, of in counts.items()
+            if name in shown
         ),
         ("categories whose calls are all valid have no line of their own",),
         optional=("valid JSON", "known function", "required given"),
@@ -318,20 +319,20 @@ def tabulate_untrained(records: Sequence[Record], profile: Profile, size_of: Siz
     if without is None:
         return None
     whole = aggregate_scores(records, profile, size_of)
-    trained_records = select_marked(records, f"mark:{TRAINED}")
-    names = dict.fromkeys((*(record.category for record in trained_records), whole.main))
+    trained_categories = (record.category for record in records if TRAINED in record.marks)
+    names = dict.fromkeys((*trained_categories, whole.main))
     return Table(
         f"without entries of the training data ({profile} profile)",
         ("", "entries", "trained", "as run", "without", "95% interval"),
         tuple(
             (
-                name,
-                *(f"{len(select_marked(part, name)):,}" for part in (records, trained_records)),
+                *(name, f"{score.n:,}", f"{score.n - (rest.n if rest else 0):,}"),
                 *(format_number(one.accuracy if one else None, ".2%") for one in (score, rest)),
                 format_limits(rest.interval if rest else None),
             )
             for name in names
-            for score, rest in [(whole.find_score(name), without.find_score(name))]
+            if (score := whole.find_score(name))
+            for rest in [without.find_score(name)]
         ),
     )
 

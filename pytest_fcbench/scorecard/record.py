@@ -427,13 +427,14 @@ def sort_records(records: Iterable[Record]) -> list[Record]:
     # xdist and shards finish in any order; equal runs give equal files.
     place = {name: index for index, name in enumerate(CATEGORIES)}
 
-    def find_place(record: Record) -> tuple[int, str, list[tuple[int, str]], int]:
-        # Numbers count by their value, so that ``parallel_10`` comes after ``parallel_9``.
+    def find_place(record: Record) -> tuple[int, str, list[tuple[int, str]], str, int]:
+        # Numbers count by their value, so that ``parallel_10`` comes after ``parallel_9``; texts tell ``a_1``
+        # from ``a-01``.
         entry = [
             (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
             for part in re.split("[-:_=]", record.entry)
         ]
-        return place.get(record.category, len(place)), record.suite, entry, record.trial or 0
+        return place.get(record.category, len(place)), record.suite, entry, record.entry, record.trial or 0
 
     return sorted(records, key=find_place)
 

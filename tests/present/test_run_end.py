@@ -169,6 +169,20 @@ def test_other_categories_are_not_ranked() -> None:
     ]
 
 
+def test_checks_of_a_server_are_not_ranked() -> None:
+    """A folder of runs can hold some, and the project of a rank can check a server."""
+    checks, few = make_records(1, category="server_must"), make_records(0, category="server_must")
+    assert rank(checks, make_card("few", few), make_card("answers", make_records(20))) == []
+    (line,) = rank(make_records(20), make_card("checks", checks), make_card("close", make_records(21)))
+    assert line.startswith("rank 1 to 2 of 2 by simple_python")
+
+
+def test_a_run_of_which_nothing_was_scored_has_no_rank() -> None:
+    missing = [make_record(NotScored("timeout", "600 s"))]
+    for rival in (missing, make_records(20)):
+        assert rank(missing, make_card("rival", rival)) == ["no ranking: this run has no score"]
+
+
 def test_without_others_there_is_no_ranking() -> None:
     assert rank(make_records(20)) == []
 
@@ -254,6 +268,15 @@ def test_changes_are_those_of_the_entries_of_both_runs() -> None:
     (row,) = (line for line in lines if line.startswith("| simple\\_python |"))
     assert row.split(" | ")[1:3] == ["4", "4"]
     assert row.endswith(" | +50.00 |")
+
+
+def test_what_one_run_has_not_scored_is_no_change() -> None:
+    failed, missing = Failed("wrong_count", "why"), NotScored("timeout", "600 s")
+    before = [make_record(each, number=n, trial=1) for n, each in enumerate((None, failed))]
+    after = [make_record(each, number=n) for n, each in enumerate((None, missing))]
+    lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), []))
+    (row,) = (line for line in lines if line.startswith("| simple\\_python |"))
+    assert row.endswith(" | +0.00 |")
 
 
 def test_without_a_baseline_there_is_no_change() -> None:

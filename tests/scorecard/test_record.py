@@ -534,6 +534,17 @@ def test_an_entry_may_have_any_name() -> None:
     assert found == [long, "a_\ud800", "a_٣", "a_9", "a_10"]
 
 
+def test_ids_that_differ_in_their_signs_only_have_an_order() -> None:
+    records = [
+        replace(make_record(trial=trial), entry=f"core:{name}")
+        for trial in (1, 2)
+        for name in ("a_1", "a-01")
+    ]
+    expected = ["core:a-01-t1", "core:a-01-t2", "core:a_1-t1", "core:a_1-t2"]
+    for order in (records, records[::-1]):
+        assert [record.item_id for record in sort_records(order)] == expected
+
+
 def test_levels_of_pressure_are_ordered_as_numbers() -> None:
     ids = [f"core:multiple_0+distractors={level}" for level in (0, 8, 32, 128)]
     records = [replace(make_record(), entry=each) for each in sorted(ids)]

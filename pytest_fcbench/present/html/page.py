@@ -13,12 +13,18 @@ from pytest_fcbench.present import comparison_tables, two_models
 from pytest_fcbench.present.charts.marks import Range
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.island import Knowledge, build_islands
-from pytest_fcbench.present.html.sections import ReportedModel, choose_main_score
+from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.present.html.templates import TABLES, generate_page
-from pytest_fcbench.present.run_verdict import describe_share, measure_share
+from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.present.wording import describe_missing_parts
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
+from pytest_fcbench.scorecard.aggregate.scores import (
+    ALL,
+    Score,
+    choose_main_score,
+    leave_out_checks,
+    tally_records,
+)
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.comparison import Tested
@@ -38,7 +44,7 @@ def generate_report(
     """
     models = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(models), sections.make_group_rows(models)
-    main = sections.choose_main_score(models, profile)
+    main = choose_main_score(model.scores[profile] for model in models)
     # The score that stands for the runs can be that of a category.
     beside = {row.name: row for row in (*groups, sections.make_row(main, models))}
     islands = build_islands(scorecards, [model.label for model in models], knowledge, profile, against)
@@ -189,9 +195,9 @@ def judge_runs(
 ) -> Sequence[Standing]:
     """Judge each run; one alone is compared with ``against``, of several each with the first."""
     standings = []
-    name = choose_main_score(models, profile)
+    name = choose_main_score(model.scores[profile] for model in models)
     for model in models:
-        passes, scored_count, interval = measure_share(model.scorecard.records, profile)
+        score = tally_records(leave_out_checks(model.scorecard.records), profile)
         change = None
         # Several are compared with each other, whatever was before them.
         if model.series:
@@ -205,11 +211,11 @@ def judge_runs(
         standings.append(
             Standing(
                 model,
-                passes,
-                scored_count,
-                interval,
-                len(model.scorecard.records) - scored_count,
-                {each: score for each, score in main_scores.items() if score},
+                score.passed,
+                score.scored,
+                score.interval,
+                score.not_scored,
+                {each: main_score for each, main_score in main_scores.items() if main_score},
                 change,
                 "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
             )

@@ -166,12 +166,6 @@ def make_group_rows(models: Sequence[ReportedModel]) -> list[SectionRow]:
     return [make_row(name, models) for name in (*GROUPS, *sorted(own), "overall", ALL) if name in score_names]
 
 
-def choose_main_score(models: Sequence[ReportedModel], profile: Profile) -> str:
-    """Choose the score that stands for these runs."""
-    names = {model.scores[profile].main for model in models}
-    return names.pop() if len(names) == 1 else ALL
-
-
 def make_row(name: str, models: Sequence[ReportedModel]) -> SectionRow:
     """Make a row of a score."""
     both = [{each: of.find_score(name) for each, of in model.scores.items()} for model in models]

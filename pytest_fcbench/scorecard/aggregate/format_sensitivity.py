@@ -207,7 +207,8 @@ def _estimate_limits(
     complete = [cluster for cluster in complete if cluster]
     number = len(complete)
     if number < 2 or len(formats) < 2:
-        return SpreadLimits(None, None, "no two formats have two independent entries in common"), None
+        reason = "they take two formats, and two independent entries that were scored in all formats"
+        return SpreadLimits(None, None, reason), None
     # Always the same seed, so that the same Records give the same limits.
     chance = Random(0)  # noqa: S311 - no secret
     # The sums over each cluster's entries by format, which a resample adds up for the drawn clusters.

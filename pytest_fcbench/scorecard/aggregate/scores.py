@@ -104,6 +104,12 @@ class ProfileScores:
         return next((name for name, among in parts.items() if among.keys() >= self.categories.keys()), ALL)
 
 
+def choose_main_score(scores: Iterable[ProfileScores]) -> str:
+    """Choose the score that stands for several runs: the one that stands for each, or ``all``."""
+    names = {each.main for each in scores}
+    return names.pop() if len(names) == 1 else ALL
+
+
 SizeOf: TypeAlias = Callable[[str], int]
 """Returns the number of tests that a category has in the selected suites."""
 Assumed: TypeAlias = Passed | Failed | None
@@ -141,7 +147,7 @@ def aggregate_scores(
     by_category = group_by_category(every_record)
     tallies = {name: tally_verdicts(part, profile, assumed_verdict) for name, part in by_category.items()}
     categories = {name: _score_tally(tally) for name, tally in tallies.items()}
-    records = [record for record in every_record if record.group != Group.SERVER] or every_record
+    records = leave_out_checks(every_record)
     counted = group_by_category(records) if len(records) < len(every_record) else by_category
     every = _score_tally(_join_tallies([tallies[name] for name in counted]))
     if _has_only_own_suites(records):
@@ -231,6 +237,12 @@ def assume_verdict(verdict: Verdict, assumed_verdict: Assumed) -> Verdict:
     return assumed_verdict if assumed_verdict and is_missing else verdict
 
 
+def leave_out_checks(records: Iterable[Record]) -> list[Record]:
+    """Select the Records that count in scores: without checks of a server, unless there is nothing else."""
+    every_record = list(records)
+    return [record for record in every_record if record.group != Group.SERVER] or every_record
+
+
 def _has_only_own_suites(records: Sequence[Record]) -> bool:
     return bool(records) and not any(record.suite in SUITES for record in records)
 
@@ -242,12 +254,12 @@ def has_formula(metric: str, records: Sequence[Record]) -> bool:
 
 
 def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
-    """Select the Records whose test carries a mark; all of them for ``overall`` and ``all``.
+    """Select the Records whose test carries a mark; all that count in scores for ``overall`` and ``all``.
 
     A mark is a suite, a selection, a category, or a user's own mark behind ``mark:``.
     """
     if mark in ("overall", ALL):
-        return list(records)
+        return leave_out_checks(records)
     if (own := mark.removeprefix("mark:")) != mark:
         return [record for record in records if own in record.marks]
     members = SELECTIONS.get(mark, (mark,))
@@ -266,9 +278,14 @@ def select_records(metric: str, records: Sequence[Record]) -> list[Record]:
 
 def name_main_score(records: Iterable[Record]) -> str:
     """Name the score that stands for a run of these entries, were all of them scored."""
-    # It depends on the categories only.
-    one_of_each = {record.category: record for record in records}.values()
-    return aggregate_scores(one_of_each, Profile.OFFICIAL, lambda name: 1, Passed()).main
+    profile = Profile.OFFICIAL
+
+    def can_be_scored(record: Record) -> bool:
+        return not isinstance(assume_verdict(record.verdict(profile), Passed()), NotScored)
+
+    # It depends on the categories only, of which one entry that is set aside says nothing.
+    one_of_each = {record.category: record for record in sorted(records, key=can_be_scored)}.values()
+    return aggregate_scores(one_of_each, profile, lambda name: 1, Passed()).main
 
 
 def mark_trained(records: Iterable[Record], trained_entries: Collection[str]) -> list[Record]:
@@ -443,7 +460,7 @@ def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[st
     """
     # Groups hold groups, so this calls itself; categories end it.
     if metric == "overall":
-        shares: Mapping[str, float] = {name: share for name, share in OVERALL.items() if name in GROUPS}
+        shares = OVERALL
     elif metric in GROUPS:
         shares = GROUPS[metric].weigh_parts(size_of)
     else:

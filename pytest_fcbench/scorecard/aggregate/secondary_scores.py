@@ -150,7 +150,8 @@ def find_right_turns(record: Record, profile: Profile) -> tuple[int, int] | None
     if record.group != Group.MULTI_TURN or isinstance(verdict, NotScored):
         return None
     if not isinstance(verdict, Failed):
-        return len(record.turns), len(record.turns)
+        # A baseline keeps no answers.
+        return (len(record.turns), len(record.turns)) if record.turns else None
     # Scorecards of earlier versions lack them.
     match verdict.details:
         case {"right_turns": int(right), "turns": int(turns)}:

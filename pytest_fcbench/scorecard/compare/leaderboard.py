@@ -20,7 +20,7 @@ from itertools import combinations
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
+from pytest_fcbench.scorecard.aggregate.scores import Score, choose_main_score, score_metric
 from pytest_fcbench.scorecard.aggregate.server_checks import is_check
 from pytest_fcbench.scorecard.compare.comparison import (
     check_metrics,
@@ -92,7 +92,12 @@ def rank_boards(
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
         kinds.setdefault((data, tuple(list_scored(card, profile))), []).append(card)
     boards = [
-        _rank_board(kind, profile, metric or choose_metric(kind, profile), released or {})
+        _rank_board(
+            kind,
+            profile,
+            metric or choose_main_score(card.scores(profile) for card in kind),
+            released or {},
+        )
         for kind in kinds.values()
     ]
     if all(row.rank is None for board in boards for row in board.rows):
@@ -100,12 +105,6 @@ def rank_boards(
             f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --metric"
         )
     return sorted(boards, key=lambda board: (-len(board.rows), board.title))
-
-
-def choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
-    """Choose the metric that stands for runs of the same categories."""
-    names = {card.scores(profile).main for card in cards}
-    return names.pop() if len(names) == 1 else ALL
 
 
 def list_scored(card: Scorecard, profile: Profile) -> list[str]:
@@ -120,9 +119,10 @@ def _rank_board(
     better, apart = _find_better(cards, profile, metric)
     # A metric that stands for the runs is whole; one that the user asked for need not be.
     scores = [score_metric(metric, card.records, profile, card.size_of, partial=True) for card in cards]
+    is_ranked = [score is not None and score.accuracy is not None for score in scores]
     rows = []
     for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
-        rank = None if score is None or score.accuracy is None else 1 + len(better[n])
+        rank = 1 + len(better[n]) if is_ranked[n] else None
         # The other end of the tie: whoever is not shown to be worse may be better.
         worse = sum(n in others for others in better.values())
         lowest = max(rank or 0, len(cards) - worse)
@@ -130,7 +130,7 @@ def _rank_board(
         alike = tuple(
             name
             for other, name in enumerate(card_names)
-            if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
+            if rank and is_ranked[other] and other != n and other not in better[n] and n not in better[other]
         )
         rows.append(BoardRow(card_names[n], models[n], card, score, rank, lowest, day, alike))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,22 +18,11 @@ from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Place, Scorecard, load_parted, open_places
 
-_SAME = (
-    "fcbench",
-    "model",
-    "mode",
-    "names",
-    "syntax",
-    "asked_as",
-    "profile",
-    "suites",
-    "price",
-    "concurrency",
-)
+_SAME = ("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites")
 """Facts that must be equal in all parts of a run."""
 
-_SAME_WHERE_TOLD = ("driven", "rated_by", "search")
-"""Facts that only parts with entries of that kind state; they must be equal where stated."""
+_SAME_WHERE_TOLD = ("price", "concurrency", "driven", "rated_by", "search")
+"""Facts that parts without entries of that kind do not state; they must be equal where stated."""
 
 
 class _Test(NamedTuple):
@@ -41,7 +31,8 @@ class _Test(NamedTuple):
     path: Path
     place: Place
     outcome: str
-    is_foreign: bool
+    item_id: str | None
+    """That of its Record; None for a test that is not the benchmark's."""
 
     @property
     def is_passing(self) -> bool:
@@ -83,7 +74,7 @@ class Merged:
     @property
     def foreign_failures(self) -> bool:
         """True where a test other than those of the benchmark did not pass."""
-        return any(test.is_foreign and not test.is_passing for test in self.tests.values())
+        return any(test.item_id is None and not test.is_passing for test in self.tests.values())
 
     def write_report(self, own: Mapping[str, object]) -> Iterator[str]:
         """Write the whole report in pieces, with other values for some of its members.
@@ -128,11 +119,14 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
             first, first_size = sizes.setdefault(category, (card, size))
             _require_same(f"the number of tests of {category}", first, first_size, card, size)
     tests: dict[str, _Test] = {}
-    for nodeid, test in (pair for part in parts for pair in part.tests):
-        earlier_test = tests.get(nodeid)
-        # A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
-        if earlier_test is None or not test.is_foreign or earlier_test.is_passing:
-            tests[nodeid] = test
+    for part in parts:
+        # An entry that is replaced may have been run from another folder, under another node id.
+        again = {record.item_id for record in part.card.records}
+        tests = {nodeid: test for nodeid, test in tests.items() if test.item_id not in again}
+        for nodeid, test in part.tests:
+            # A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
+            if nodeid not in tests or tests[nodeid].is_passing:
+                tests[nodeid] = test
     return Merged(
         facts=replace(facts, notes=tuple(filter(None, notes))),
         records=tuple(sort_records(records.values())),
@@ -151,8 +145,8 @@ def _load_part(path: Path) -> _Part:
     tests: list[tuple[str, _Test]] = []
 
     def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
-        is_foreign = "fcbench" not in test.get("metadata", {})
-        tests.append((str(test["nodeid"]), _Test(path, place, str(test["outcome"]), is_foreign)))
+        item_id = record.item_id if record else None
+        tests.append((str(test["nodeid"]), _Test(path, place, str(test["outcome"]), item_id)))
 
     card, report = load_parted(path, take_test)
     if card.created_s is None:
@@ -168,27 +162,29 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
     for part in parts[1:]:
         for name in _SAME:
             _require_same(name, first, getattr(first.facts, name), part, getattr(part.facts, name))
-        _require_same("trials", first, _count_trials(first), part, _count_trials(part))
-    common_facts: dict[str, Any] = {}
-    for name in _SAME_WHERE_TOLD:
-        telling = [part for part in parts if getattr(part.facts, name) is not None]
-        common_facts[name] = getattr(telling[0].facts, name) if telling else None
-        for part in telling[1:]:
-            _require_same(name, telling[0], common_facts[name], part, getattr(part.facts, name))
+    # A shard can be empty, and count_trials() says 1 of no Records.
+    _find_common_fact("trials", parts, lambda part: count_trials(part.records) if part.records else None)
+    common_facts: dict[str, Any] = {
+        name: _find_common_fact(name, parts, attrgetter(f"facts.{name}")) for name in _SAME_WHERE_TOLD
+    }
     # Parts that share a store hold the same earlier conversations.
     earlier = {each.entry: each for part in parts for each in part.facts.earlier}
+    shots = {place: entries for part in parts for place, entries in part.facts.shots.items()}
     # What a part says of two models is not so of the whole.
-    one_model = replace(first.facts, against=None, noise=None)
-    return replace(one_model, shard=None, ungated=None, earlier=tuple(earlier.values()), **common_facts)
+    one_model = replace(first.facts, against=None, noise=None, shard=None, ungated=None)
+    return replace(one_model, earlier=tuple(earlier.values()), shots=shots, **common_facts)
 
 
-def _count_trials(part: Scorecard) -> int | None:
-    # A shard can be empty, and count_trials() says 1 of no Records.
-    return count_trials(part.records) if part.records else None
+def _find_common_fact(what: str, parts: Sequence[Scorecard], find: Callable[[Scorecard], Any]) -> Any:
+    """Return what all parts say that say something; None if none does. Raises ``UsageError``."""
+    telling = [(part, fact) for part in parts if (fact := find(part)) is not None]
+    for part, fact in telling[1:]:
+        _require_same(what, *telling[0], part, fact)
+    return telling[0][1] if telling else None
 
 
 def _require_same(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
-    if one != other and None not in (one, other):
+    if one != other:
         raise UsageError(
             f"{first.path} and {second.path} are not parts of the same run: {what} is {one} in "
             f"one and {other} in the other; run all parts with the same version and options"

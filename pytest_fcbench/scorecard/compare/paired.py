@@ -142,6 +142,7 @@ class Paired:
     unscored: tuple[str, ...]
     """Entries of both runs that one of them has not scored."""
     later: tuple[Record, ...]
+    """The Records of the later run about entries of both, which alone say what is compared."""
 
     @property
     def better(self) -> list[EntryPair]:
@@ -167,10 +168,8 @@ class Paired:
         """
         if metric == UNTRAINED:
             untrained_entries = {record.entry for record in leave_out_trained(self.later)}
-            # Entries that only the later run has are not compared, so they do not say what is.
-            main = name_main_score(record for record in self.later if record.entry not in self.only_after)
             pairs = tuple(pair for pair in self.pairs if pair.entry in untrained_entries)
-            return replace(self, pairs=pairs).weigh_pairs(main, size_of)
+            return replace(self, pairs=pairs).weigh_pairs(name_main_score(self.later), size_of)
         if has_formula(metric, self.later):
             share = weigh_categories(
                 metric, lambda name: len(self._by_category.get(name, ())) or size_of(name)
@@ -318,7 +317,7 @@ def pair_runs(
         only_before=tuple(entry for entry in first if entry not in second),
         only_after=tuple(entry for entry in second if entry not in first),
         unscored=tuple(entry for entry in both if not (first[entry].passed and second[entry].passed)),
-        later=later,
+        later=tuple(record for record in later if record.entry in first),
     )
 
 

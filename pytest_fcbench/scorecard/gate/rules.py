@@ -47,7 +47,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     select_marked,
     select_records,
 )
-from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks, is_check
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, count_checks
 from pytest_fcbench.scorecard.compare.looks import find_nominal_level
 from pytest_fcbench.scorecard.compare.paired import (
     CHANGING,
@@ -208,6 +208,10 @@ class NotWorse(GateRule):
         planned_records = [record for record in before if record.entry in entries]
         pairing = pair_runs(planned_records, planned_records, evidence.profile)
         parts = pairing.weigh_pairs(self.choose_metric(evidence), evidence.size_of)
+        if not parts and self.metric.startswith("mark:"):
+            return (
+                f"{self.text}: the baseline does not know the marks, so what it shows is known after the run"
+            )
         number = sum(len(pairs) for _, pairs in parts)
         clusters = len({pair.unit for _, pairs in parts for pair in pairs})
         sample = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")
@@ -371,13 +375,15 @@ class BrokenChecksRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the number; undecided where no check was decided, or one without a reply could matter."""
-        counts = count_checks(evidence.records).get(self.metric.partition(".")[0])
+        severity = self.metric.partition(".")[0]
+        records = [record for record in evidence.records if record.category == severity]
+        counts = count_checks(records).get(severity)
         if counts is None or not counts.kept + counts.broken:
-            return RuleFinding(UNDECIDED, f"no check of {self.metric.partition('.')[0]} was decided")
-        causes = (each.verdicts.corrected for each in evidence.records if is_check(each))
-        unanswered = sum(isinstance(each, NotScored) and each.cause not in SKIPPED for each in causes)
+            return RuleFinding(UNDECIDED, f"no check of {severity} was decided")
+        verdicts = (record.verdicts.corrected for record in records)
+        unanswered = sum(isinstance(each, NotScored) and each.cause not in SKIPPED for each in verdicts)
         if unanswered and self.bound.holds(counts.broken) != self.bound.holds(counts.broken + unanswered):
-            return RuleFinding(UNDECIDED, f"{counts}, but {unanswered:,} checks got no reply")
+            return RuleFinding(UNDECIDED, f"{counts}, but {unanswered:,} got no reply")
         return self.bound.decide(counts.broken, str(counts))
 
 

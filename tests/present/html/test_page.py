@@ -184,6 +184,12 @@ def test_checks_of_a_server_are_headed_by_what_is_broken(tmp_path: Path) -> None
     assert not any("official" in text for text in parsed.read_texts("dt"))
 
 
+def test_checks_beside_answers_move_no_share(tmp_path: Path) -> None:
+    records = [make_record(), make_record(Failed("a", "b"), category="server_must", suite="wire")]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
+    assert read_figures(parsed) == ["100.00%"]
+
+
 def test_failures_are_one_click_away(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b")), make_record(category="parallel")]
     parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))

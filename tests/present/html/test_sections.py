@@ -16,7 +16,7 @@ from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.present.tables import Table
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.aggregate.scores import GROUPS
+from pytest_fcbench.scorecard.aggregate.scores import GROUPS, choose_main_score
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.cases import each_case
@@ -299,9 +299,12 @@ def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
 
 def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
     hotels, both = prepare_runs(tmp_path, [make_path_record()], [make_path_record(), make_record()])
-    assert sections.choose_main_score([hotels], Profile.CORRECTED) == "hotels"
-    assert sections.choose_main_score([both], Profile.CORRECTED) == "all"
-    assert sections.choose_main_score([hotels, both], Profile.CORRECTED) == "all"
+    one, other = (model.scores[Profile.CORRECTED] for model in (hotels, both))
+    assert [choose_main_score(scores) for scores in ([one], [other], [one, other])] == [
+        "hotels",
+        "all",
+        "all",
+    ]
 
 
 # Format sensitivity
@@ -380,4 +383,4 @@ def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
     assert told.model is models[0]
     assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
     assert told.tables[0].rows[0][:3] == ("python, JSON docs", "1", "1")
-    assert sections.choose_main_score(models[:1], Profile.OFFICIAL) == "format_sensitivity"
+    assert models[0].scores[Profile.OFFICIAL].main == "format_sensitivity"

@@ -24,7 +24,9 @@ from tests.factories import make_format_record, make_record
 
 WRONG = Failed("wrong_count", "2 calls came")
 LOST = NotScored("timeout", "no answer came")
-NO_LIMITS = SpreadLimits(None, None, "no two formats have two independent entries in common")
+NO_LIMITS = SpreadLimits(
+    None, None, "they take two formats, and two independent entries that were scored in all formats"
+)
 
 
 def make_records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> list[Record]:

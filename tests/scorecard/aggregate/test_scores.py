@@ -18,6 +18,7 @@ from pytest_fcbench.domain.verdict import (
     Passed,
     Profile,
     Verdict,
+    Verdicts,
 )
 from pytest_fcbench.present.score_tables import tabulate_strata, tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
@@ -29,6 +30,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     aggregate_scores,
     list_sized_categories,
     mark_trained,
+    name_main_score,
     score_metric,
     score_strata,
     score_untrained,
@@ -869,6 +871,21 @@ def test_a_category_of_which_nothing_is_left_has_no_other_score() -> None:
     table = tabulate_untrained(make_run(trained="0123"), Profile.OFFICIAL, size_nothing)
     assert table
     assert table.rows[0] == ("multiple", "4", "4", "100.00%", "-", "-")
+
+
+def test_a_group_that_stands_for_the_run_counts_its_entries() -> None:
+    categories = ("simple_python", "simple_java", "simple_javascript")
+    run = [make_record(category=category, number=n) for category in categories for n in range(3)]
+    table = tabulate_untrained(mark_trained(run, [run[0].entry]), Profile.OFFICIAL, size_nothing)
+    assert table
+    assert [row[:3] for row in table.rows] == [("simple_python", "3", "1"), ("simple", "9", "1")]
+
+
+def test_an_entry_that_is_set_aside_hides_no_part_of_the_score() -> None:
+    parts = GROUPS["live"].parts
+    run = [make_record(category=category, number=n) for category in parts for n in range(2)]
+    run[-1] = replace(run[-1], verdicts=Verdicts.same_in_both(NotScored(SET_ASIDE, "an example")))
+    assert name_main_score(run) == aggregate_scores(run, Profile.OFFICIAL, size_nothing).main == "live"
 
 
 def test_nothing_is_shown_where_no_entry_is_trained() -> None:

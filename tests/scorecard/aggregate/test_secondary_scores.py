@@ -242,6 +242,8 @@ def test_nothing_is_counted_where_nothing_is_known() -> None:
     for verdict in (NotScored("timeout", "x"), Failed("multi_turn:force_terminated", "x", {"turn": 2})):
         assert find_right_turns(make_conversation_record(verdict), Profile.OFFICIAL) is None
     assert find_right_turns(make_conversation_record(Passed(), category="parallel"), Profile.OFFICIAL) is None
+    # A baseline keeps no answers.
+    assert find_right_turns(make_conversation_record(Passed(), turns=0), Profile.OFFICIAL) is None
 
 
 def test_each_turn_counts_the_same() -> None:

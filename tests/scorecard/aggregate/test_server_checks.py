@@ -8,8 +8,9 @@ import pytest
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores, score_metric
 from pytest_fcbench.scorecard.aggregate.server_checks import CheckCounts, count_checks
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.record import Record
@@ -45,13 +46,32 @@ def test_a_broken_check_changes_no_score_of_the_model() -> None:
     assert beside.categories["server_must"].failed == 2
 
 
+@pytest.mark.parametrize("suite", ["core", "mine"])
+@pytest.mark.parametrize("metric", ["all", "overall", "untrained"])
+def test_a_metric_leaves_out_checks_as_the_scores_do(metric: str, suite: str) -> None:
+    answers = [make_record(each, suite=suite, number=n) for n, each in enumerate((KEPT, BROKEN))]
+    alone, beside = (
+        score_metric(metric, [*answers, *checks], Profile.OFFICIAL, lambda name: 0)
+        for checks in ([], make_checks(BROKEN, BROKEN))
+    )
+    assert beside
+    assert alone
+    assert (beside.accuracy, beside.scored) == (alone.accuracy, alone.scored)
+    checks = make_checks(KEPT, BROKEN)
+    assert score_metric("all", checks, Profile.OFFICIAL, lambda name: 0)
+    pairing = pair_runs([*answers, *checks], [*answers, *make_checks(BROKEN, KEPT)], Profile.OFFICIAL)
+    difference = pairing.measure_difference("all")
+    assert difference
+    assert (difference.entries, difference.worse) == (2, 0)
+
+
 @pytest.mark.parametrize(
     ("verdicts", "code", "sentence"),
     [
         ([KEPT, UNSHOWN], HELD, "1 of 2 kept, 0 broken, 1 undecided"),
         ([KEPT, BROKEN], BROKEN_RULE, "1 of 2 kept, 1 broken"),
         ([UNSHOWN], UNDECIDED_RULE, "no check of server_must was decided"),
-        ([KEPT, UNANSWERED], UNDECIDED_RULE, "1 of 2 kept, 0 broken, 1 undecided, but 1 checks got no reply"),
+        ([KEPT, UNANSWERED], UNDECIDED_RULE, "1 of 2 kept, 0 broken, 1 undecided, but 1 got no reply"),
         ([BROKEN, UNANSWERED], BROKEN_RULE, "0 of 2 kept, 1 broken, 1 undecided"),
         ([], UNDECIDED_RULE, "no check of server_must was decided"),
     ],
@@ -59,7 +79,8 @@ def test_a_broken_check_changes_no_score_of_the_model() -> None:
 def test_a_gate_bounds_the_number_of_broken_checks(
     verdicts: Sequence[Verdict], code: int, sentence: str
 ) -> None:
-    evidence = Evidence(make_checks(*verdicts), Profile.OFFICIAL, lambda name: 0, {})
+    records = [*make_checks(*verdicts), *make_checks(UNANSWERED, category="server_info")]
+    evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, {})
     finding = parse_rule("server_must.broken<=0").check(evidence)
     assert (finding.code, finding.sentence) == (code, sentence)
 

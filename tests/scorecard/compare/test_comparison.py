@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.transcript import CallCounts, PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.present.comparison_tables import (
     list_tables_for_programs,
@@ -161,6 +161,18 @@ def test_methods_are_told_with_the_clusters_of_each_score() -> None:
         "clusters)",
         "too few entries or clusters to show a change: parallel (p = 0.125 at best)",
     )
+
+
+def test_a_suite_that_only_one_run_has_changes_no_weights() -> None:
+    """In runs of a team's own suites every entry counts alike."""
+    own = [make_record(WRONG, category="parallel", suite="mine", number=n) for n in range(9)]
+    better = [make_record(category="parallel", suite="mine", number=n) for n in range(9)]
+    before, after = (
+        replace(make_card({}, name), records=(*records,))
+        for name, records in (("a", own), ("b", [*better, make_record(category="parallel")]))
+    )
+    tested = {one.difference.metric: one.difference.change for one in _compare_cards(before, after).tested}
+    assert tested == {"parallel": 1, "mine": 1, "overall": 1}
 
 
 def test_metrics_may_be_marks() -> None:
@@ -374,6 +386,20 @@ def test_calls_as_written_stand_side_by_side() -> None:
     assert [row[:6] for row in table.rows[:2]] == [
         ("exec_simple", "before", "2", "1", "0", "0"),
         ("exec_simple", "after", "2", "1", "0", "1"),
+    ]
+
+
+def test_a_category_has_a_line_where_calls_of_one_run_are_invalid() -> None:
+    calls, card = CallCounts(2, 2, 2, 2, 2, 2), make_card({"multiple": [True], "parallel": [True]})
+    multiple, parallel = (replace(record, calls=calls) for record in card.records)
+    worse = replace(parallel, calls=replace(calls, valid=1))
+    before, after = (replace(card, records=(multiple, each)) for each in (parallel, worse))
+    (table,) = tabulate_beside_scores(_compare_cards(before, after))
+    assert [(name, when, valid) for name, when, *_, valid in table.rows] == [
+        ("parallel", "before", "100.0%"),
+        ("parallel", "after", "50.0%"),
+        ("all", "before", "100.0%"),
+        ("all", "after", "75.0%"),
     ]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
+from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.present.board_tables import (
     draw_execution,
     draw_releases,
@@ -81,6 +81,14 @@ def test_a_circle_is_a_tie() -> None:
     b = make_card({"parallel": [*no, *none, *yes]}, "b")
     c = make_card({"parallel": [*none, *yes, *no]}, "c")
     assert _list_ranks(_rank_one_board(a, b, c)) == {"a": (3, 3), "b": (3, 3), "c": (3, 3)}
+
+
+def test_a_run_without_a_score_is_told_apart_from_none() -> None:
+    """Its conversations followed the rules of the other profile, so it has verdicts and no score."""
+    elsewhere = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
+    one, other = make_card({"hotels": [True, True]}, "one"), make_card({"hotels": [True, elsewhere]}, "other")
+    board = _rank_one_board(one, other, metric="hotels")
+    assert [(row.name, row.rank, row.alike) for row in board.rows] == [("one", 1, ()), ("other", None, ())]
 
 
 def test_ranks_follow_the_metric() -> None:

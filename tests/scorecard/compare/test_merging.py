@@ -123,6 +123,33 @@ def test_an_entry_in_two_parts_is_refused_or_the_last_one_counts(tmp_path: Path)
     assert [record.verdict(Profile.OFFICIAL).status for record in merged.records] == ["failed", "passed"]
 
 
+def test_an_entry_that_was_run_again_from_another_folder_has_one_test(tmp_path: Path) -> None:
+    first = write_part(tmp_path / "1.json", [make_live_record(0, passed=False)])
+    first.path.write_text(first.path.read_text().replace("benchmarks/test_x.py", "z/test_x.py"))
+    again = write_part(tmp_path / "2.json", [make_live_record(0)])
+    merged = _merge_parts([first, again], replacing=True)
+    written = json.loads("".join(merged.write_report({})))
+    assert [test["nodeid"] for test in written["tests"]] == [
+        "benchmarks/test_x.py::test_x[core:live_simple_0]",
+        "tests/test_other.py::test_other",
+    ]
+
+
+def test_examples_in_prompts_are_those_of_all_parts(tmp_path: Path) -> None:
+    parts = [
+        write_part(
+            tmp_path / f"{category}.json",
+            [make_live_record(0, category=category)],
+            replace(FACTS, shots={f"core:{category}": (f"core:{category}_9",)}),
+        )
+        for category in ("multiple", "parallel")
+    ]
+    assert _merge_parts(parts).facts.shots == {
+        "core:multiple": ("core:multiple_9",),
+        "core:parallel": ("core:parallel_9",),
+    }
+
+
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "fcbench": {"fcbench": "0.0.1"},
     "model": {"model": "another"},
@@ -130,6 +157,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "profile": {"profile": Profile.CORRECTED},
     "suites": {"suites": {"core": {"version": "2", "pack_hash": None}}},
     "search": {"search": "duckduckgo"},
+    "asked_as": {"asked_as": "gpt-4o-2024-11-20-FC"},
 }
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from pytest_fcbench.scorecard.compare.comparison import correct_together
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.present.comparison_tables import tabulate_providers
+from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, correct_together
 from pytest_fcbench.scorecard.compare.paired import EntryPair, MetricDifference, Paired
+from tests.factories import make_card
 
 _ENTRIES, _FLIPS, _LOSS = 1_000, 0.02, 0.05
 _RUNS = 200
@@ -45,6 +50,16 @@ def test_p_values_are_corrected_for_the_number_of_providers() -> None:
     one = simulate_provider(random, 0.02)
     alone, beside = (correct_together([one] * number)[0].p for number in (1, 5))
     assert beside == pytest.approx(5 * alone)
+
+
+def test_checks_and_scores_stand_in_no_table_together() -> None:
+    answers, checks = make_card({"parallel": [True]}, "a"), make_card({"server_must": [True]}, "b")
+    reference = replace(answers, records=(*answers.records, *checks.records))
+    runs = [compare_scorecards(reference, card, Profile.OFFICIAL) for card in (answers, checks)]
+    with pytest.raises(UsageError, match="b: only checks of a server are in a "):
+        tabulate_providers(runs)
+    assert tabulate_providers(runs[:1]).rows
+    assert tabulate_providers(runs[1:]).rows
 
 
 @pytest.mark.nightly

@@ -68,6 +68,16 @@ def test_a_plan_describes_the_loss_that_a_rule_would_show(rules: list[str], line
     assert found == ([line] if line else [])
 
 
+def test_before_a_run_nothing_is_known_of_marks() -> None:
+    baseline = Scorecard(Path("before.json"), FACTS, tuple(_make_run(0)), {})
+    evidence = Evidence((), Profile.OFFICIAL, lambda name: 10, FACTS.suites, baseline)
+    rule, entries = parse_rule("not-worse(mark:slow, 95%)"), {record.entry for record in _make_run(0)}
+    assert list(describe_powers([rule], evidence, entries)) == [
+        "not-worse(mark:slow, 95%): the baseline does not know the marks, so what it shows is known after "
+        "the run"
+    ]
+
+
 def test_a_baseline_with_trials_tells_how_much_changes_by_chance() -> None:
     """Half of the entries pass in one of two trials, and two of their trials always differ."""
     first, second = (
