@@ -90,8 +90,12 @@ def list_pictures() -> Iterator[Picture]:
                     yield Picture(page, fragment, width, dark, kept)
 
 
-def write_runs(folder: Path) -> None:
-    """Run the benchmarks by three models, the last of which breaks a fifth of its calls."""
+def write_runs(folder: Path, sample: int | None = None) -> None:
+    """Run the benchmarks by three models, one of which breaks a fifth of its calls.
+
+    The first is asked all entries, the others a sample of so many if one is given.
+    """
+    sampled = [f"--fcbench-sample={sample}"] if sample else []
     (folder / "fcbench.yaml").write_text(
         "gate: [non_live>=0.60]\nruns: runs\nstore: none\n", encoding="utf-8"
     )
@@ -104,8 +108,9 @@ def write_runs(folder: Path) -> None:
 
     run("--fcbench-model=lexical")
     with served("--model=oracle", "--name=oracle-broken", "--fault", "json:0.2") as api_base:
-        run("--fcbench-model=openai/oracle-broken", f"--fcbench-api-base={api_base}", "--fcbench-retries=0")
-    run("--fcbench-model=oracle")
+        at = [f"--fcbench-api-base={api_base}", "--fcbench-retries=0"]
+        run("--fcbench-model=openai/oracle-broken", *at, *sampled)
+    run("--fcbench-model=oracle", *sampled)
 
 
 def write_published(cache: str, page: Path) -> None:
@@ -130,13 +135,14 @@ def read_axe() -> str:
     return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
-def write_pages(folder: Path) -> Mapping[str, Path]:
+def write_pages(folder: Path, checks: Sequence[str] = (), *, published: bool = True) -> Mapping[str, Path]:
     """Write every page that is a file, of the runs in the current folder.
 
-    That of published answers only where they and the pack of bfcl are.
+    That of published answers only where they and the pack of bfcl are. ``checks`` are those of the audit,
+    all if none is named.
     """
     paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
-    if (cache := os.environ.get("FCBENCH_TEST_CACHE")) and REPLAY.is_dir():
+    if published and (cache := os.environ.get("FCBENCH_TEST_CACHE")) and REPLAY.is_dir():
         write_published(cache, paths["published"])
     else:
         del paths["published"]
@@ -149,7 +155,8 @@ def write_pages(folder: Path) -> Mapping[str, Path]:
     ranks = ["--sort=simple_python", "-o", str(paths["ranks"])]
     assert run_command(["run", "leaderboard", *ranked, *ranks]) == 0
     assert run_command(["run", "compare", lexical, broken, "-o", str(paths["compared"])]) == 0
-    assert run_command(["suite", "audit", "core", "-o", str(paths["audit"])]) in (0, 1)
+    chosen = [word for check in checks for word in ("--check", check)]
+    assert run_command(["suite", "audit", "core", *chosen, "-o", str(paths["audit"])]) in (0, 1)
     cards, told = make_scorecards(10_000, 1, folder)
     paths["many"].write_text(
         render_report(list(map(load_scorecard, cards)), told, Profile.OFFICIAL), encoding="utf-8"

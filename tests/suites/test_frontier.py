@@ -125,8 +125,8 @@ def test_a_model_that_never_calls_passes_few(profile: Profile) -> None:
 
 # Below the first of them a model always calls a function, above the last one seldom.
 @pytest.mark.few(2)
-@each_case("threshold", (1.0, 0.25, 2.0, 3.0, 5.0))
-@each_case("profile", Profile)
+@pytest.mark.parametrize("threshold", [1.0, 0.25, 2.0, 3.0, 5.0])
+@pytest.mark.parametrize("profile", Profile)
 def test_matching_words_passes_few(
     profile: Profile, threshold: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
