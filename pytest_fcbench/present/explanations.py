@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from shlex import quote
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -56,7 +57,7 @@ def render_explanation(
     yield from render_rule(verdict, width)
     # Commands stay in one line each, so that they can be copied.
     yield OutputLine(f"  {'run again':<{_LABEL}}pytest {make_printable(rerun)}")
-    yield OutputLine(f"  {'show':<{_LABEL}}fcbench run show {name}")
+    yield OutputLine(f"  {'show':<{_LABEL}}fcbench run show {make_printable(quote(record.item_id))}")
 
 
 def render_rule(verdict: Failed, width: int) -> Iterator[OutputLine]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored, Profile
@@ -169,7 +170,7 @@ def write_next_commands(
         if blame and is_lost and scores.all.passed:
             commands[blame] = "whole categories are lost: by model or server?"
         else:
-            commands[f"fcbench run show {first.item_id}"] = "why this one failed"
+            commands[f"fcbench run show {quote(first.item_id)}"] = "why this one failed"
         purpose = "the failed entries again"
         # A server that was mended would be judged by what it answered before.
         if rerun and is_check(first) and "--fcbench-refresh" not in rerun:

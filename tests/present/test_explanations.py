@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.present.explanations import render_explanation
-from tests.factories import make_record
+from tests.factories import make_format_record, make_record
 
 CODE = "value_error:string"
 RECORD = make_record(Failed(CODE, "f: city is 'Oslo', accepted: ['Bergen']"))
@@ -44,6 +44,13 @@ def test_all_parts_are_there() -> None:
         "  run again  pytest core:simple_python_0",
         "  show       fcbench run show core:simple_python_0",
     ]
+
+
+def test_a_command_can_be_pasted_whatever_the_id() -> None:
+    """The names of prompt formats hold signs of the shell."""
+    record = replace(make_format_record(0, 1), verdicts=RECORD.verdicts)
+    *_, last = render_explanation(record, Profile.OFFICIAL, None, rerun="x", width=80)
+    assert last.text == f"  show       fcbench run show '{record.item_id}'"
 
 
 def test_only_what_is_wrong_is_marked() -> None:

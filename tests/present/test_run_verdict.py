@@ -22,7 +22,7 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.cases import each_case
-from tests.factories import FACTS, make_record
+from tests.factories import FACTS, make_format_record, make_record
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 HALF = [make_record(), make_record(WRONG, number=1)]
@@ -170,6 +170,9 @@ def test_the_last_lines_are_commands_that_go_on() -> None:
 def test_the_first_command_explains_the_most_frequent_cause() -> None:
     silent = [make_record(Failed("no_call", "why"), number=number) for number in (7, 8)]
     assert "core:simple_python_7" in write_commands([*HALF, *silent])[0]
+    # The names of prompt formats hold signs of the shell.
+    failed = make_format_record(0, 1, WRONG)
+    assert write_commands([failed], 200)[0].startswith(f"next: fcbench run show '{failed.item_id}' - ")
 
 
 def test_a_model_that_lost_a_whole_category_is_asked_again_through_its_server() -> None:

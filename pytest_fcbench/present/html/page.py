@@ -17,7 +17,6 @@ from pytest_fcbench.present.html.sections import ReportedModel
 from pytest_fcbench.present.html.templates import TABLES, generate_page
 from pytest_fcbench.present.run_verdict import describe_share
 from pytest_fcbench.present.wording import describe_missing_parts
-from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
     Score,
@@ -155,20 +154,13 @@ class Standing:
     """A run in a few numbers: the share of its entries that passed, its gate, what changed."""
 
     model: ReportedModel
-    passed: int
-    scored: int
-    interval: Interval | None
-    not_scored: int
+    counts: Score
+    """The counts of all entries, which count alike; without checks of a server, where there are others."""
     main: Mapping[Profile, Score]
     """The score by the official formulas, in both profiles."""
     change: ScoreChange | None
     sentence: str
     """How many passed of which entries, and which parts of overall are missing."""
-
-    @property
-    def failed(self) -> int:
-        """Entries that did not pass."""
-        return self.scored - self.passed
 
     @property
     def has_only_checks(self) -> bool:
@@ -185,7 +177,7 @@ class Standing:
             counts = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
             rules = counts or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
             return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
-        if not self.scored:
+        if not self.counts.scored:
             return "nothing was scored", "not_scored"
         return ("gate not applied", "not_scored") if self.model.scorecard.facts.ungated else None
 
@@ -197,7 +189,6 @@ def judge_runs(
     standings = []
     name = choose_main_score(model.scores[profile] for model in models)
     for model in models:
-        score = tally_records(leave_out_checks(model.scorecard.records), profile)
         change = None
         # Several are compared with each other, whatever was before them.
         if model.series:
@@ -211,11 +202,8 @@ def judge_runs(
         standings.append(
             Standing(
                 model,
-                score.passed,
-                score.scored,
-                score.interval,
-                score.not_scored,
-                {each: main_score for each, main_score in main_scores.items() if main_score},
+                tally_records(leave_out_checks(model.scorecard.records), profile),
+                {each: score for each, score in main_scores.items() if score},
                 change,
                 "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
             )

@@ -91,15 +91,7 @@ def rank_boards(
     for card in sorted(cards, key=lambda card: str(card.path)):
         data = repr(sorted((name, sorted(suite.items())) for name, suite in card.facts.suites.items()))
         kinds.setdefault((data, tuple(list_scored(card, profile))), []).append(card)
-    boards = [
-        _rank_board(
-            kind,
-            profile,
-            metric or choose_main_score(card.scores(profile) for card in kind),
-            released or {},
-        )
-        for kind in kinds.values()
-    ]
+    boards = [_rank_board(kind, profile, metric, released or {}) for kind in kinds.values()]
     if all(row.rank is None for board in boards for row in board.rows):
         raise UsageError(
             f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --metric"
@@ -113,8 +105,9 @@ def list_scored(card: Scorecard, profile: Profile) -> list[str]:
 
 
 def _rank_board(
-    cards: Sequence[Scorecard], profile: Profile, metric: str, release_dates: Mapping[str, date]
+    cards: Sequence[Scorecard], profile: Profile, metric: str | None, release_dates: Mapping[str, date]
 ) -> Board:
+    metric = metric or choose_main_score(card.scores(profile) for card in cards)
     card_names, models = name_scorecards(cards), name_scorecards(cards, lambda card: card.facts.mode)
     better, apart = _find_better(cards, profile, metric)
     # A metric that stands for the runs is whole; one that the user asked for need not be.
@@ -125,7 +118,7 @@ def _rank_board(
         rank = 1 + len(better[n]) if is_ranked[n] else None
         # The other end of the tie: whoever is not shown to be worse may be better.
         worse = sum(n in others for others in better.values())
-        lowest = max(rank or 0, len(cards) - worse)
+        lowest = max(rank or 0, sum(is_ranked) - worse)
         day = release_dates.get(card.facts.model)
         alike = tuple(
             name

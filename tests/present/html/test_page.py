@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
-from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import (
+    OTHER_RULES,
+    CallVerdict,
+    Difference,
+    Failed,
+    NotScored,
+    Passed,
+    Profile,
+)
 from pytest_fcbench.present.html import sections
 from pytest_fcbench.present.html.island import SuiteInfo
 from pytest_fcbench.present.html.page import group_categories, judge_runs
@@ -184,6 +192,15 @@ def test_checks_of_a_server_are_headed_by_what_is_broken(tmp_path: Path) -> None
     assert not any("official" in text for text in parsed.read_texts("dt"))
 
 
+@pytest.mark.parametrize("scored", [True, False])
+def test_a_share_that_is_not_sure_says_why(tmp_path: Path, scored: bool) -> None:
+    elsewhere = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
+    records = [make_path_record(elsewhere), *([make_path_record(number=1)] if scored else [])]
+    text = render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL)
+    assert ("so the rest is no fair sample" in text) is scored
+    assert ("No entry has a verdict yet" in text) is not scored
+
+
 def test_checks_beside_answers_move_no_share(tmp_path: Path) -> None:
     records = [make_record(), make_record(Failed("a", "b"), category="server_must", suite="wire")]
     parsed = Parsed(render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL))
@@ -309,7 +326,7 @@ def test_a_run_of_which_nothing_was_scored_says_so(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record(NotScored("timeout", ""))])
     (run,) = judge_runs(models, Profile.OFFICIAL)
     assert run.verdict == ("nothing was scored", "not_scored")
-    assert (run.passed, run.failed, run.not_scored) == (0, 0, 1)
+    assert (run.counts.passed, run.counts.failed, run.counts.not_scored) == (0, 0, 1)
 
 
 def make_records(number: int, failed: int) -> list[Record]:

@@ -88,7 +88,9 @@ def test_a_run_without_a_score_is_told_apart_from_none() -> None:
     elsewhere = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
     one, other = make_card({"hotels": [True, True]}, "one"), make_card({"hotels": [True, elsewhere]}, "other")
     board = _rank_one_board(one, other, metric="hotels")
-    assert [(row.name, row.rank, row.alike) for row in board.rows] == [("one", 1, ()), ("other", None, ())]
+    first, last = board.rows
+    assert (first.name, first.rank, first.lowest, first.alike) == ("one", 1, 1, ())
+    assert (last.name, last.rank, last.alike) == ("other", None, ())
 
 
 def test_ranks_follow_the_metric() -> None:
