@@ -231,8 +231,11 @@ UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none was
 _REASONING = frozenset({"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"})
 """Members of a message in which servers send reasoning beside the text."""
 
-_THOUGHTS = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
-"""Reasoning at the beginning of a text, where a server does not split it off."""
+_THOUGHTS = re.compile(r"\s*+(?:<think>.*?|(?:(?!<think>).)*?)</think>\s*", re.DOTALL)
+"""Reasoning at the beginning of a text, where a server does not split it off.
+
+Its first mark is missing where a chat template ends with it.
+"""
 
 
 def repeat_answer(
@@ -249,7 +252,7 @@ def repeat_answer(
         return completion.message
     message = {name: value for name, value in completion.message.items() if name not in _REASONING}
     if isinstance(text := message.get("content"), str):
-        message["content"] = _THOUGHTS.sub("", text, count=1) if _THOUGHTS.match(text) else text
+        message["content"] = text[thoughts.end() :] if (thoughts := _THOUGHTS.match(text)) else text
     return message
 
 

@@ -652,8 +652,10 @@ def test_an_answer_is_repeated_as_it_came() -> None:
     assert presenting.repeat_answer(completion, CALL, 0, 0, Reasoning.KEEP) == RAW
 
 
-def test_reasoning_can_be_left_out() -> None:
-    repeated = presenting.repeat_answer(Completion(message=RAW), CALL, 0, 0, Reasoning.STRIP)
+@each_case("content", [RAW["content"], "hm\n</think>\n\nNo.", "<think>a <think> b</think>No."])
+def test_reasoning_can_be_left_out(content: object) -> None:
+    completion = Completion(message={**RAW, "content": content})
+    repeated = presenting.repeat_answer(completion, CALL, 0, 0, Reasoning.STRIP)
     assert repeated == {"role": "assistant", "content": "No.", "tool_calls": RAW["tool_calls"]}
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 from pytest_fcbench.codecs.function_docs.schema_keywords import find_place, update_keywords
 from pytest_fcbench.domain.errors import UsageError
@@ -339,21 +340,21 @@ def _make_validator(schema: Mapping[str, object]) -> Validator:
 
 def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
     """Tell whether a schema leaves open which of several types a value or its elements have, null aside."""
-    inner_schema = as_mapping(schema)
-    for _ in range(_MOST_PARTS):
-        if isinstance(reference := inner_schema.get("$ref"), str):
-            inner_schema = resolve_reference(reference, root)
-        elif isinstance(items := inner_schema.get("items"), Mapping):
-            inner_schema = items
-        else:
-            break
-    kinds = inner_schema.get("type")
-    parts = _list_alternatives(inner_schema)
-    if not parts:
-        return isinstance(kinds, list) and len({*kinds} - {"null"}) > 1
-    part_types = {_infer_type(resolve_schema(part, root)[0]) for part in parts}
-    # Two objects are of one type, but what one of them allows the other may not.
-    return len(part_types) > 1 or ("object" in part_types and len(parts) > 1)
+    waiting, followed_references = [schema], set[str]()
+    while waiting:
+        part = as_mapping(waiting.pop())
+        reference, kinds, alternatives = part.get("$ref"), part.get("type"), _list_alternatives(part)
+        if isinstance(reference, str) and reference not in followed_references:
+            followed_references.add(reference)
+            waiting.append(resolve_reference(reference, root))
+        types = {*kinds} if isinstance(kinds, list) else set()
+        types |= {_infer_type(resolve_schema(each, root)[0]) for each in alternatives}
+        # Two objects are of one type, but what one of them allows the other may not.
+        if len(types - {"null"}) > 1 or ("object" in types and len(alternatives) > 1):
+            return True
+        inner_parts = [*alternatives, *as_list(part.get("allOf")), part.get("items")]
+        waiting += filter(None, inner_parts)
+    return False
 
 
 def resolve_schema(
@@ -437,7 +438,8 @@ def bundle_references(schema: Mapping[str, object], document: Mapping[str, objec
         value_copy = {key: copy_value(each) for key, each in value.items()}
         if isinstance(reference := value.get("$ref"), str):
             if reference not in names:
-                name = reference.rpartition("/")[2]
+                # Without signs that a reference has to write in another way, such as those of generic types.
+                name = re.sub(r"[^\w.-]", "_", unquote(reference).rpartition("/")[2])
                 while name in definitions:
                     name += "_"
                 # Copied later, because it may contain itself, or a thousand others inside each other.

@@ -75,7 +75,7 @@ def _read_operation(
         # Only Swagger 2 has a body among the parameters.
         if place == "body":
             _add_body(parameter.get("schema"), document, properties, required_names)
-        elif place in ("path", "query", "header") and name.lower() not in _BY_CLIENT:
+        elif place in ("path", "query") or (place == "header" and name.lower() not in _BY_CLIENT):
             own_schema = {key: value for key, value in parameter.items() if key not in _NOT_SCHEMA}
             words = _join_words(parameter.get("description"))
             properties[name] = {

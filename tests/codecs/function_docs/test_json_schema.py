@@ -14,6 +14,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
     describe_call_violation,
     describe_function,
     describe_schema_violation,
+    list_untyped,
 )
 from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.errors import UsageError
@@ -265,6 +266,28 @@ def test_a_reference_beside_addresses_must_lead_somewhere(reference: str) -> Non
         UsageError, match=f"the reference {re.escape(repr(reference))} is not defined in this"
     ):
         describe_function("f", "", schema)
+
+
+_UNION: dict[str, object] = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+
+
+@each_case(
+    ("schema", "kind"),
+    [
+        (_UNION, "any"),
+        ({"anyOf": [{"type": "array", "items": _UNION}, {"type": "null"}]}, "any"),
+        ({"anyOf": [{"type": ["string", "number"]}, {"type": "null"}]}, "any"),
+        ({"anyOf": [{"$ref": "#/$defs/union"}, {"type": "null"}]}, "any"),
+        ({"allOf": [{"$ref": "#/$defs/union"}]}, "any"),
+        ({"items": {"$ref": "#/$defs/tree"}}, "array"),
+        ({"anyOf": [{"type": ["string", "null"]}, {"type": "null"}]}, "string"),
+    ],
+)
+def test_a_parameter_that_may_have_several_types_is_of_any(schema: object, kind: str) -> None:
+    tree = {"type": "array", "items": {"$ref": "#/$defs/tree"}}
+    doc = describe_function("f", "", {"properties": {"a": schema}, "$defs": {"union": _UNION, "tree": tree}})
+    assert doc.properties["a"]["type"] == kind
+    assert list_untyped(doc) == ("a",) * (kind == "any")
 
 
 def test_parameters_are_those_of_all_alternatives() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -29,6 +30,7 @@ _HARBOUR = {
                     {"$ref": "#/c/dry"},
                     {"name": "Authorization", "in": "header", "schema": {"type": "string"}},
                     {"name": "session", "in": "cookie", "schema": {"type": "string"}},
+                    {"name": "accept", "in": "query", "schema": {"type": "boolean"}},
                 ],
             },
             "put": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/c/Berth"}}}}},
@@ -46,7 +48,7 @@ def test_operations_become_functions() -> None:
     get, put, post = _read_docs(_HARBOUR)
 
     assert (get.name, get.description, get.required) == ("get_berth", "One berth", ("id",))
-    assert list(get.properties) == ["id", "dry"]
+    assert list(get.properties) == ["id", "dry", "accept"]
     assert (put.name, put.description) == ("put__berths_id", "PUT /berths/{id}")
     assert list(put.properties) == ["id", "id_body", "name", "next"]
     assert put.properties["next"]["type"] == "dict"
@@ -59,7 +61,11 @@ def test_a_schema_stays_as_it_is_with_what_it_refers_to() -> None:
 
     assert get.given == {
         "type": "object",
-        "properties": {"id": {"type": "integer"}, "dry": {"type": "boolean"}},
+        "properties": {
+            "id": {"type": "integer"},
+            "dry": {"type": "boolean"},
+            "accept": {"type": "boolean"},
+        },
         "required": ["id"],
     }
     assert put.given == {
@@ -75,6 +81,17 @@ def test_a_schema_stays_as_it_is_with_what_it_refers_to() -> None:
             "Berth": {**_BERTH, "properties": {**_BERTH["properties"], "next": {"$ref": "#/$defs/Berth"}}},
         },
     }
+
+
+@each_case("name", ["Page`1", "Page<Berth>", "Seite«Größe»", "a/b", "100%"])
+def test_a_definition_may_have_any_name(name: str) -> None:
+    reference = f"#/definitions/{quote(name.replace('/', '~1'))}"
+    body = {"in": "body", "name": "b", "schema": {"type": "array", "items": {"$ref": reference}}}
+    swagger = {"definitions": {name: {"type": "integer"}}, "paths": {"/": {"put": {"parameters": [body]}}}}
+    (doc,) = _read_docs(swagger)
+    assert doc.properties["body"]["items"] == {"type": "integer"}
+    assert describe_schema_violation(doc, "body", [1]) is None
+    assert describe_schema_violation(doc, "body", ["x"])
 
 
 def test_two_definitions_of_one_name_stay_apart() -> None:
