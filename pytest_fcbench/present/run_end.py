@@ -182,7 +182,8 @@ def write_step_summary(
     table = score_tables.tabulate_scores(facts, evidence.scores, _find_changes(facts, evidence))
     scores = evidence.scores[facts.profile]
     notes = filter(None, (run_verdict.describe_weakest(scores), describe_missing_parts(scores)))
-    yield from render_markdown(replace(table, notes=(*table.notes, *notes)))
+    if table:
+        yield from render_markdown(replace(table, notes=(*table.notes, *notes)))
     causes = group_by_cause(evidence.records, evidence.profile)
     count = sum(map(len, causes.values()))
     gate_rows = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)

@@ -14,7 +14,7 @@ from pytest_fcbench.present.tables import wrap_text
 from pytest_fcbench.present.two_models import describe_result
 from pytest_fcbench.present.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.aggregate.pressure import measure_pressure
-from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, tally_records
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, leave_out_checks, tally_records
 from pytest_fcbench.scorecard.aggregate.server_checks import (
     SERVER_CHECKS,
     count_checks,
@@ -46,7 +46,8 @@ def write_verdict(
     share = describe_share(evidence.records, facts.profile, evidence.scores[facts.profile], is_short=True)
     yield from _wrap_line(share, width, strong=True)
     if evidence.baseline and not evidence.not_comparable and not facts.against:
-        pairing = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
+        records = leave_out_checks(evidence.records)
+        pairing = pair_runs(evidence.baseline.records, records, facts.profile)
         change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
         yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
     yield from write_comparison(facts, width)

@@ -279,6 +279,13 @@ def test_what_one_run_has_not_scored_is_no_change() -> None:
     assert row.endswith(" | +0.00 |")
 
 
+def test_checks_of_a_server_have_no_table_of_scores() -> None:
+    records = [make_record(category="server_must")]
+    lines = list(github.write_step_summary(FACTS, _make_evidence(records), []))
+    titles = [line for line in lines if line.startswith("### ")]
+    assert titles == ["### checks of the server (no part of the model's score)"]
+
+
 def test_without_a_baseline_there_is_no_change() -> None:
     lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
     assert "change" not in next(line for line in lines if "95% interval" in line)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.domain.verdict import Failed, NotScored, Verdicts
 from pytest_fcbench.present.explanations import OutputLine
 from pytest_fcbench.present.run_verdict import (
     describe_share,
@@ -138,6 +138,9 @@ def test_the_change_to_the_baseline_is_counted() -> None:
     after = [make_record(), make_record(WRONG, number=1), make_record(number=2)]
     assert "compared with b.json: 1 better, 1 worse" in write(after, before=before)
     assert not any(line.startswith("against") for line in write(after))
+    kept = make_record(category="server_must", suite="wire")
+    broken = replace(kept, verdicts=Verdicts.same_in_both(WRONG))
+    assert "compared with b.json: 1 better, 1 worse" in write([*after, broken], before=[*before, kept])
 
 
 def test_the_weakest_categories_are_named_where_there_are_several() -> None:

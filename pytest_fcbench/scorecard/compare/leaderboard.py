@@ -21,7 +21,7 @@ from itertools import combinations
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import Score, choose_main_score, score_metric
-from pytest_fcbench.scorecard.aggregate.server_checks import is_check
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS, is_check
 from pytest_fcbench.scorecard.compare.comparison import (
     check_metrics,
     decide_direction,
@@ -100,8 +100,9 @@ def rank_boards(
 
 
 def list_scored(card: Scorecard, profile: Profile) -> list[str]:
-    """List the categories with a scored entry."""
-    return [name for name, score in card.scores(profile).categories.items() if score.scored]
+    """List the categories with a scored entry, without those of checks of a server."""
+    categories = card.scores(profile).categories
+    return [name for name, score in categories.items() if score.scored and name not in SERVER_CHECKS]
 
 
 def _rank_board(

@@ -14,7 +14,7 @@ from itertools import filterfalse
 from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_usage
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, find_cluster_interval
-from pytest_fcbench.scorecard.aggregate.scores import ALL, SizeOf
+from pytest_fcbench.scorecard.aggregate.scores import ALL, SizeOf, leave_out_checks
 from pytest_fcbench.scorecard.aggregate.server_checks import compare_checks, is_check
 from pytest_fcbench.scorecard.compare.looks import LookFinding, decide_comparison, find_nominal_level
 from pytest_fcbench.scorecard.compare.paired import Paired, pair_runs, plan_comparison
@@ -109,7 +109,7 @@ def measure_noise(records: Iterable[Record], profile: Profile) -> Mapping[str, C
     The Records of an A/A run are those of both sides.
     """
     by_entry: dict[str, list[Record]] = {}
-    for record in records:
+    for record in leave_out_checks(records):
         by_entry.setdefault(record.entry, []).append(record)
     by_category: dict[str, list[Sequence[Record]]] = {}
     for trials in by_entry.values():

@@ -149,6 +149,18 @@ def test_ranks_are_ordered_and_follow_shown_differences(runs: list[list[bool]], 
     assert all(rank is not None and rank <= lowest <= len(cards) for rank, lowest in ranks.values())
 
 
+def test_checks_of_a_server_have_no_column() -> None:
+    one, other = (
+        make_card({"parallel": [True, passed], "server_must": [not passed]}, name)
+        for name, passed in (("one", True), ("other", False))
+    )
+    (board,) = rank_boards([one, other], Profile.OFFICIAL)
+    assert board.metric == "all"
+    table = tabulate_board(board)[0]
+    assert table.columns == ("rank", "model", "mode", "all", "95% interval", "parallel")
+    assert [row[3] for row in table.rows] == ["100.00%", "50.00%"]
+
+
 # What stands apart
 
 

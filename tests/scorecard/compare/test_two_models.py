@@ -49,6 +49,9 @@ def test_flips_are_pairs_of_trials_with_different_verdicts() -> None:
     assert interval
     assert 0 < interval.low < 1 / 5 < interval.high < 1
     assert measure_noise(_make_trials("+", "-"), Profile.OFFICIAL) == {}
+    checks = _make_trials("+-", "+-", category="server_must")
+    assert measure_noise([*records, *checks], Profile.OFFICIAL) == flips
+    assert measure_noise(checks, Profile.OFFICIAL)["all"].share == 1
 
 
 def test_only_answers_to_the_same_request_are_compared() -> None:

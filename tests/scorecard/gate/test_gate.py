@@ -142,7 +142,10 @@ def test_the_exit_code_of_several_rules(codes: list[int], exit_code: int) -> Non
     assert gate.choose_exit_code([RuleOutcome("overall>=0", WORDS[code], "") for code in codes]) == exit_code
 
 
-@pytest.mark.parametrize(("code", "word"), [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell")])
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell"), (UNDECIDED, "of a newer version")],
+)
 def test_an_outcome_in_a_word(code: int, word: str) -> None:
     assert RuleOutcome("overall>=0", word, "").code == code
 
