@@ -167,7 +167,8 @@ def import_log(
         if not any(held_out):
             counts.rest += 1
             if keep_rest:
-                keep_rest(line)
+                # The last line of a file may have no end, and another file may follow.
+                keep_rest(line.removesuffix(b"\n") + b"\n")
         for conversation, is_chosen in zip(conversations, held_out, strict=True):
             reader.add_conversation(conversation, held_out=is_chosen)
     return reader.copy_lines(reader.choose_entries()), counts
@@ -351,7 +352,7 @@ class SeenTexts:
         self._bands: set[int] = set()
 
     def add_text(self, text: str, kind: tuple[str, int] = ("", 0)) -> bool:
-        """Add a text, and tell whether one like it was there among those of its kind."""
+        """Add a text that is like none of its kind; tell of any other that one like it was there."""
         words = _WORD.findall(text.lower())[:_MOST_WORDS]
         runs = {" ".join(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))}
         hashes = [zlib.crc32(run.encode(errors="replace")) for run in runs]
@@ -360,9 +361,10 @@ class SeenTexts:
         ]
         rows = range(0, len(smallest), _ROWS)
         bands = {hash((start, kind, *smallest[start : start + _ROWS])) for start in rows}
-        was_there = not bands.isdisjoint(self._bands)
+        if not bands.isdisjoint(self._bands):
+            return True
         self._bands |= bands
-        return was_there
+        return False
 
 
 def find_obstacle(entry: Entry) -> str:

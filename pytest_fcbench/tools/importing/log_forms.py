@@ -63,11 +63,13 @@ _SPEAKER = re.compile(r"(?m)^\s*(USER|ASSISTANT|FUNCTION RESPONSE):")
 
 def read_conversations(line: bytes | str) -> Iterator[LoggedConversation]:
     """Read the conversations of a row. Raises ``UnreadableLogError``."""
+    fault = "not valid JSON"
     try:
         value = read_json_text(line)
+        fault = "tools or calls in it are text that is not valid JSON"
         yield from _read_rows({"messages": value} if isinstance(value, list) else as_mapping(value))
     except (ValueError, RecursionError) as error:
-        raise UnreadableLogError(f"not valid JSON: {getattr(error, 'msg', error)}") from None
+        raise UnreadableLogError(f"{fault}: {getattr(error, 'msg', error)}") from None
 
 
 def _read_rows(row: Row) -> Iterator[LoggedConversation]:
@@ -83,16 +85,18 @@ def _read_rows(row: Row) -> Iterator[LoggedConversation]:
     conversations: list[LoggedConversation] = []
     for each in inner:
         # Most steps of a trace are no requests to a model.
-        with suppress(UnreadableLogError):
+        with suppress(UnreadableLogError, ValueError):
             conversations += _read_rows(as_mapping(each.get("row", each)))
     yield from conversations or [_read_row(row)]
 
 
 def _read_row(row: Row) -> LoggedConversation:
     """Read a row that has one conversation."""
-    messages: Sequence[object]
     answers: list[object] = []
-    if isinstance(query := row.get("query"), str):
+    messages, around = _find_messages(row)
+    if around:
+        answers = [each for holder in around for key in _ANSWERS for each in _find_answer(holder.get(key))]
+    elif isinstance(query := row.get("query"), str):
         # xLAM's form.
         calls = {"role": "assistant", "tool_calls": load_list(row.get("answers") or [])}
         messages, around = [{"role": "user", "content": query}, calls], [row]
@@ -104,13 +108,10 @@ def _read_row(row: Row) -> LoggedConversation:
         ]
         around = [row]
     else:
-        messages, around = _find_messages(row)
-        if not around:
-            raise UnreadableLogError(
-                f"has none of the keys {_quote([*_MESSAGES, 'query', 'chat', 'resourceSpans'])}; "
-                f"its keys: {_quote(row)}"
-            )
-        answers = [each for holder in around for key in _ANSWERS for each in _find_answer(holder.get(key))]
+        raise UnreadableLogError(
+            f"has none of the keys {_quote([*_MESSAGES, 'query', 'chat', 'resourceSpans'])}; "
+            f"its keys: {_quote(row)}"
+        )
     repeats = bool(answers) and list(answers[: len(messages)]) == list(messages)
     tools = tuple(tool for each in _list_tools(around) for tool in read_tools(each))
     system = next((each[key] for each in around for key in _SYSTEMS if each.get(key)), None)
@@ -145,7 +146,7 @@ def _find_messages(row: Row, depth: int = 3) -> tuple[Sequence[object], list[Row
             structure = structure[0] if len(structure) == 1 and isinstance(structure[0], list) else structure
             if key in _MESSAGES or _are_messages(structure):
                 # Cohere's interface has the last message by itself.
-                last = row.get("message")
+                last = row.get("message") if key == "chat_history" else None
                 return [
                     *structure,
                     *([{"role": "user", "content": last}] if isinstance(last, str) else []),
@@ -292,7 +293,7 @@ def find_spans(row: Mapping[str, object]) -> Sequence[Attributes] | None:
                 for scope in list_objects(resource.get(scopes))
                 for span in list_objects(scope.get("spans"))
             ]
-    return [_read_attributes(row)] if "attributes" in row and "messages" not in row else None
+    return [_read_attributes(row)] if "attributes" in row and row.keys().isdisjoint(_MESSAGES) else None
 
 
 def read_span_row(attributes: Attributes) -> Mapping[str, object]:
@@ -311,9 +312,7 @@ def read_span_row(attributes: Attributes) -> Mapping[str, object]:
 
 def _gather(attributes: Attributes, name: str) -> Sequence[object]:
     """Return the list under a name: JSON text, a value, or one attribute for each member."""
-    value = attributes.get(name)
-    if isinstance(value, str) and value:
-        value = read_json_text(value)
+    value = _load_structure(attributes.get(name))
     if value is None:
         value = _nest_names(
             {key[len(name) + 1 :]: each for key, each in attributes.items() if key.startswith(f"{name}.")}

@@ -305,12 +305,12 @@ def _find_national_phones(name: str, text: str) -> Iterator[PersonalValue]:
         if any(each.has_next() for each in matchers):
             numbers.append(number)
     for digits in map(join_digits, numbers):
+        plain = digits.lstrip("0")
         if len(digits) == 11 and digits.startswith("1") and digits[1] > "1":
             yield PersonalValue("phone", digits[1:], "1")
-        elif 7 <= len(digits) <= 15:
-            yield PersonalValue(
-                "phone", digits.lstrip("0"), "1" if len(digits) == 10 and digits[0] > "1" else ""
-            )
+        # Zeros alone are nobody's number, and would be found in every other one.
+        elif len(digits) >= 7 and 6 <= len(plain) <= 15:
+            yield PersonalValue("phone", plain, "1" if len(digits) == 10 and digits[0] > "1" else "")
 
 
 def _list_phone(match: re.Match[str]) -> list[str]:

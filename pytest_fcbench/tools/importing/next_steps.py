@@ -73,8 +73,10 @@ class LeftOut:
 
 def split_conversation(conversation: LoggedConversation) -> Iterator[NextStep | LeftOut]:
     """Yield a step, or the reason why there is none, for each answer of the assistant in order."""
-    tools = tuple(tool for tool in conversation.tools if name_tool(tool))
-    has_schema = {name_tool(tool): has_parameters(tool) for tool in tools}
+    # A system text may list what stands beside the messages too.
+    tools_by_name = {name_tool(tool): tool for tool in conversation.tools if name_tool(tool)}
+    tools = tuple(tools_by_name.values())
+    has_schema = {name: has_parameters(tool) for name, tool in tools_by_name.items()}
     history: list[Message] = []
     open_calls: list[str] = []
     results: dict[int, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.python_syntax import read_literal
@@ -36,7 +37,11 @@ def has_parameters(tool: Mapping[str, object]) -> bool:
 def read_tools(value: object) -> Iterator[Mapping[str, object]]:
     """Yield the tools of a list, or of the text of one. Raises ValueError."""
     for each in load_list(value):
-        tool = {key: member for key, member in as_mapping(load_json(each)).items() if member is not None}
+        try:
+            tool = {key: member for key, member in as_mapping(load_json(each)).items() if member is not None}
+        except ValueError:
+            # A name alone says nothing of a function.
+            continue
         if isinstance(
             declarations := tool.get("functionDeclarations", tool.get("function_declarations")), list
         ):
@@ -76,16 +81,16 @@ def find_tools(text: str, *, only_tagged: bool) -> list[Mapping[str, object]]:
     tools = [tool for each in tagged_texts for value in split_values(each) for tool in read_tools(value)]
     at = 0
     while not (only_tagged or tagged_texts) and (match := _DOC.search(text, at)):
-        try:
-            value, at = read_json_at(text, match.start())
-        except ValueError:
-            at = match.start() + 1
-            continue
-        tools += (
-            tool
-            for tool in read_tools(value)
-            if name_tool(tool) and (has_parameters(tool) or "description" in tool)
-        )
+        at = match.start() + 1
+        # What only looks like a tool, such as the form of a call, is none.
+        with suppress(ValueError):
+            value, end = read_json_at(text, match.start())
+            tools += [
+                tool
+                for tool in read_tools(value)
+                if name_tool(tool) and (has_parameters(tool) or "description" in tool)
+            ]
+            at = end
     return tools
 
 
@@ -118,7 +123,7 @@ def convert_tool(tool: Mapping[str, object]) -> Mapping[str, object]:
         outer, _, inner = kind.strip().partition("[")
         if word := _TYPES.get(outer.lower()):
             schema["type"] = word
-        if element := _TYPES.get(inner.rstrip("]").lower()):
+        if word == "array" and (element := _TYPES.get(inner.rstrip("]").lower())):
             schema["items"] = {"type": element}
         is_optional = "optional" in rest or "default" in schema
         is_required = schema.get("required")

@@ -144,6 +144,13 @@ FORMS: Mapping[str, object] = {
             },
         ]
     },
+    "beside other members": {
+        "query": "weather",
+        "message": "a request was logged",
+        "attributes": {"level": "info"},
+        "conversations": [say("user", ASKED), say("assistant", tool_calls=[TOOL_CALL])],
+        "tools": [*TOOLS, "a name without a doc"],
+    },
     "older spans": {
         "attributes": {
             "gen_ai.prompt.0.role": "user",
@@ -207,6 +214,7 @@ def test_types_of_xlam_become_those_of_json_schema() -> None:
         "ip": {"type": "str", "description": "An address."},
         "deep": {"type": "bool, optional"},
         "ports": {"type": "List[int]", "default": [80]},
+        "names": {"type": "Dict[str, str]"},
     }
     (tool,) = _read_one({"query": "?", "tools": [{"name": "scan", "parameters": parameters}]}).tools
     assert tool["parameters"] == {
@@ -215,8 +223,9 @@ def test_types_of_xlam_become_those_of_json_schema() -> None:
             "ip": {"type": "string", "description": "An address."},
             "deep": {"type": "boolean"},
             "ports": {"type": "array", "items": {"type": "integer"}, "default": [80]},
+            "names": {"type": "object"},
         },
-        "required": ["ip"],
+        "required": ["ip", "names"],
     }
 
 
@@ -251,7 +260,8 @@ def test_attributes_of_spans_may_be_structured() -> None:
         ("{", "not valid JSON"),
         ('{"foo": 1}', "has none of the keys 'messages', .*; its keys: 'foo'"),
         (json.dumps(_make_trace(_make_span(operation__name="chat"))), "attributes: 'gen_ai.operation.name'"),
-        ('{"query": "?", "answers": "[{"}', "not valid JSON"),
+        ('{"query": "?", "answers": "[{"}', "calls in it are text that is not valid JSON"),
+        ('{"attributes": {"gen_ai.prompt": "?"}}', "attributes: 'gen_ai.prompt'"),
         ('{"query": "?", "answers": [{"arguments": {}}]}', "has a call without a name"),
         ("[" * 10_000, "not valid JSON"),
     ],
@@ -259,6 +269,19 @@ def test_attributes_of_spans_may_be_structured() -> None:
 def test_a_line_that_is_no_conversation_is_refused(line: str, reason: str) -> None:
     with pytest.raises(UnreadableLogError, match=reason):
         list(read_conversations(line))
+
+
+def test_a_part_that_cannot_be_read_does_not_lose_the_others() -> None:
+    chat = FORMS["chat"]
+    assert _read_one({"data": [chat, {**make_chat(), "tools": "{"}]}) == _read_one(chat)
+    span = _make_span(input__messages=[QUESTION_PART], output__messages=[CALL_PART])
+    instructions = {"key": "gen_ai.system_instructions", "value": {"stringValue": "Be short."}}
+    span["attributes"].append(instructions)  # type: ignore[attr-defined]
+    assert len(_read_one(_make_trace(span)).messages) == 2
+    # The form in which a model shall call looks like the doc of a function.
+    form = '{"name": "the function", "parameters": "a dictionary of arguments"}'
+    system = say("system", f"Call functions as {form}. These are offered: {json.dumps([WEATHER])}")
+    assert _read_one({"messages": [system, say("user", ASKED)]}).tools == (WEATHER,)
 
 
 KEYS = [

@@ -129,4 +129,7 @@ def test_other_numbers_are_left_alone(text: str) -> None:
 def test_digits_are_found_as_a_phone_number_where_their_parameter_says_so() -> None:
     (value,) = find_personal_values([("", {"phone": 4155550132})])
     assert value.plain == "4155550132"
+    # Zeros stand for a number that is not known.
+    (value,) = find_personal_values([("", {"phone": "0000000000", "mobile": 4155550132, "fax": "0000001"})])
+    assert value.plain == "4155550132"
     assert not find_personal_values([("", {"order": 4155550132})])

@@ -55,6 +55,14 @@ def test_a_first_answer_is_an_entry_of_a_single_turn_category(
     assert step.category == category
 
 
+def test_a_function_that_is_listed_twice_is_offered_once() -> None:
+    listed = say("system", f"Functions: <tools>{json.dumps(TOOLS[0])}</tools>")
+    chat = make_chat(listed, say("user", "?"), say("assistant", tool_calls=[make_call(city="Bergen")]))
+    (step,) = _split({**chat, "tools": TOOLS[:1]})
+    assert isinstance(step, NextStep)
+    assert (step.category, step.tools) == ("simple_python", (TOOLS[0],))
+
+
 def test_results_are_put_in_the_order_of_their_calls() -> None:
     calls = [make_call(call_id="a", city="Bergen"), make_call(call_id="b", city="Oslo")]
     chat = make_chat(
