@@ -9,6 +9,7 @@ that was not run counts as 0 in the official tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -26,6 +27,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     Share,
     within,
 )
+from pytest_fcbench.scorecard.aggregate.server_checks import SERVER_CHECKS
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
 
@@ -84,10 +86,15 @@ class ProfileScores:
         return self.categories.get(name) or self.groups.get(name)
 
     @property
+    def counted(self) -> AbstractSet[str]:
+        """The categories that count in other scores: not those of checks of a server, if there are others."""
+        return self.categories.keys() - SERVER_CHECKS or self.categories.keys()
+
+    @property
     def names(self) -> list[str]:
         """The names of the scores that say something of the run, each whole, the one of all entries last."""
         whole = [name for name, score in self.groups.items() if not score.missing]
-        if len(self.categories) == 1 and self.overall.accuracy is None:
+        if len(self.counted) == 1 and self.overall.accuracy is None:
             return [*self.categories, *whole]
         return [*self.categories, *whole, "overall" if self.overall.accuracy is not None else ALL]
 
@@ -101,7 +108,7 @@ class ProfileScores:
             return "overall"
         whole = (name for name, score in self.groups.items() if score.accuracy is not None)
         parts = {name: weigh_categories(name, lambda part: 1.0) for name in (*self.categories, *whole)}
-        return next((name for name, among in parts.items() if among.keys() >= self.categories.keys()), ALL)
+        return next((name for name, among in parts.items() if among.keys() >= self.counted), ALL)
 
 
 def choose_main_score(scores: Iterable[ProfileScores]) -> str:

@@ -122,6 +122,9 @@ class TrialScoreRule(GateRule):
             f"{name} is {found.value:.2%}{_write_interval(found.interval)} of {found.entries:,} entries"
         )
         unscored_entries = f"{len(found.left_out):,} entries of which a trial was not scored"
+        # A trial that failed may be of an entry with another that was not scored, which is left out above.
+        if self.bound.holds(worst.value) == self.bound.holds(best.value) != self.bound.holds(found.value):
+            sentence += f", but {worst.value:.2%} to {best.value:.2%} with {unscored_entries}"
         return self.bound.decide_between(worst.value, best.value, sentence, unscored_entries)
 
     def _measure_share(

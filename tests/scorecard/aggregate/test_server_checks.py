@@ -43,6 +43,8 @@ def test_a_broken_check_changes_no_score_of_the_model() -> None:
     )
     assert alone.all == beside.all
     assert alone.overall == beside.overall
+    assert alone.main == beside.main == "simple_python"
+    assert beside.names == ["simple_python", "server_must"]
     assert beside.categories["server_must"].failed == 2
 
 

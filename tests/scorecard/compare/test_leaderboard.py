@@ -155,9 +155,8 @@ def test_checks_of_a_server_have_no_column() -> None:
         for name, passed in (("one", True), ("other", False))
     )
     (board,) = rank_boards([one, other], Profile.OFFICIAL)
-    assert board.metric == "all"
     table = tabulate_board(board)[0]
-    assert table.columns == ("rank", "model", "mode", "all", "95% interval", "parallel")
+    assert table.columns == ("rank", "model", "mode", "parallel", "95% interval")
     assert [row[3] for row in table.rows] == ["100.00%", "50.00%"]
 
 

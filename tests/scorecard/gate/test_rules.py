@@ -931,6 +931,12 @@ def test_a_rule_on_trials_states_its_interval() -> None:
         ("pass@2>=1", ["+++", "+-+"], HELD, "all.pass@2 is 100.00%"),
         ("pass^3>50%", ["+++", "++?"], UNDECIDED, "1 entries of which a trial was not scored"),
         ("pass^3>=50%", ["+++", "+-?"], HELD, "all.pass^3 is 100.00%"),
+        (
+            "pass^3>=70%",
+            ["+++", "+-?"],
+            BROKEN,
+            "of 1 entries, but 50.00% to 50.00% with 1 entries of which a trial was not scored",
+        ),
         ("pass@3>=50%", ["---", "-??"], UNDECIDED, "anywhere from 0.00% to 50.00%"),
         ("pass@3>=50%", ["aaa", "+--"], HELD, "of 1 entries"),
         ("pass^3>=50%", ["++", "+-"], UNDECIDED, "each entry has 2 of 3 trials; use --fcbench-trials=3"),
