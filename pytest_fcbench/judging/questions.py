@@ -32,6 +32,7 @@ from pytest_fcbench.domain.transcript import (
     Step,
     Transcript,
     drive_conversation,
+    drop_reasoning,
     relay_conversation,
 )
 from pytest_fcbench.domain.verdict import JudgeRating, NotScored
@@ -68,7 +69,7 @@ class JudgeQuestion(Generic[T]):
 
     def answer(self, completion: Completion) -> T:
         """Read a reply. Raises ``Unfit``."""
-        text = completion.text or ""
+        text = drop_reasoning(completion.text or "")
         if not text.strip():
             raise Unfit("is empty")
         try:

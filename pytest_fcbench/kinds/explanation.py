@@ -52,7 +52,7 @@ def _describe_answer(completion: Completion, syntax: str) -> str:
         return shorten_text("; ".join(calls), _LONGEST)
     parts = completion.tool_calls or ()
     raw = [f"{each.name} {each.arguments}" if isinstance(each, ToolCall) else each for each in parts]
-    text = drop_reasoning(completion.text or "").strip() or "; ".join(raw)
+    text = drop_reasoning(completion.text or "").strip() or "; ".join(raw) or completion.refusal or ""
     return shorten_text(text, _LONGEST) or f"({completion.fault or 'an empty answer'})"
 
 

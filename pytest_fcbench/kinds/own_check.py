@@ -10,6 +10,7 @@ else is a fault of the check, and the entry is not scored either.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import traceback
 from collections.abc import Callable
@@ -101,11 +102,12 @@ def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Ver
         raise
     except BaseException as error:  # noqa: BLE001 - a check is a program of the user, which may end in any way
         return _judge_exception(name, error, answer)
-    if result is None or result is True:
+    # Weights that add up to 1 do so only nearly as floats.
+    if result is None or (isinstance(result, int | float) and math.isclose(result, 1)):
         return Passed()
-    if isinstance(result, bool | int | float) and 0 <= result <= 1:
+    if isinstance(result, int | float) and 0 <= result < 1:
         opinion = "refused the answer" if result is False else f"gave {result:g} of 1 to the answer"
-        return Passed() if result == 1 else Failed(OWN_ASSERTION, f"{name} {opinion}: {_shorten(answer)}")
+        return Failed(OWN_ASSERTION, f"{name} {opinion}: {_shorten(answer)}")
     result_text = shorten_text(_write_safely(result, repr), 80)
     reason = f"{name} returned {result_text}; return nothing, True, False or a number from 0 to 1"
     return NotScored(BROKEN_CHECK, reason)

@@ -70,6 +70,7 @@ def list_messages(request: AskModel) -> list[tuple[object, str]]:
         ' \n{"colour":\n"blue"}\n',
         '```json\n{"colour": "blue"}\n```',
         '```\n{"colour": "blue"}\n```',
+        '<think>It is red, or {"colour": "red"}.</think>\n\n{"colour": "blue"}',
         '{"colour": "red", "colour": "blue"}',
     ],
 )

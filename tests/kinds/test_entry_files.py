@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -511,6 +511,25 @@ def test_an_empty_list_in_a_mapping_is_a_value(tmp_path: Path) -> None:
     path.write_text(f"category: simple_python\nfunctions: [{doc}]\nentries: [{entry}]\n", "utf-8")
     (read,) = read_entries(path, "mine")
     assert read.expectation == ExpectedCalls((ExpectedCall("f", {"a": [{"kids": [[]]}]}),))
+
+
+@each_case(
+    "text, accepted",
+    [("f(x=[1, 2])", [[1, 2]]), ("f(x=(1, 2))", [[1, 2]]), ("f(x=[])", [[]]), ("f(x=1)", None)],
+)
+def test_the_value_in_a_written_call_is_the_only_one(
+    tmp_path: Path, text: str, accepted: Sequence[object] | None
+) -> None:
+    path = tmp_path / "mine.yaml"
+    doc = "{name: f, inputSchema: {properties: {x: {type: array, items: {type: integer}}}}}"
+    entry = f"{{id: s, query: '?', functions: [f], expect: ['{text}']}}"
+    path.write_text(f"category: simple_python\nfunctions: [{doc}]\nentries: [{entry}]\n", "utf-8")
+    if accepted is None:
+        with pytest.raises(SuiteError, match="is not what the schema of x allows: 1 is not of type 'array'"):
+            read_entries(path, "mine")
+        return
+    (read,) = read_entries(path, "mine")
+    assert read.expectation == ExpectedCalls((ExpectedCall("f", {"x": accepted}),))
 
 
 SEVERAL = """\

@@ -38,6 +38,7 @@ def test_an_answer_without_calls_is_shown_as_it_is() -> None:
     assert (found.calls, found.found) == ((), ("I cannot.",))
     assert found.expected == (f"{FORECAST}(city='Bergen', days=1 or left out)",)
     assert explain(make_entry(), "").found == ("(an empty answer)",)
+    assert explain(make_entry(), Completion(refusal="I will not.")).found == ("I will not.",)
     overflow = Completion(text=None, fault=Fault.OVERFLOW)
     assert explain(make_entry(), overflow).found == ("(context_overflow)",)
 

@@ -87,6 +87,8 @@ ACCEPTED: dict[str, Callable[..., object]] = {
     "True": lambda answer: answer.text == "Rain." and answer.calls == (),
     "1": lambda answer: 1,
     "1.0": lambda entry: 1.0,
+    "weights": lambda answer: 0.7 + 0.2 + 0.1,
+    "more weights": lambda answer: 1 + 2**-52,
     "both": lambda entry, answer, more=3: more == 3 and entry.id == "own_check_0",
 }
 REFUSED: dict[str, tuple[Callable[..., object], str]] = {
@@ -101,6 +103,7 @@ REFUSED: dict[str, tuple[Callable[..., object], str]] = {
     "no JSON": (lambda answer: json.loads(answer.text), "json.loads(answer.text)"),
     "no JSON, in words": (lambda answer: json.loads(answer.text), "): JSONDecodeError: Expecting value: "),
     "False": (lambda answer: False, " refused the answer: 'Sun.'"),
+    "nearly 1": (lambda answer: 0.9999, " gave 0.9999 of 1 to the answer: 'Sun.'"),
     "0.75": (lambda answer: 0.75, " gave 0.75 of 1 to the answer: 'Sun.'"),
 }
 BROKEN: dict[str, tuple[Callable[..., object], str, str]] = {

@@ -26,7 +26,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violat
 from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, copy_into_lists
 from pytest_fcbench.formats.fields import Field, read_each
 from pytest_fcbench.formats.questions import NextReplyRow, OfferedRow, OfferingFile, read_call, read_questions
 from pytest_fcbench.formats.rows import Given, One, PlacedEntries, Some, TextOr
@@ -121,7 +121,7 @@ def _read_expected_call(
             raise place.error(describe_unknown_name("parameter", parameter, doc.properties))
         schema = doc.properties[parameter]
         # Members of a mapping have alternatives too, but not what is deeper: officially that has none.
-        alternatives = _wrap_value([value] if is_text else value, schema, language)
+        alternatives = [copy_into_lists(value)] if is_text else _wrap_value(value, schema, language)
         options = [_list_members(each, schema, language) for each in alternatives]
         if not options:
             raise place.error("must have at least one element")

@@ -98,7 +98,7 @@ class CallsKind(Kind):
         right_calls = truth.list_expected_calls(failure.entry)
 
         def blame_first_misfit(calls: Sequence[Call], names: Names) -> Divergence:
-            comparison = CallComparison(failure.entry, names, failure.profile)
+            comparison = CallComparison(failure.entry, names, failure.profile, _recall_opinions(failure))
             partners = comparison.find_partners(right_calls, calls)
             for place, right_call in enumerate(right_calls):
                 call = calls[partners[place]]
@@ -135,15 +135,7 @@ class CallsKind(Kind):
         # A model that repeats itself can write thousands of calls, which nobody compares one by one.
         if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:
             return ()
-
-        def recall_opinion(call: ExpectedCall, parameter: str, value: object, fault: Failed) -> Failed | None:
-            try:
-                return verdict.recall_opinion(entry, transcript, call, parameter, value, fault)
-            except NotScoredError:
-                # Where a call is wrong in another way too, nobody was asked about its texts.
-                return fault
-
-        comparison = CallComparison(entry, prompting.names, profile, recall_opinion)
+        comparison = CallComparison(entry, prompting.names, profile, _recall_opinions(failure))
         return tuple(comparison.pair_calls(list_expected_calls(entry), reading.calls))
 
     def find_flaws(self, entry: Entry) -> Iterator[Flaw]:
@@ -162,6 +154,19 @@ NEXT_CALL = CallsKind("calls.entries:NextCallFile")
 
 
 _MOST_CALLS = 50
+
+
+def _recall_opinions(failure: FailedEntry) -> JudgeText:
+    """Return what judges free texts by the opinions that were kept with the answer."""
+
+    def recall_opinion(call: ExpectedCall, parameter: str, value: object, fault: Failed) -> Failed | None:
+        try:
+            return verdict.recall_opinion(failure.entry, failure.transcript, call, parameter, value, fault)
+        except NotScoredError:
+            # Where a call is wrong in another way too, nobody was asked about its texts.
+            return fault
+
+    return recall_opinion
 
 
 def _describe_call(call: ExpectedCall) -> ShownCall:

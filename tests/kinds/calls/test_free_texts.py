@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.explanation import FailedEntry
 from pytest_fcbench.domain.transcript import (
     BUILTIN,
     AuxiliaryCall,
@@ -20,9 +22,10 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.kinds.calls.kind import SIMPLE
 from pytest_fcbench.kinds.calls.truth import ExpectedCalls
 from pytest_fcbench.kinds.calls.verdict import judge
-from pytest_fcbench.kinds.kind import ConversationContext
+from pytest_fcbench.kinds.kind import ConversationContext, Resources
 from pytest_fcbench.kinds.table import converse
 from tests.cases import each_case
 from tests.factories import make_doc, make_entry, tool_calls
@@ -52,6 +55,13 @@ def _converse(
     entry: Entry, answer: Completion, opinions: Mapping[str, bool], name: str = "wise"
 ) -> tuple[Judgement, list[str]]:
     """Put an entry; the judge has an opinion on each text. Return the verdicts, and the texts in question."""
+    transcript, asked = _converse_whole(entry, answer, opinions, name)
+    return judge(entry, transcript), asked
+
+
+def _converse_whole(
+    entry: Entry, answer: Completion, opinions: Mapping[str, bool], name: str
+) -> tuple[Transcript, list[str]]:
     asked: list[str] = []
     talk = converse(entry, ConversationContext(FC, CORE, PathSettings(Profile.OFFICIAL, judge=name)))
     demand, reply = next(talk), answer
@@ -60,7 +70,7 @@ def _converse(
             demand = talk.send(reply)
         except StopIteration as done:
             transcript: Transcript = done.value
-            return judge(entry, transcript), asked
+            return transcript, asked
         assert demand.party is Party.JUDGE
         material = json.loads(str(demand.messages[1]["content"]).split("\n", 1)[1].rsplit("\n", 1)[0])
         asked.append(material["text that was given"])
@@ -130,6 +140,20 @@ def test_each_of_several_calls_needs_its_own_text() -> None:
     found, asked = _converse(entry, answer, {ill: True, cat: False})
     assert sorted(asked) == sorted([ill, cat] * 2)
     assert isinstance(found.corrected, Failed)
+
+
+def test_a_text_that_the_judge_took_is_not_what_is_wrong() -> None:
+    doc = make_doc("mail", {"subject": TEXT, "body": TEXT}, ["subject", "body"])
+    entry = make_entry(functions=[doc], expect=[{"mail": {"subject": ["Ill"], "body": [RIGHT]}}])
+    assert isinstance(entry.expectation, ExpectedCalls)
+    (call,) = entry.expectation.calls
+    entry = replace(entry, expectation=ExpectedCalls((replace(call, judged=("subject", "body")),)))
+    answer = tool_calls(("mail", {"subject": "Not well", "body": OTHER}))
+    transcript = _converse_whole(entry, answer, {"Not well": True, OTHER: False}, "wise")[0]
+    verdict = judge(entry, transcript).corrected
+    assert isinstance(verdict, Failed)
+    failure = FailedEntry(entry, transcript, verdict, Profile.CORRECTED)
+    assert SIMPLE.classify_failure(failure, cast("Resources", None)).parameter == "body"
 
 
 def _ask_once(entry: Entry, reply: Completion) -> Transcript:
