@@ -153,12 +153,7 @@ _TOLD: Mapping[Ending, str] = {
 
 def describe_endings(records: Iterable[Record]) -> list[str]:
     """Describe how many answers ended in each way that was not the model's own."""
-    counts = Counter(
-        Ending(str(ending))
-        for record in records
-        for answer in record.answers
-        if (ending := answer.get("ending"))
-    )
+    counts = Counter(answer.get("ending") for record in records for answer in record.answers)
     return [
         f"{counts[ending]:,} answer{'s' * (counts[ending] > 1)} {phrase}"
         for ending, phrase in _TOLD.items()

@@ -81,9 +81,8 @@ class ProfileScores:
 
     def find_score(self, name: str) -> Score | None:
         """Return the score of a category, a group, ``overall`` or ``all``; None where nothing was run."""
-        if name in ("overall", ALL):
-            return self.overall if name == "overall" else self.all
-        return self.categories.get(name) or self.groups.get(name)
+        whole = {"overall": self.overall, ALL: self.all}.get(name)
+        return whole or self.categories.get(name) or self.groups.get(name)
 
     @property
     def counted(self) -> AbstractSet[str]:

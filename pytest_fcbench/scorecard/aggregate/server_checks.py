@@ -43,12 +43,6 @@ def is_check(record: Record) -> bool:
     return record.group == Group.SERVER
 
 
-def is_broken(record: Record) -> bool:
-    """Tell whether a check found a broken property, also one that is only good to know."""
-    verdict = record.verdicts.corrected
-    return isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause == NOTED)
-
-
 def describe_ways(records: Iterable[Record]) -> str:
     """Describe by which ways the truth was put through the server, the most common first; empty without."""
     ways = Counter(
@@ -66,9 +60,9 @@ def count_checks(records: Iterable[Record]) -> Mapping[str, CheckCounts]:
     """Count the checks of each severity, which is a category; nothing where there are none."""
     counts = {}
     for category, part in group_by_category(filter(is_check, records)).items():
-        kept = sum(isinstance(record.verdicts.corrected, Passed) for record in part)
-        broken = sum(map(is_broken, part))
-        counts[category] = CheckCounts(len(part), kept, broken, len(part) - kept - broken)
+        outcomes = Counter(map(_find_outcome, part))
+        broken, kept, undecided = (outcomes[each] for each in CheckOutcome)
+        counts[category] = CheckCounts(len(part), kept, broken, undecided)
     return counts
 
 
@@ -146,6 +140,8 @@ def _sum_up_checks(records: Iterable[Record]) -> Iterator[tuple[str, tuple[str, 
 
 
 def _find_outcome(record: Record) -> CheckOutcome:
-    if is_broken(record):
+    verdict = record.verdicts.corrected
+    # A property that is only good to know can be broken, too.
+    if isinstance(verdict, Failed) or (isinstance(verdict, NotScored) and verdict.cause == NOTED):
         return CheckOutcome.BROKEN
-    return CheckOutcome.KEPT if isinstance(record.verdicts.corrected, Passed) else CheckOutcome.UNDECIDED
+    return CheckOutcome.KEPT if isinstance(verdict, Passed) else CheckOutcome.UNDECIDED
