@@ -299,9 +299,10 @@ def _check_choice(choice: object, names: Sequence[object]) -> None:
 
 def list_chosen(choice: Mapping[str, object]) -> list[object]:
     """List the functions that a ``tool_choice`` names."""
-    allowed = as_mapping(choice.get("allowed_tools")).get("tools")
+    # In the Responses API the members stand in the object itself.
+    allowed = as_mapping(choice.get("allowed_tools", choice)).get("tools")
     chosen = allowed if isinstance(allowed, list) else [choice]
-    return [as_mapping(each.get("function")).get("name") for each in list_objects(chosen)]
+    return [as_mapping(each.get("function", each)).get("name") for each in list_objects(chosen)]
 
 
 def _check_types(schema: object) -> None:
@@ -397,8 +398,9 @@ def make_instance(schema: Mapping[str, object], root: Mapping[str, object]) -> o
     for key in ("enum", "anyOf", "oneOf"):
         if isinstance(options := schema.get(key), list) and options:
             return options[0] if key == "enum" else make_instance(as_mapping(options[0]), root)
-    least = schema.get("minimum", 1)
-    match schema.get("type", "object"):
+    least, kinds = schema.get("minimum", 1), schema.get("type", "object")
+    # Of several types the first will do.
+    match kinds[0] if isinstance(kinds, list) and kinds else kinds:
         case "string":
             return "ABC12" if "pattern" in schema else "Oslo"
         case "integer" | "number":
@@ -490,7 +492,8 @@ def read_message_request(request: Mapping[str, object]) -> Mapping[str, object]:
         messages.append(
             {"role": message.get("role"), "content": text, **({"tool_calls": calls} if calls else {})}
         )
-    choice = as_mapping(request.get("tool_choice")).get("type", "auto")
+    choice = as_mapping(request.get("tool_choice"))
+    kind = choice.get("type", "auto")
     functions = [
         {"name": each.get("name"), "parameters": each.get("input_schema")} for each in list_objects(tools)
     ]
@@ -498,7 +501,7 @@ def read_message_request(request: Mapping[str, object]) -> Mapping[str, object]:
         "model": request.get("model"),
         "messages": messages,
         "tools": [{"type": "function", "function": function} for function in functions],
-        "tool_choice": "required" if choice == "any" else choice,
+        "tool_choice": choice if kind == "tool" else "required" if kind == "any" else kind,
         "max_tokens": request["max_tokens"],
     }
 

@@ -140,21 +140,25 @@ def _find_position(values: Sequence[object], entry_values: Sequence[object]) -> 
 
 
 def _contrast(place: str, value: object, entry_value: object) -> str:
-    """Contrast two JSON values at the first place where they differ, by excerpts of both."""
+    """Contrast two JSON values at the first place where they differ, by excerpts; ``...`` is none."""
     match value, entry_value:
         case (Mapping(), Mapping()):
             names = sorted(value.keys() | entry_value.keys())
-            name = next(name for name in names if value.get(name) != entry_value.get(name))
-            return _contrast(f"{place}.{name}", value.get(name), entry_value.get(name))
+            # What is missing differs from null, which some clients send.
+            members = {name: (value.get(name, ...), entry_value.get(name, ...)) for name in names}
+            name = next(name for name, (one, other) in members.items() if one != other)
+            return _contrast(f"{place}.{name}", *members[name])
         case (list(), list()):
             at = _find_position(value, entry_value)
-            parts = (each[at] if at < len(each) else None for each in (value, entry_value))
-            return _contrast(f"{place}[{at}]", *parts)
-    one, other = (part if isinstance(part, str) else json.dumps(part) for part in (value, entry_value))
+            elements = (each[at] if at < len(each) else ... for each in (value, entry_value))
+            return _contrast(f"{place}[{at}]", *elements)
+    one, other = (
+        "" if part is ... else part if isinstance(part, str) else json.dumps(part)
+        for part in (value, entry_value)
+    )
     start = max(0, _find_position(one, other) - _BEFORE)
     excerpts = (
-        "nothing" if part is None else _cut(text, start)
-        for part, text in ((value, one), (entry_value, other))
+        "nothing" if part is ... else _cut(text, start) for part, text in ((value, one), (entry_value, other))
     )
     return f"{place} is {' where the entry has '.join(excerpts)}"
 

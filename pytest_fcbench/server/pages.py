@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from os import fstat
 from pathlib import Path
 from shutil import copyfileobj
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -80,19 +81,23 @@ class _PageHandler(BaseHTTPRequestHandler):
         try:
             address = urlsplit(self.path)
             page = self.server.find_page(unquote(address.path), parse_qs(address.query))
+            file = page.content.open("rb") if page and isinstance(page.content, Path) else None
         except ValueError:
             self._send_text(400, "not an address")
         except FcbenchError as error:
             self._send_text(400, make_printable(str(error)))
+        except OSError as error:
+            # A run may be deleted while its page is shown.
+            self._send_text(404, make_printable(str(error)))
         else:
             if page is None:
                 self._send_text(404, "no such page")
-            elif isinstance(page.content, str):
-                self._send_text(200, page.content, page.kind)
-            else:
-                with page.content.open("rb") as file:
-                    self._send_head(200, page.kind, page.content.stat().st_size)
+            elif file:
+                with file:
+                    self._send_head(200, page.kind, fstat(file.fileno()).st_size)
                     copyfileobj(file, self.wfile)
+            else:
+                self._send_text(200, str(page.content), page.kind)
 
     def _send_text(self, status: int, text: str, kind: str = "text/plain; charset=utf-8") -> None:
         data = text.encode(errors="backslashreplace")

@@ -94,13 +94,16 @@ class NativeServer:
         )
         for message in list_objects(body.get("messages")):
             functions = [as_mapping(call.get("function")) for call in list_objects(message.get("tool_calls"))]
-            calls = [
-                Call(str(function.get("name")), as_mapping(read_json_text(str(function.get("arguments")))))
-                for function in functions
-            ]
             written = ""
-            if calls and self.fault is not ParserFault.LOSE_HISTORY:
-                written = NATIVE_SYNTAXES[self.syntax].write_calls(calls, _list_schemas(body))
+            try:
+                calls = [
+                    Call(str(each.get("name")), as_mapping(read_json_text(str(each.get("arguments")))))
+                    for each in functions
+                ]
+                if calls and self.fault is not ParserFault.LOSE_HISTORY:
+                    written = NATIVE_SYNTAXES[self.syntax].write_calls(calls, _list_schemas(body))
+            except ValueError as error:
+                raise make_refusal(f"a call of the history cannot be written: {error}") from None
             texts.append(f"<|{message.get('role')}|>{message.get('content') or ''}{written}{_END}")
         opening = "<|assistant|>" if body.get("add_generation_prompt", True) else ""
         return "".join(texts) + opening

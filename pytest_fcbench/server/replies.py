@@ -36,8 +36,11 @@ class SentCall:
     arguments: str
 
     def read_arguments(self) -> object:
-        """Read the arguments, which some APIs send as an object."""
-        return read_json_text(self.arguments)
+        """Read the arguments, which some APIs send as an object; one that is cut is empty."""
+        try:
+            return read_json_text(self.arguments)
+        except ValueError:
+            return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,8 @@ def _write_response(reply: ServedReply) -> dict[str, object]:
     """Write a response of OpenAI's Responses API."""
     # A reply of nothing is a message without words, so that a client can send it back.
     text = reply.text if reply.calls else reply.text or ""
-    message = {"type": "message", "role": "assistant", "status": "completed"}
+    status = "incomplete" if reply.ending == "length" else "completed"
+    message = {"type": "message", "role": "assistant", "status": status}
     calls = [
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
         for call in reply.calls or ()
@@ -140,18 +144,18 @@ def _write_response(reply: ServedReply) -> dict[str, object]:
     }
     return {
         "object": "response",
-        "status": "completed",
+        "status": status,
         "model": reply.model,
         "output": [
             *([] if text is None else [{**message, "content": [_make_text_part(text)]}]),
-            *({**call, "status": "completed"} for call in calls),
+            *({**call, "status": status} for call in calls),
         ],
         "instructions": None,
         "tools": [],
         "tool_choice": "auto",
         "parallel_tool_calls": True,
         "error": None,
-        "incomplete_details": None,
+        "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
         "metadata": {},
         "usage": usage,
     }
@@ -192,7 +196,11 @@ _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
                 for call in reply.calls or ()
             ),
         ],
-        "stop_reason": "tool_use" if reply.calls else "end_turn",
+        "stop_reason": "max_tokens"
+        if reply.ending == "length"
+        else "tool_use"
+        if reply.calls
+        else "end_turn",
         "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.completion_tokens},
     },
     Api.GENERATE_CONTENT: lambda reply: {
@@ -380,7 +388,7 @@ def _list_events(response: Mapping[str, object]) -> Iterator[Mapping[str, object
                 yield {"type": f"{kind}.delta", **where, "delta": piece}
             yield {"type": f"{kind}.done", **where, "name": item["name"], "arguments": item["arguments"]}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    yield {"type": "response.completed", "response": response}
+    yield {"type": f"response.{response['status']}", "response": response}
 
 
 # Vectors

@@ -11,6 +11,8 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Api
+from pytest_fcbench.domain.text import list_objects
 from pytest_fcbench.domain.transcript import drive_conversation_async
 from pytest_fcbench.domain.verdict import NOTED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.server_check import properties
@@ -20,10 +22,16 @@ from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.server import app
 from pytest_fcbench.server.app import ChatServer
-from pytest_fcbench.server.conforming import ConformingModel, WireFault, make_instance
+from pytest_fcbench.server.conforming import (
+    ConformingModel,
+    WireFault,
+    make_instance,
+    read_message_request,
+    read_response,
+)
 from pytest_fcbench.server.faults import STREAM_FAULTS, Fault, FaultKind, draw_faults, read_latency
 from pytest_fcbench.server.lookup import EntryIndex
-from pytest_fcbench.server.replies import Judge
+from pytest_fcbench.server.replies import Judge, build_response, stream_response, write_reply
 from pytest_fcbench.suites import embedded
 from tests.cases import each_case
 
@@ -212,7 +220,48 @@ def test_ways_of_writing_a_stream_that_the_interface_allows_raise_no_alarm() -> 
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
         ({"type": "array", "items": {"type": "boolean"}, "minItems": 2}, [True, True]),
         ({"enum": ["b", "a"]}, "b"),
+        ({"properties": {"a": {"type": ["string", "null"]}}}, {"a": "Oslo"}),
     ],
 )
 def test_the_smallest_value_of_a_schema_is_made(schema: Mapping[str, object], value: object) -> None:
     assert make_instance(schema, schema) == value
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+SAID = {"role": "user", "content": "Weather?"}
+
+
+@each_case(
+    "choice",
+    [
+        {"type": "function", "name": "b"},
+        {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "b"}]},
+    ],
+)
+def test_a_response_calls_the_function_that_is_named(choice: Mapping[str, object]) -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in "ab"]
+    request = read_response({"tool_choice": choice, "model": "m"}, [SAID], tools)
+    calls = ConformingModel("m").answer_request(request, None, None).reply.calls
+    assert [call.name for call in calls or ()] == ["b"]
+
+
+def test_a_message_calls_the_function_that_is_named_and_ends_at_its_limit() -> None:
+    tools = [{"name": name, "input_schema": SCHEMA} for name in "ab"]
+    request = {"model": "m", "messages": [SAID], "tools": tools, "tool_choice": {"type": "tool", "name": "b"}}
+    endings = []
+    for limit in (100, 2):
+        read = read_message_request({**request, "max_tokens": limit})
+        value = write_reply(Api.MESSAGES, ConformingModel("m").answer_request(read, None, None).reply)
+        (call,) = list_objects(value["content"])
+        endings.append((call["name"], call["input"], value["stop_reason"]))
+    assert endings == [("b", {"unexpected": "value"}, "tool_use"), ("b", {}, "max_tokens")]
+
+
+def test_a_response_that_is_cut_says_so() -> None:
+    request = read_response({"model": "m", "max_output_tokens": 1}, [SAID], [])
+    response = build_response(ConformingModel("m").answer_request(request, None, None).reply, 1, 0)
+    assert (response["status"], response["incomplete_details"]) == (
+        "incomplete",
+        {"reason": "max_output_tokens"},
+    )
+    assert list(stream_response(response))[-1].startswith(b"event: response.incomplete")

@@ -108,6 +108,10 @@ def test_the_first_message_that_differs_is_shown(messages: Sequence[object], say
             [CONVERT, {**LIST_RATES, "strict": True}],
             "tools[1].strict is 'true' where the entry has nothing",
         ),
+        (
+            [CONVERT, {**LIST_RATES, "strict": None}],
+            "tools[1].strict is 'null' where the entry has nothing",
+        ),
         ([{"name": "convert"}, LIST_RATES], "tools[0].function is nothing where the entry has "),
     ],
 )

@@ -29,6 +29,7 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
             "/": ServedPage("first"),
             "/large": ServedPage("x" * 2**26),
             "/file": ServedPage(tmp_path / "page.html"),
+            "/gone": ServedPage(tmp_path / "deleted.html"),
             "/a b": ServedPage(",".join(query.get("run", ())), JSON),
         }.get(path)
 
@@ -54,6 +55,8 @@ def test_pages_are_texts_and_files(server: PageServer) -> None:
     assert ask(server, "/")[:2] == (200, "first")
     assert ask(server, "/file")[:2] == (200, "from a file")
     assert ask(server, "/nothing")[0] == 404
+    status, text, _ = ask(server, "/gone")
+    assert (status, "No such file" in text) == (404, True)
 
 
 def test_paths_and_queries_are_decoded(server: PageServer) -> None:

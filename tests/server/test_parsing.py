@@ -41,6 +41,13 @@ def test_an_answer_with_calls_begins_where_the_prompt_ends() -> None:
     assert (words, calls) == ("", (Call("add", {"a": 2.5}),))
 
 
+def test_a_history_that_no_template_can_write_is_refused() -> None:
+    cut = {"function": {"name": "add", "arguments": '{"a": '}}
+    with pytest.raises(RefusedRequestError, match="call of the history cannot be written") as refusal:
+        HERMES.write_prompt({"messages": [{"role": "assistant", "tool_calls": [cut]}]})
+    assert refusal.value.status == 400
+
+
 def test_a_text_without_calls_stays_text() -> None:
     assert HERMES.read_answer("Hello.<|end|>", {}) == ("Hello.", ())
 
