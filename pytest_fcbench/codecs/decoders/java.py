@@ -245,6 +245,9 @@ def _read_collection(node: Node) -> object:
     kind = get_text(get_field(node, "type")).split("<")[0].rsplit(".", 1)[-1]
     arguments = _read_argument_values(node)
     first = arguments[0] if arguments else None
+    if isinstance(first, str):
+        # What a variable holds is not known.
+        return get_text(node)
     body = next((child for child in node.children if child.type == "class_body"), None)
     if kind.endswith("Map"):
         if body is not None:
@@ -278,7 +281,8 @@ def _read_invocations(body: Node, method: str) -> list[list[object]]:
 def _read_factory_call(node: Node) -> object:
     """Read ``Arrays.asList(..)``, ``List.of(..)``, ``Map.of(..)`` and the like; other calls stay text."""
     target = node.child_by_field_name("object")
-    name = f"{get_text(target) if target else ''}.{get_text(get_field(node, 'name'))}"
+    class_name = get_text(target).rpartition(".")[2] if target else ""
+    name = f"{class_name}.{get_text(get_field(node, 'name'))}"
     arguments = _read_argument_values(node)
     if name in ("Arrays.asList", "List.of", "Set.of", "Collections.emptyList", "Stream.of"):
         return arguments

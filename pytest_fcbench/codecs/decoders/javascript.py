@@ -174,9 +174,9 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
     text = get_text(node)
     match node.type:
         case "number":
-            digits = text.replace("_", "")
-            if re.fullmatch(r"\d+n?", digits):
-                return int(digits.rstrip("n"))
+            digits = text.replace("_", "").rstrip("n")
+            if digits.isdecimal():
+                return int(digits)
             return int(digits, 0) if digits[:2].lower() in ("0x", "0o", "0b") else float(digits)
         case "true" | "false":
             return text == "true"

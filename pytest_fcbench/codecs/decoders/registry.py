@@ -336,7 +336,9 @@ def read_corrected(
     bare_text = strip_fence(text)
     is_bare = not bare_text.startswith(("[", "{")) and not _CALL_MARK.match(bare_text)
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in calls):
-        return abstention
+        # As in ``print(f(x=1))``.
+        is_inside = offer.looks_like_call(text, calls_are_text=True)
+        return Unreadable("other text stands around the call") if is_inside else abstention
     return Calls(tuple(offer.normalise_call(call) for call in calls))
 
 

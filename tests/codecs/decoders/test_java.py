@@ -280,7 +280,8 @@ VALUES = {
     "list of lists": ("Arrays.asList(List.of(1), List.of(2))", [[1], [2]]),
     "empty list": ("new ArrayList<>()", []),
     "list with block": ("new ArrayList<>() {{ add(1); add(2); }}", [1, 2]),
-    "qualified set": ("new java.util.HashSet<>(List.of(1))", [1]),
+    "qualified set": ("new java.util.HashSet<>(java.util.List.of(1))", [1]),
+    "list with a capacity": ("new ArrayList<>(8)", []),
     "map": ('new HashMap<String, Integer>() {{ put("a", 1); put("b", -2); }}', {"a": 1, "b": -2}),
     "map of lists": ('new HashMap<>() {{ put("a", List.of("x")); }}', {"a": ["x"]}),
     "empty map": ("new HashMap<>()", {}),
@@ -300,6 +301,7 @@ def test_the_corrected_reading_gives_this_value(source: str, expected: object) -
     "source",
     [
         *("", "hello world", "foo", "Color.RED", "f(1)", "String.class", "new Foo(1)", "new int[5]"),
+        *("new ArrayList<>(items)", "new HashMap<>(other.copy())"),
         *("1 + 2", "x -> x", "1; int y = 2", "1 }", 'Map.of("a")', "08", "'", '"open', "9" * 5_000),
     ],
 )

@@ -185,6 +185,7 @@ VALUES = {
     "negative": ("-5", -5),
     "plus": ("+5", 5),
     "Bigint": ("5n", 5),
+    "hexadecimal Bigint": ("0xFFn", 255),
     "float": ("2.5", 2.5),
     "exponent": ("1e3", 1000.0),
     "hexadecimal": ("0x1F", 31),

@@ -482,6 +482,8 @@ GONE_WRONG = {
     "JSON for tool calls": ('{"name": "weather_forecast", "arguments": {', "tool_calls"),
     "JSON with single quotes": ("{'function': 'weather.forecast'", "tool_calls"),
     "JSON as text": ('{"name": "weather.forecast", "arguments": {"city": "Bergen"}}', "python"),
+    "inside of another call": ("print(weather.forecast(city='Bergen'))", "python"),
+    "inside of words": ("Sure: <tool_call>weather</tool_call>", "hermes"),
     "hermes": ("<tool_call>\n{'name'\n</tool_call>", "hermes"),
     "xlam": ('Sure: [{"name": "weather.forecast"}]', "xlam"),
 }
