@@ -173,6 +173,7 @@ class Comparer:
         return tuple(
             Difference(name, kind, builtin.declared_type(doc, name), expected.get(name), made.get(name))
             for name, kind in _find_differing_arguments(made_call, expected_call)
+            if kind != "value_error" or not _are_equal(name, made[name], expected[name])
         )
 
     def rate_response(self, response: str, dialogue: Dialogue, score: PathScore) -> Inquiry[PathScore]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from pytest_fcbench.codecs.decoders.syntax import Unreadable
 from pytest_fcbench.domain.entry import Entry
@@ -96,7 +97,7 @@ class _CorrectedState:
 
     def make_score(self) -> PathScore:
         path, made_count, verdicts = self.path, len(self.made_calls), tuple(self.verdicts)
-        steps = walk.count_finished_steps(path, self.list_missing_calls())
+        steps = walk.count_finished_steps(path, self.list_missing_calls(), is_)
         return PathScore(len(path.calls), made_count, len(path.steps), steps, self.step, verdicts)
 
     def list_missing_calls(self) -> list[RecordedCall]:

@@ -116,7 +116,7 @@ class _OfficialState:
 
     def make_score(self) -> PathScore:
         calls, steps = len(self.path.calls), len(self.path.steps)
-        right_steps = walk.count_finished_steps(self.path, self.pool)
+        right_steps = walk.count_finished_steps(self.path, self.pool, walk.is_same_call)
         return PathScore(calls, self.right_count, steps, right_steps, self.step, tuple(self.verdicts))
 
 

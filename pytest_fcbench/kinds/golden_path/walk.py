@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -80,12 +80,16 @@ def build_turns(calls: Iterable[Call | RecordedCall], replies: Iterable[str]) ->
     return [{"role": "assistant", "function_call": function_calls}, observation]
 
 
-def count_finished_steps(path: GoldenPath, missing_calls: Sequence[RecordedCall]) -> int:
+Match: TypeAlias = Callable[[RecordedCall, RecordedCall], bool]
+"""Tells whether two expected calls are the same."""
+
+
+def count_finished_steps(path: GoldenPath, missing_calls: Sequence[RecordedCall], is_same: Match) -> int:
     """Count the steps before the first one with a call that is left. Official: ``get_success_turn``."""
     open_steps = (
         index
         for index, step in enumerate(path.steps)
-        if any(is_same_call(call, other) for call in step for other in missing_calls)
+        if any(is_same(call, other) for call in step for other in missing_calls)
     )
     return next(open_steps, len(path.steps))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_fcbench.domain.explanation import FailedEntry
@@ -113,3 +115,27 @@ def test_the_call_stands_beside_the_expected_one_with_its_fault_marked(settings:
     ] * 2
     wrong = [[each.name for each in pair.arguments if each.wrong] for pair in found]
     assert sorted(map(sorted, wrong)) == [["adults"], ["arival_date", "arrival_date"]]
+
+
+def test_a_step_is_finished_though_its_call_is_expected_once_more_later() -> None:
+    """Officially a step counts only if no call that is left equals one of its."""
+    stay = RecordedCall.with_reply("Search_Hotels", STAY, {"data": 1})
+    day = {"hotel_id": "101", "arrival_date": "x"}
+    details = RecordedCall.with_reply("Get_Hotel_Details", day, {"data": 2})
+    entry = make_path_entry([[stay], [details], [replace(stay)]])
+    answers: list[Answer] = [[write_call("Search_Hotels", **STAY)], [write_call("Get_Hotel_Details", **day)]]
+    for settings, finished in ((OFFICIAL, 0), (CORRECTED, 2)):
+        judgement = judge(entry, hold_conversation(entry, answers, settings))
+        score = judgement.select_path_score(settings.profile)
+        assert score is not None
+        assert (score.right, score.right_steps) == (2, finished)
+
+
+def test_a_list_of_codes_in_another_order_is_no_difference() -> None:
+    stay = {**STAY, "categories_filter": "a::1,b::2"}
+    entry = make_path_entry([[RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})]])
+    call = write_call("Search_Hotels", **{**stay, "categories_filter": "b::2, a::1", "dest_id": "12"})
+    judgement = judge(entry, hold_conversation(entry, [[call]], CORRECTED))
+    score = judgement.select_path_score(Profile.CORRECTED)
+    assert score is not None
+    assert [each.parameter for each in score.verdicts[0].differences] == ["dest_id"]
