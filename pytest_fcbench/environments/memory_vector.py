@@ -186,8 +186,6 @@ class Texts:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Texts) and self.state() == other.state()
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
     def __repr__(self) -> str:
         return f"Texts({self.state()})"
 

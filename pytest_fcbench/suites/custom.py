@@ -56,7 +56,9 @@ def open_own(name: str, path: Path) -> Suite:
         raise UsageError(
             f"the suite {name!r}: {path} has no YAML or JSON Lines file with a 'category'; add one"
         )
-    if not path.exists() or files[0].suffix not in (*_YAML, _LINES):
+    if not path.exists():
+        raise UsageError(f"the suite {name!r}: {path} does not exist; correct its path")
+    if files[0].suffix not in (*_YAML, _LINES):
         raise UsageError(f"the suite {name!r}: {path} must be a folder or a YAML or JSON Lines file")
     sources = _find_sources(files)
     # Files that a team wrote for a category of MADE_OF take the place of entries made by code.
@@ -106,13 +108,14 @@ def find_unnamed_files(folder: Path) -> list[Path]:
 
     Nobody has named them, so that one that only looks alike must be no error.
     """
-    return [
-        file
-        for file in sorted(folder.iterdir())
-        if (match := _CATEGORY.search(beginning := _read_beginning(file)))
-        and match[1].decode() in entry_files.file_categories()
-        and _BODY.search(beginning)
-    ]
+    return list(filter(is_entry_file, sorted(folder.iterdir())))
+
+
+def is_entry_file(file: Path) -> bool:
+    """Tell whether a file is one of entries beyond doubt. Raises ``SuiteError``."""
+    match = _CATEGORY.search(beginning := _read_beginning(file))
+    is_known = match is not None and match[1].decode() in entry_files.file_categories()
+    return is_known and _BODY.search(beginning) is not None
 
 
 def is_suite(path: Path) -> bool:

@@ -128,8 +128,7 @@ class PressureMaterial:
 
     def _list_distractors(self, entry: Entry) -> Iterator[FunctionDoc]:
         """Yield the functions that an entry can be offered beside its own, the nearest first."""
-        late = entry.scene.withheld.values() if entry.scene else ()
-        own, pool = (*entry.functions, *chain.from_iterable(late)), self._pools[entry.category.language]
+        own, pool = entry.all_functions, self._pools[entry.category.language]
         ratings = [pool.rate(doc) for doc in own]
         nearest = {place: min(each.get(place, _FAR) for each in ratings) for place in set().union(*ratings)}
         too_alike = {place for each in ratings for place, of in each.items() if of.alike >= TOO_ALIKE}

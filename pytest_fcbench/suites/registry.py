@@ -21,7 +21,7 @@ from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.suites import bfcl, complexfuncbench, core, embedded
-from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
+from pytest_fcbench.suites.custom import is_entry_file, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
 
@@ -104,13 +104,17 @@ def name_suite(path: Path) -> str:
 def find_nearby_suites(folder: Path) -> Mapping[str, Path]:
     """Find the suites that lie in a folder of a project, and those that its last runs were given by path."""
     nearby: dict[str, Path] = {}
-    # What cannot be read is no suite of ours.
-    with suppress(OSError, FcbenchError):
-        folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and is_suite(each)]
-        nearby = {suggest_name(each): each for each in (*folders, *find_unnamed_files(folder))}
-    with suppress(OSError, FcbenchError):
-        places = {name: folder / place for name, place in _read_places(folder).items()}
-        nearby |= {name: place for name, place in places.items() if place.exists() and is_suite(place)}
+    with suppress(OSError):
+        # Folders first: of one name the file counts.
+        for path in sorted(folder.iterdir(), key=lambda each: (each.is_file(), each)):
+            # What cannot be read is no suite of ours, and hides none.
+            with suppress(OSError, FcbenchError):
+                if is_suite(path) if path.is_dir() else is_entry_file(path):
+                    nearby[suggest_name(path)] = path
+    for name, place in _read_places(folder).items():
+        with suppress(OSError, FcbenchError):
+            if (path := folder / place).exists() and is_suite(path):
+                nearby[name] = path
     return {name: path for name, path in nearby.items() if can_name_a_suite(name)}
 
 

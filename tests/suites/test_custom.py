@@ -477,8 +477,10 @@ def test_a_file_that_was_read_is_not_kept_unless_more_is_made_of_it(folder: Path
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"the suite 'mine': .* has no YAML or JSON Lines file"):
         open_own("mine", tmp_path)
-    with pytest.raises(UsageError, match="must be a folder or a YAML"):
+    with pytest.raises(UsageError, match="gone does not exist; correct its path"):
         open_own("mine", tmp_path / "gone")
+    with pytest.raises(UsageError, match="must be a folder or a YAML"):
+        open_own("mine", Path(__file__))
 
 
 def test_a_line_is_found_by_its_bytes(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +80,29 @@ def test_the_name_of_a_suite_is_that_of_its_entry_point_and_a_word(place: Path, 
     install_distribution(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
     with pytest.raises(UsageError, match=f"suite '{name}': .* a suite named 'garden'"):
         open_suite(name, place)
+
+
+@pytest.mark.parametrize("locked", ["attic", "secrets.yaml"])
+def test_what_cannot_be_read_hides_no_suite_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    for path in (tmp_path / "shop.yaml", tmp_path / "tea" / "all.yaml", tmp_path / "attic" / "box.yaml"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("category: chatable\nentries: [{id: hi, query: Hello.}]\n", "utf-8")
+    (tmp_path / "secrets.yaml").touch()
+    registry.remember_suites(tmp_path, {"far": tmp_path / "tea" / "all.yaml"})
+
+    def refuse(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(path: Path, *arguments: Any, **options: Any) -> Any:
+            if path.name == locked:
+                raise PermissionError(13, "Permission denied", str(path))
+            return method(path, *arguments, **options)
+
+        return call
+
+    for name in ("iterdir", "open"):
+        monkeypatch.setattr(Path, name, refuse(getattr(Path, name)))
+    assert {"shop", "tea", "far"} <= registry.find_nearby_suites(tmp_path).keys()
 
 
 def test_a_suite_that_was_moved_is_told_with_its_former_place(

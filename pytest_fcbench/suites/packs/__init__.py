@@ -140,9 +140,10 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
                     old.rename(target)
                 raise
     except OSError as error:
-        raise PackError(
-            f"{error.filename or home}: {error.strerror}; choose another cache folder with FCBENCH_CACHE"
-        ) from None
+        place = Path(error.filename or home)
+        is_given = origin is not None and place.resolve().is_relative_to(origin.resolve())
+        way = "make it readable" if is_given else "choose another cache folder with FCBENCH_CACHE"
+        raise PackError(f"{place}: {error.strerror}; {way}") from None
     return open_pack(source, cache)
 
 

@@ -308,6 +308,17 @@ def test_a_cache_that_cannot_be_written_is_told(source: WheelSource, wheel: Path
 # Replacing
 
 
+def test_a_wheel_that_cannot_be_read_is_not_blamed_on_the_cache(
+    source: WheelSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(PackError, match=f"^{re.escape(str(wheel))}: Permission denied; make it readable$"):
+        packs.pull(source, cache, wheel)
+
+
 def test_a_pack_is_replaced_and_nothing_else_is_left(
     pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
