@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, takewhile
@@ -287,7 +288,9 @@ def derender_text(
     whole = exchange.read_returned((yield from server.send(exchange.DERENDER, body, once=is_probe)), "whole")
     returned = [replace(whole, ids=ids, command=server.write_command(exchange.DERENDER, body))]
     for manner, pieces in () if is_probe else cut_pieces(ids):
-        returned.append((yield from stream_pieces(server, manner, pieces, shared)))
+        # A server that refuses to stream was tested whole.
+        with suppress(exchange.NotTestableError):
+            returned.append((yield from stream_pieces(server, manner, pieces, shared)))
     return returned
 
 
@@ -366,9 +369,11 @@ def leave_one_text(
     whole = replace(whole, ids=tuple(ids) if isinstance(ids, list) else ())
     if is_probe:
         return [whole]
-    body = {**body, "stream": True}
-    streamed = exchange.read_returned((yield from server.send(CHAT, body)), "streamed")
-    return [whole, replace(streamed, command=server.write_command(CHAT, body))]
+    returned, body = [whole], {**body, "stream": True}
+    with suppress(exchange.NotTestableError):
+        streamed = exchange.read_returned((yield from server.send(CHAT, body)), "streamed")
+        returned.append(replace(streamed, command=server.write_command(CHAT, body)))
+    return returned
 
 
 _PUT: Mapping[ForcedWay, _Put] = {

@@ -32,6 +32,7 @@ from pytest_fcbench.kinds.forced.exchange import ForcedStep, join_deltas
 from pytest_fcbench.kinds.forced.kind import FORCED_TRUTH, MOST_STEPS
 from pytest_fcbench.kinds.forced.ways import write_grammar
 from pytest_fcbench.kinds.kind import ConversationContext, Resources
+from pytest_fcbench.kinds.server_check.exchange import ServerExchange
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
@@ -72,8 +73,9 @@ def put(
     server_syntax: str = "hermes",
     server: NamedServer | None = None,
     lacking: Sequence[str] = (),
+    streams: bool = True,
 ) -> tuple[Verdict, Transcript]:
-    """The verdict on an entry whose truth is put through a server that lacks some paths."""
+    """The verdict on an entry whose truth is put through a server that lacks some paths, or streams."""
     forced_entry = force_truth(entry, way, syntax, server)
     assert forced_entry
     context = ConversationContext(MANNER, core(), PathSettings(Profile.OFFICIAL))
@@ -88,8 +90,11 @@ def put(
 
             async def answer(request: AskModel) -> Completion:
                 assert request.party is Party.ENDPOINT
-                path = json.loads(str(request.messages[0]["content"]))["path"]
-                if path in lacking:
+                members = json.loads(str(request.messages[0]["content"]))
+                if members["body"].get("stream") and not streams:
+                    error = {"error": {"message": "no streams here"}}
+                    return ServerExchange(400, "application/json", error).write_completion(0)
+                if members["path"] in lacking:
                     request = AskModel(
                         ({"role": "user", "content": json.dumps({"path": "/none", "body": {}})},),
                         party=Party.ENDPOINT,
@@ -218,6 +223,15 @@ def test_the_best_way_that_a_server_offers_is_taken(lacking: Sequence[str], chos
     verdict, transcript = put(PARALLEL, "auto", lacking=lacking)
     assert describe(verdict) == "kept"
     assert str(transcript.last.text).startswith(chosen)
+
+
+@each_case("way", ["round-trip", "choice"])
+def test_a_server_that_refuses_to_stream_is_tested_whole(way: str) -> None:
+    verdict, transcript = put(PARALLEL, way, streams=False)
+    assert describe(verdict) == "kept"
+    assert len(transcript.completions) == 1
+    verdict, _ = put(PARALLEL, way, ParserFault.OTHER_SYNTAX, streams=False)
+    assert describe(verdict).startswith(f"broken: {way} by the server's template, whole: ")
 
 
 def test_a_server_that_offers_nothing_leaves_all_undecided() -> None:
