@@ -76,18 +76,22 @@ def read_entries(row: SqlFile, file: Field, suite: str, category: Category) -> P
 
 def read_tables(rows: Mapping[str, DatabaseTableRow], at: Field) -> tuple[DatabaseTable, ...]:
     """Return the tables, in their order. Raises ``SuiteError``."""
-    # SQL does not tell names apart by the case of letters.
-    if len({name.lower() for name in rows}) != len(rows):
-        raise at.error("two tables have the same name, apart from upper and lower case")
+    columns = (("columns", row.columns, at.at(name, "columns")) for name, row in rows.items())
+    for kind, names, place in (("tables", rows, at), *columns):
+        # SQL does not tell names apart by the case of letters.
+        if len({name.lower() for name in names}) != len(names):
+            raise place.error(f"two {kind} have the same name, apart from upper and lower case")
     tables = []
     for name, row in rows.items():
         for place, values in zip(at.at(name, "rows").elements(), row.rows, strict=True):
             if len(values) != len(row.columns):
                 raise place.error(f"has {len(values)} values for {len(row.columns)} columns")
             for field in place.elements():
-                # YAML also reads dates, which SQLite has no type for.
+                # YAML also reads dates, which SQLite has no type for, and longer numbers than it has.
                 if field.value is not None and not isinstance(field.value, (str, int, float)):
                     raise field.error("must be text, a number or null")
+                if isinstance(field.value, int) and abs(field.value) >= 2**63:
+                    raise field.error("has more than 63 bits; put it in quotes")
         tables.append(DatabaseTable(name, row.columns, tuple(map(tuple, row.rows))))
     return tuple(tables)
 
