@@ -14,7 +14,10 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pytest_fcbench.domain.text import as_mapping, iterate_texts
 
-_SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+# A limit such as MAX_TOKENS is told in errors.
+_SECRET_NAME = re.compile(
+    r"(?!.*MAX_.*TOKENS$)(?:.*_)?(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE
+)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
 _SECRET_TEXT = re.compile(
     r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}"
@@ -38,7 +41,7 @@ _PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "co
 def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     # Each value by itself: pytest removes PYTEST_CURRENT_TEST while another thread goes through the names.
-    variable_values = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.search(name)]
+    variable_values = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.match(name)]
     all_secrets = (*variable_values, *_list_proxy_secrets(), *secrets)
     return _order_secrets(form for each in all_secrets for form in _list_forms(each))
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TextIO
 from pytest_fcbench.domain.entry import ServerProgram
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets, redact_secrets
-from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.transcript import Call, write_reply
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -85,10 +85,13 @@ class OpenServer:
             # A refusal by the protocol, for example of an argument, is an answer to the model's call.
             return self._leave_folder(f"Error: {error.error.message}")
         # A text, which may be empty, the text of a resource, or the name of what is neither.
-        texts = (
+        texts = [
             getattr(block, "text", getattr(getattr(block, "resource", None), "text", f"[{block.type}]"))
             for block in result.content
-        )
+        ]
+        if not texts and result.structured_content is not None:
+            # The protocol wants the same as text too, but some servers leave that out.
+            texts = [write_reply(result.structured_content)]
         return self._leave_folder("\n".join(texts))
 
     async def list_tools(self) -> list[dict[str, object]]:

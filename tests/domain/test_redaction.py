@@ -45,7 +45,7 @@ def test_the_value_of_a_secret_variable_never_survives(monkeypatch: pytest.Monke
     assert redact_secrets(text) == "refused ***, that is x***y\n***"
 
 
-@each_case("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY"])
+@each_case("name", ["CITY", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SECRETARY", "MAX_TOKENS"])
 def test_the_value_of_another_variable_stays(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "Constantinople")
     assert redact_secrets("from Constantinople") == "from Constantinople"

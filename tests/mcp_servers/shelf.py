@@ -1,7 +1,8 @@
 """A small MCP server, started as a program: a shelf that counts goods.
 
 It speaks the protocol line by line without the SDK, so that it starts in a moment, and can misbehave:
-``python shelf.py [hang|die|long|flood|secretive|empty]``. Without one its list of tools has two pages.
+``python shelf.py [hang|die|long|flood|secretive|empty|structured]``. Without one its list of tools has two
+pages.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def main() -> None:
                 result = {"tools": TOOLS[2:]}
             case "tools/list":
                 result = {"tools": TOOLS[:2], "nextCursor": "2"}
+            case "tools/call" if habit == "structured":
+                result = {"content": [], "structuredContent": {"goods": goods}}
             case "tools/call":
                 text = answer_call(parameters["name"], parameters.get("arguments") or {}, goods, habit)
                 result = {"content": [{"type": "text", "text": text}]}

@@ -65,8 +65,9 @@ def test_the_folder_is_shown_under_a_name_that_stays() -> None:
     assert text == "/workspace/tea put on the shelf in /workspace"
 
 
-def test_an_empty_text_is_shown_as_it_is() -> None:
-    assert make_calls(ServerProgram((*SHELF, "empty")), Call("describe_shelf", {})) == [""]
+@pytest.mark.parametrize(("habit", "text"), [("empty", ""), ("structured", '{"goods": {}}')])
+def test_a_result_is_shown_in_the_form_that_it_has(habit: str, text: str) -> None:
+    assert make_calls(ServerProgram((*SHELF, habit)), Call("describe_shelf", {})) == [text]
 
 
 def test_files_and_setup_are_there_before_the_server_starts(tmp_path: Path) -> None:
