@@ -339,8 +339,8 @@ def read_scorecard(
 def parse_file(path: Path) -> object:
     """Parse a file as JSON. Raises ``UsageError``."""
     try:
-        text = path.read_text(encoding="utf-8")
-        document: object = read_json_text(text, object_pairs_hook=_make_members)
+        # As bytes, of which json finds out the encoding: some editors begin a file with a mark.
+        document: object = read_json_text(path.read_bytes(), object_pairs_hook=_make_members)
     except OSError as error:
         raise _refuse_unreadable(path, error) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.

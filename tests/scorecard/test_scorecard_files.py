@@ -226,6 +226,14 @@ _GOOD = make_scorecard(RECORDS)
 _SECTION = _GOOD["fcbench"]
 
 
+@each_case("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_that_an_editor_has_written_again_is_read(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "scorecard.json"
+    path.write_text(json.dumps(_GOOD), encoding=encoding)
+    assert load_scorecard(path).records == tuple(RECORDS)
+    assert len(load_outlines(path).records) == len(RECORDS)
+
+
 def _change_section(**changes: object) -> dict[str, object]:
     section = _GOOD["fcbench"]
     assert isinstance(section, dict)

@@ -243,6 +243,11 @@ def assume_verdict(verdict: Verdict, assumed_verdict: Assumed) -> Verdict:
     return assumed_verdict if assumed_verdict and is_missing else verdict
 
 
+def is_apart(verdict: Verdict) -> bool:
+    """Tell whether a verdict is missing for no failure of the run: bad data, or the other profile's rules."""
+    return isinstance(verdict, NotScored) and verdict.cause in (*SKIPPED, OTHER_RULES)
+
+
 def leave_out_checks(records: Iterable[Record]) -> list[Record]:
     """Select the Records that count in scores: without checks of a server, unless there is nothing else."""
     every_record = list(records)

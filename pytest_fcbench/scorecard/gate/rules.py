@@ -25,12 +25,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from typing import ClassVar
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import name_few
-from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, NotScored
+from pytest_fcbench.domain.verdict import SKIPPED, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_beside_records,
@@ -43,6 +44,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     GROUPS,
     UNTRAINED,
     aggregate_scores,
+    is_apart,
     name_main_score,
     select_marked,
     select_records,
@@ -360,10 +362,8 @@ class NotScoredRule(_BoundRule):
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check the share, which is known for every run."""
-        verdicts = [record.verdict(evidence.profile) for record in evidence.records]
-        # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
-        apart = (*SKIPPED, OTHER_RULES)
-        eligible_verdicts = [v for v in verdicts if not (isinstance(v, NotScored) and v.cause in apart)]
+        verdicts = (record.verdict(evidence.profile) for record in evidence.records)
+        eligible_verdicts = list(filterfalse(is_apart, verdicts))
         unscored_count = sum(isinstance(verdict, NotScored) for verdict in eligible_verdicts)
         share = unscored_count / len(eligible_verdicts) if eligible_verdicts else 0.0
         sentence = f"{unscored_count:,} of {len(eligible_verdicts):,} entries were not scored ({share:.2%})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_fcbench.domain.text import name_few
-from pytest_fcbench.domain.verdict import OTHER_RULES, SKIPPED, Failed, NotScored, Passed, Verdict
+from pytest_fcbench.domain.verdict import SKIPPED, Failed, NotScored, Passed, Verdict
 from pytest_fcbench.scorecard.aggregate.intervals import (
     Interval,
     Part,
@@ -18,6 +18,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
 from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
     has_formula,
+    is_apart,
     leave_out_trained,
     name_main_score,
     select_records,
@@ -45,13 +46,13 @@ class TrialRule(GateRule):
 
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
-        by_entry: dict[str, list[Verdict]] = {}
+        every_verdict: dict[str, list[Verdict]] = {}
         units: dict[str, str] = {}
         for record in evidence.records:
-            verdict = record.verdict(evidence.profile)
-            if not (isinstance(verdict, NotScored) and verdict.cause in (*SKIPPED, OTHER_RULES)):
-                by_entry.setdefault(record.entry, []).append(verdict)
-                units[record.entry] = record.unit
+            every_verdict.setdefault(record.entry, []).append(record.verdict(evidence.profile))
+            units[record.entry] = record.unit
+        # A check can be undecided in one trial, but what is set aside has no trial that counts.
+        by_entry = {entry: each for entry, each in every_verdict.items() if not all(map(is_apart, each))}
         requirement = f"{self.passes} of {self.trials} trials"
         for entry, verdicts in by_entry.items():
             if len(verdicts) != self.trials:
@@ -64,8 +65,8 @@ class TrialRule(GateRule):
             return RuleFinding(UNDECIDED, "nothing was scored")
         what, entries = ("in fewer than", failing) if failing else ("in at least", passing)
         clusters: dict[str, list[bool]] = {}
-        for entry, unit in units.items():
-            clusters.setdefault(unit, []).append(entry in entries)
+        for entry in by_entry:
+            clusters.setdefault(units[entry], []).append(entry in entries)
         summary = f"{len(entries):,} of {len(by_entry):,} entries passed {what} {requirement}"
         summary += _write_interval(find_unit_interval(clusters))
         if failing:

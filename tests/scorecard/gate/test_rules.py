@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import AuxiliaryCall, Completion, Party
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import (
+    OTHER_RULES,
+    SET_ASIDE,
+    Failed,
+    NotScored,
+    Passed,
+    Profile,
+    Verdict,
+    Verdicts,
+)
+from pytest_fcbench.domain.verdict import UNDECIDED as UNDECIDED_CHECK
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained, weigh_categories
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Bound, Evidence, RuleFinding
@@ -908,6 +918,20 @@ def _try_entries(*tried: str, category: str = "simple_python") -> Evidence:
         for trial, sign in enumerate(signs, 1)
     ]
     return Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites)
+
+
+@pytest.mark.parametrize("cause", [UNDECIDED_CHECK, OTHER_RULES])
+def test_a_trial_that_shows_nothing_is_a_trial(cause: str) -> None:
+    evidence = _try_entries("+++", "++-", "---")
+    first, *others = evidence.records
+    shows_nothing = Verdicts.same_in_both(NotScored(cause, "the model called nothing"))
+    records = [replace(first, verdicts=shows_nothing), *others[:-3]]
+    finding = parse_rule("each>=2of3").check(replace(evidence, records=records))
+    assert (finding.code, finding.sentence[:17]) == (HELD, "2 of 2 entries pa")
+    apart = [replace(record, verdicts=shows_nothing) for record in others[-3:]]
+    assert parse_rule("each>=2of3").check(replace(evidence, records=[*records, *apart])) == finding
+    finding = parse_rule("each>=3of3").check(replace(evidence, records=records[:3]))
+    assert (finding.code, finding.sentence[:17]) == (UNDECIDED, "0 of 1 entries pa")
 
 
 def test_a_rule_on_trials_states_its_interval() -> None:
