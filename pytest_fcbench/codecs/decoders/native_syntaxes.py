@@ -549,6 +549,10 @@ def list_schemas(tools: Sequence[Mapping[str, object]]) -> Mapping[str, Schema]:
     return {str(function.get("name")): as_mapping(function.get("parameters")) for function in functions}
 
 
+_FIRST_NAME = re.compile(r"\s*\[?([\w.-]+)[(\n]")
+"""A name with which calls without a mark may begin."""
+
+
 def read_answer(
     completion: Completion, syntax: NativeSyntax, tools: Sequence[Mapping[str, object]]
 ) -> Completion:
@@ -562,13 +566,15 @@ def read_answer(
     mark = syntax.beginning
     if completion.tool_calls or (mark and not mark.search(text)):
         return completion
+    schemas, first_name = list_schemas(tools), _FIRST_NAME.match(text)
     try:
         with refuse_faults():
-            words, calls, _ = syntax.split_text(text, list_schemas(tools))
+            words, calls, _ = syntax.split_text(text, schemas)
             # Python has values that JSON has not.
             arguments = [_write_json(call.arguments) for call in calls]
     except Undecodable:
-        return replace(completion, ending=completion.ending or Ending.MALFORMED) if mark else completion
+        is_attempt = mark or (first_name and first_name[1] in schemas)
+        return replace(completion, ending=completion.ending or Ending.MALFORMED) if is_attempt else completion
     tool_calls = tuple(
         ToolCall(call.name, written, f"call_{index}")
         for index, (call, written) in enumerate(zip(calls, arguments, strict=True))

@@ -69,9 +69,9 @@ def _read_operation(
     properties: dict[str, object] = {}
     required_names: list[str] = []
     # Parameters of the operation come last: by OpenAPI they override those of the path.
-    for raw_parameter in (*path_parameters, *as_list(operation.get("parameters"))):
-        parameter = _follow_reference(raw_parameter, document)
-        name, place = str(parameter.get("name")), parameter.get("in")
+    raw_parameters = (*path_parameters, *as_list(operation.get("parameters")))
+    parameters = [_follow_reference(each, document) for each in raw_parameters]
+    for (name, place), parameter in {(str(p.get("name")), str(p.get("in"))): p for p in parameters}.items():
         # Only Swagger 2 has a body among the parameters.
         if place == "body":
             _add_body(parameter.get("schema"), document, properties, required_names)

@@ -32,7 +32,7 @@ def document_named(source: str, folder: Path) -> Iterator[FunctionDoc]:
     name, _, inner = source.partition(":")
     if not inner:
         module = import_module(name, folder)
-        names = [each for each in _list_own_names(module) if inspect.isfunction(getattr(module, each))]
+        names = [each for each in _list_own_names(module) if inspect.isroutine(getattr(module, each))]
         if not names:
             raise UsageError(f"{name} defines no functions; to use an imported one, write {name}:function")
         for each in names:

@@ -223,6 +223,22 @@ def test_an_answer_without_readable_calls_stays_and_broken_ones_are_told() -> No
     assert broken.ending is Ending.MALFORMED
 
 
+@each_case(
+    ("name", "text", "ending"),
+    [
+        ("pythonic", "[f(a='x", Ending.MALFORMED),
+        ("pythonic", "f(a='x')", Ending.MALFORMED),
+        ("glm4", 'f\n{"a": "x', Ending.MALFORMED),
+        ("pythonic", "[other(a='x", None),
+        ("pythonic", "f is of no use here (sorry).", None),
+    ],
+)
+def test_a_broken_call_without_a_mark_begins_with_the_name_of_a_tool(
+    name: str, text: str, ending: Ending | None
+) -> None:
+    assert read_answer(Completion(text=text), NATIVE_SYNTAXES[name], TOOLS).ending is ending
+
+
 def test_values_without_a_name_get_those_of_the_parameters() -> None:
     schemas: Mapping[str, Schema] = {"f": {"properties": {"a": {}, "b": {}}}}
     syntax = NATIVE_SYNTAXES["lfm2"]

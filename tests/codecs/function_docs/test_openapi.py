@@ -83,6 +83,13 @@ def test_a_schema_stays_as_it_is_with_what_it_refers_to() -> None:
     }
 
 
+def test_a_parameter_of_an_operation_overrides_that_of_its_path() -> None:
+    place, of_path = {"name": "q", "in": "query"}, {"required": True, "schema": {"type": "string"}}
+    item = {"parameters": [place | of_path], "get": {"parameters": [place | {"schema": {"type": "integer"}}]}}
+    (doc,) = _read_docs({"paths": {"/": item}})
+    assert (doc.required, doc.properties["q"]["type"]) == ((), "integer")
+
+
 @each_case("name", ["Page`1", "Page<Berth>", "Seite«Größe»", "a/b", "100%"])
 def test_a_definition_may_have_any_name(name: str) -> None:
     reference = f"#/definitions/{quote(name.replace('/', '~1'))}"

@@ -197,12 +197,14 @@ def test_a_method_named_by_itself_needs_its_object() -> None:
 
 def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "garden_of_mine.py").write_text(
-        "from os.path import join\ndef dig(depth: int): ...\ndef _rest(): ...\nSIZE = 3\n"
+        "from functools import cache\nfrom os.path import join\n@cache\ndef dig(depth: int): ...\n"
+        "def plant(): ...\ndef _rest(): ...\nSIZE = 3\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    assert [doc.name for doc in python_code.document_named("garden_of_mine", Path.cwd())] == ["dig"]
+    docs = python_code.document_named("garden_of_mine", Path.cwd())
+    assert [doc.name for doc in docs] == ["dig", "plant"]
     with pytest.raises(UsageError, match="Did you mean 'dig'"):
         list(python_code.document_named("garden_of_mine:dgi", Path.cwd()))
     with pytest.raises(UsageError, match="is neither a function nor a class but int"):
