@@ -22,7 +22,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, 
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import score_metric
 from pytest_fcbench.scorecard.outlines import Outliner
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.record import Record, Usage, sort_records
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import (
     ByteRange,
@@ -230,7 +230,7 @@ _SECTION = _GOOD["fcbench"]
 def test_a_file_that_an_editor_has_written_again_is_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "scorecard.json"
     path.write_text(json.dumps(_GOOD), encoding=encoding)
-    assert load_scorecard(path).records == tuple(RECORDS)
+    assert load_scorecard(path).records == tuple(sort_records(RECORDS))
     assert len(load_outlines(path).records) == len(RECORDS)
 
 
