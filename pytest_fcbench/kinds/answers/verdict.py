@@ -214,14 +214,18 @@ def _read_answer(text: str) -> str | None:
     return None if answer is None else str(answer)
 
 
-_TOKEN = re.compile(r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)|([^\W\d_]+)|([$€£¥])")
+# The signs of C++, C# and A+ belong to the letter.
+_TOKEN = re.compile(
+    r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
+    r"|((?<![^\W_])[^\W\d_][+#]+(?!\w)|[^\W\d_]+)|([$€£¥])"
+)
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "usd"), "$"),
     **dict.fromkeys(("€", "euro", "euros", "eur"), "€"),
     **dict.fromkeys(("¥", "yen", "jpy"), "¥"),
     **dict.fromkeys(("£", "gbp"), "£"),
 }
-_DENIALS = ("not", "never", "neither", "nor")
+_DENIALS = frozenset(("not", "never", "neither", "nor", "rather than", "instead of"))
 _PREPOSITIONS = ("at", "by", "from", "in", "on")
 
 
@@ -275,7 +279,8 @@ def _is_denied(words: Sequence[_Word], start: int) -> bool:
     *_, two_before, before = ["", "", *(word.text for word in words[max(0, start - 3) : start])]
     if before in _PREPOSITIONS:
         return _is_denied(words, start - 1)
-    return before in _DENIALS or (before == "t" and two_before.endswith("n"))
+    is_contracted = before == "t" and two_before.endswith("n")
+    return is_contracted or not _DENIALS.isdisjoint((before, f"{two_before} {before}"))
 
 
 _HISSING = ("s", "x", "z", "ch", "sh")
