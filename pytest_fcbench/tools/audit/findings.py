@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -214,14 +215,16 @@ def read_verdict_matrix(path: Path) -> list[RunVerdicts]:
     Raises ``UsageError`` with the line of any other cell.
     """
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open() as file:
-            rows = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        # Spreadsheets write a byte order mark, and some a blank line at the end.
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
+            rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: cannot be read as a table of verdicts: {error}; give a CSV file") from None
-    if not rows or rows[0][:1] != ["entry"] or len(rows[0]) < 2:
+    _, head = rows[0] if rows else (1, [])
+    if head[:1] != ["entry"] or len(head) < 2:
         raise UsageError(f"{path}: the first line must be entry,RUN,… with a name for each run")
-    verdicts: list[dict[str, bool]] = [{} for _ in rows[0][1:]]
-    for number, (entry, *cells) in enumerate(rows[1:], 2):
+    verdicts: list[dict[str, bool]] = [{} for _ in head[1:]]
+    for number, (entry, *cells) in rows[1:]:
         if len(cells) != len(verdicts):
             raise UsageError(
                 f"{path}:{number}: {len(cells)} verdicts for {len(verdicts)} runs; write a comma for each run"
@@ -231,7 +234,7 @@ def read_verdict_matrix(path: Path) -> list[RunVerdicts]:
                 raise UsageError(f"{path}:{number}: {cell!r} must be 1, 0 or empty")
             if cell:
                 of[entry] = cell == "1"
-    return [RunVerdicts(name, of) for name, of in zip(rows[0][1:], verdicts, strict=True)]
+    return [RunVerdicts(name, of) for name, of in zip(head[1:], verdicts, strict=True)]
 
 
 def read_scorecard_verdicts(card: Scorecard, suite: str) -> RunVerdicts:

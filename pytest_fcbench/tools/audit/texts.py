@@ -160,7 +160,8 @@ def find_unsaid_texts(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             result_texts = [result]
             with suppress(ValueError, RecursionError):
                 result_texts += iterate_texts(read_json_text(result))
-            sources[f"the result of {format_value(text, 60)}"] = result_texts
+            # The same call can be made again, with another result.
+            sources.setdefault(f"the result of {format_value(text, 60)}", []).extend(result_texts)
 
 
 def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:

@@ -1,23 +1,23 @@
 """Compare the entries of a suite with the training data of a model.
 
-A file has conversations in each line, in the forms of ``tools.importing.log_forms``. Each check reads it
-anew, so that its size does not matter.
+A file has conversations in each line, or in a JSON list, in the forms of ``tools.importing.log_forms``. Each
+check reads it anew, so that the size of lines does not matter.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import HINT, LIKELY, Flaw
 from pytest_fcbench.kinds.calls.truth import choose_call, list_expected_calls
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.findings import SuiteFacts, check
-from pytest_fcbench.tools.importing.log_forms import read_conversations
+from pytest_fcbench.tools.importing.log_forms import read_conversations, read_rows
 from pytest_fcbench.tools.importing.offered_tools import UnreadableLogError
 
 _SAME = 1 - 1e-9
@@ -25,10 +25,10 @@ _SAME = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TrainingLine:
-    """The questions and calls in one line of training data."""
+    """The questions and calls in one line of training data, or in one row of a JSON list."""
 
     number: int
-    """The line, from 1."""
+    """The line, or the row of a list, from 1."""
     questions: tuple[str, ...] = ()
     """Each message of the user, and all of them together."""
     calls: frozenset[str] = frozenset()
@@ -38,27 +38,18 @@ class TrainingLine:
 
 
 def read_training_data(path: Path) -> Iterator[TrainingLine]:
-    """Read a file line by line; empty lines are skipped. Raises ``UsageError`` where it cannot be read."""
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    messages = [
-                        each for conversation in read_conversations(line) for each in conversation.messages
-                    ]
-                    calls = [
-                        serialize_call(call.name, call.arguments) for each in messages for call in each.calls
-                    ]
-                except UnreadableLogError as error:
-                    yield TrainingLine(number, fault=str(error))
-                    continue
-                questions = [each.text for each in messages if each.role == "user"]
-                together = ["\n".join(questions)] if len(questions) > 1 else []
-                yield TrainingLine(number, (*questions, *together), frozenset(calls))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}; give a readable file") from None
+    """Read a file row by row; empty lines are skipped. Raises ``UsageError`` where it cannot be read."""
+    for place, row in read_rows([str(path)]):
+        number = int(re.split("[: ]", place)[-1])
+        try:
+            messages = [each for conversation in read_conversations(row) for each in conversation.messages]
+            calls = [serialize_call(call.name, call.arguments) for each in messages for call in each.calls]
+        except UnreadableLogError as error:
+            yield TrainingLine(number, fault=str(error))
+            continue
+        questions = [each.text for each in messages if each.role == "user"]
+        together = ["\n".join(questions)] if len(questions) > 1 else []
+        yield TrainingLine(number, (*questions, *together), frozenset(calls))
 
 
 def describe_reading(path: Path) -> str:

@@ -97,15 +97,18 @@ def find_inverted_entries(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
     of_category: defaultdict[str, list[str]] = defaultdict(list)
     for entry in facts.entries:
         of_category[entry.category.name].append(entry.id)
-    totals = {
-        (run.name, category): Counter(run.passed[entry] for entry in ids if entry in run.passed)
+    # By place, because two runs can be of one model.
+    totals = [
+        {
+            category: Counter(run.passed[entry] for entry in ids if entry in run.passed)
+            for category, ids in of_category.items()
+        }
         for run in facts.results
-        for category, ids in of_category.items()
-    }
+    ]
     for entry in facts.entries:
         points: list[tuple[float, float]] = []
-        for run in facts.results:
-            counts = totals[run.name, entry.category.name]
+        for run, counts_by_category in zip(facts.results, totals, strict=True):
+            counts = counts_by_category[entry.category.name]
             if entry.id in run.passed and counts.total() > 1:
                 is_pass = run.passed[entry.id]
                 points.append((is_pass, (counts[True] - is_pass) / (counts.total() - 1)))

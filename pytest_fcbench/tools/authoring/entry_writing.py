@@ -103,16 +103,10 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
             docs.setdefault(doc.name, doc)
         records = []
         for entry in group:
-            if len(entry.turns) != 1 or entry.scene or entry.tables:
-                raise ValueError(
-                    f"{entry.key}: only entries of one turn, without environment and tables, can be written"
-                )
-            (messages,) = entry.turns
-            record: dict[str, object] = {"id": entry.id}
-            if [message.role for message in messages] == ["user"]:
-                record["query"] = messages[0].content
-            else:
-                record["messages"] = [{"role": each.role, "content": each.content} for each in messages]
+            if [message.role for turn in entry.turns for message in turn] != ["user"]:
+                raise ValueError(f"{entry.key}: only entries of one message of a user can be written")
+            ((message,),) = entry.turns
+            record: dict[str, object] = {"id": entry.id, "query": message.content}
             # A doc that differs from the one of that name above stands in the entry itself.
             record["functions"] = [
                 doc.name if docs[doc.name] == doc else convert_doc(doc) for doc in entry.functions

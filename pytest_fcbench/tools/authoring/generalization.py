@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, partial
@@ -101,7 +102,7 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
     # All numbers of the question must be accepted values, and all needed numbers be among them. It may name
     # at most one day, and not its weekday.
     texts = [value for value in values if isinstance(value, str) and value]
-    days = [date.fromisoformat(text) for text in texts if _ISO_DATE.fullmatch(text)]
+    days = [day for text in texts if (day := _read_day(text))]
     rest = question
     for text in [form.format(day) for day in days for form in _DATE_FORMATS]:
         rest = rest.replace(text, " ")
@@ -136,8 +137,7 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
         # A number behind capitals belongs to a name, such as FM 93.1.
         is_name = re.search(rf"\b[A-Z]{{2,}} {re.escape(text)}", question)
         return None if is_name else _Swap(text, forms, partial(_draw_number, text, first))
-    if _ISO_DATE.fullmatch(first) and forms == (first,):
-        day = date.fromisoformat(first)
+    if (day := _read_day(first)) and forms == (first,):
         form = next((form for form in _DATE_FORMATS if form.format(day) in question), None)
         return _Swap(form.format(day), forms, partial(_draw_date, form, day)) if form else None
     if (code := _CODE.fullmatch(first)) and forms == (first,):
@@ -205,6 +205,13 @@ def _match_alone(*texts: str) -> str:
 def _read_number(text: str) -> float:
     plain = text.replace(",", "")
     return float(plain) if "." in plain else int(plain)
+
+
+def _read_day(text: str) -> date | None:
+    """Read a date; None for another text, such as an article number in the form of one."""
+    with suppress(ValueError):
+        return date.fromisoformat(text) if _ISO_DATE.fullmatch(text) else None
+    return None
 
 
 def _is_year(value: float) -> bool:

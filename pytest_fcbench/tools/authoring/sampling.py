@@ -98,7 +98,11 @@ class Walk:
         """The length of the longest chain of calls that need each other, 1 for a single pair."""
         depths: dict[str, int] = {}
         for call in (call for calls in self.turns for call in calls):
-            depths[call.name] = max((depths.get(source, 0) + 1 for source in call.found.values()), default=0)
+            # A function may be called again without what it needed before.
+            known_depth = depths.get(call.name, 0)
+            depths[call.name] = max(
+                known_depth, *(depths.get(each, 0) + 1 for each in call.found.values()), 0
+            )
         return max(depths.values(), default=0)
 
 
@@ -178,11 +182,11 @@ def _draw_call(
         values = {name: draw_value(draw) for name, draw_value in draws.items()}
         arguments = {name: value.value for name, value in values.items()}
         # Tried on a copy, because a call that fails can still change something.
-        if not _does_succeed(_try_call(here, doc.name, arguments)):
+        if not does_succeed(_try_call(here, doc.name, arguments)):
             continue
         arguments, needed_names = _replace_needless_values(here, doc, values, draw)
         result = _try_call(here, doc.name, arguments)
-        if not _does_succeed(result):
+        if not does_succeed(result):
             continue
         sources = {name: source for name in needed_names if (source := values[name].source)}
         mention = tuple(value for name, value in arguments.items() if name not in sources)
@@ -197,7 +201,7 @@ def _replace_needless_values(
     needed_names, new_arguments = [], {name: value.value for name, value in values.items()}
 
     def does_succeed_with(name: str, value: object) -> bool:
-        return _does_succeed(_try_call(here, doc.name, {**new_arguments, name: value}))
+        return does_succeed(_try_call(here, doc.name, {**new_arguments, name: value}))
 
     for name, drawn_value in values.items():
         schema, value = doc.properties[name], drawn_value.value
@@ -246,14 +250,16 @@ def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) ->
     return result
 
 
-def _does_succeed(result: str) -> bool:
+def does_succeed(result: str) -> bool:
     """Tell whether a call succeeded, as far as its result shows."""
     data = _parse_result(result)
     if isinstance(data, Mapping):
         # Environments have no common form of errors, so words decide.
         words = [str(key) for key in data] + [value for value in data.values() if isinstance(value, str)]
         is_empty = bool(data) and all(value in ([], {}, "", None) for value in data.values())
-        return not is_empty and False not in data.values() and not any(map(_FAILURE.search, words))
+        # By identity, because 0 equals False.
+        is_refused = any(value is False for value in data.values())
+        return not is_empty and not is_refused and not any(map(_FAILURE.search, words))
     return not _FAILURE.search(result)
 
 

@@ -237,6 +237,11 @@ def render_badge(order: ExportRequest) -> Iterator[str]:
 
 def render_model_index(order: ExportRequest) -> Iterator[str]:
     """Yield a front matter whose index has one model, with the scores of both profiles."""
+    models = {card.facts.model for card in order.cards}
+    if len(models) > 1 and not order.name:
+        raise UsageError(
+            f"{len(models)} models: a card is about one; give its scorecards, or its name with --name"
+        )
     results: list[dict[str, object]] = []
     for card in order.cards:
         suites = {put_on_one_line(name): about.get("version") for name, about in card.facts.suites.items()}
@@ -268,6 +273,8 @@ def render_model_index(order: ExportRequest) -> Iterator[str]:
             }
             task = {"type": "text-generation", "name": "Function calling"}
             results += [{"task": task, "dataset": dataset, "metrics": metrics}] if metrics else []
+    if not results:
+        raise refuse_unscored(order.card)
     index = {
         "model-index": [{"name": put_on_one_line(order.name or order.card.facts.model), "results": results}]
     }

@@ -18,9 +18,10 @@ TABLE = "entry,one,two\nparallel_0,1,0\nparallel_1,,1\n"
 
 
 @pytest.mark.parametrize("name", ["verdicts.csv", "verdicts.csv.gz"])
-def test_a_table_has_a_column_for_each_run(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", [TABLE, f"\ufeff{TABLE}\n"], ids=["plain", "of a spreadsheet"])
+def test_a_table_has_a_column_for_each_run(name: str, table: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_bytes(gzip.compress(TABLE.encode()) if name.endswith(".gz") else TABLE.encode())
+    path.write_bytes(gzip.compress(table.encode()) if name.endswith(".gz") else table.encode())
     assert read_verdict_matrix(path) == [
         RunVerdicts("one", {"parallel_0": True}),
         RunVerdicts("two", {"parallel_0": False, "parallel_1": True}),
@@ -43,8 +44,9 @@ def test_another_table_is_refused(text: str, why: str, tmp_path: Path) -> None:
         read_verdict_matrix(tmp_path / "t.csv")
 
 
-def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.csv.gz").write_bytes(b"no gzip")
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(TABLE.encode())[:-4]])
+def test_what_is_no_table_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(content)
     with pytest.raises(UsageError, match="cannot be read as a table of verdicts"):
         read_verdict_matrix(tmp_path / "t.csv.gz")
 

@@ -158,6 +158,9 @@ def test_a_text_that_a_result_gave_is_no_flaw() -> None:
     counted = ("Count the lines", ["wc(file_name='notes.txt', mode='l')"])
     assert find_texts(counted, ("Write what it said", [written])) == []
     assert find_texts(("Look around", ["ls()"]), ("Write what it said", [written]))
+    # The file is written by a call that is no text of many words.
+    emptied = ("Count again when it is empty", ["echo(content='', file_name='notes.txt')", *counted[1]])
+    assert find_texts(counted, emptied, ("Write what it said first", [written])) == []
 
 
 def test_a_text_that_differs_by_some_letters_is_likely_a_mistake() -> None:

@@ -118,10 +118,17 @@ def test_a_broken_line_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     )
 )
 def test_no_json_stops_the_reading(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
-    path = _write_lines(tmp_path_factory.mktemp("lines"), json.dumps(value), FORMS["chat"])
+    path = _write_lines(tmp_path_factory.mktemp("lines"), FORMS["chat"], json.dumps(value))
     first, second = read_training_data(path)
-    assert first.number == 1
-    assert second == TrainingLine(2, (ASKED,), frozenset([SERIALIZED]))
+    assert first == TrainingLine(1, (ASKED,), frozenset([SERIALIZED]))
+    assert second.number == 2
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_has_a_conversation_in_each_row(tmp_path: Path, indent: int | None) -> None:
+    path = _write_lines(tmp_path, json.dumps([FORMS["xlam"], FORMS["chat"]], indent=indent))
+    both = [TrainingLine(number, (ASKED,), frozenset([SERIALIZED])) for number in (1, 2)]
+    assert list(read_training_data(path)) == both
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

@@ -147,6 +147,11 @@ def test_an_entry_that_better_runs_fail_is_told() -> None:
         "hint",
         "5 of 10 runs pass; they pass 35% of the rest of simple_python, those that fail 65%",
     )
+    # Runs of one model, such as one in each mode, have one name.
+    same_named = [replace(run, name="model") for run in facts.results]
+    assert list_findings(whole_suite.find_inverted_entries, make_facts_of_runs(*same_named)) == list_findings(
+        whole_suite.find_inverted_entries, facts
+    )
 
 
 def test_an_entry_that_better_runs_pass_is_not() -> None:

@@ -39,6 +39,13 @@ def _list_accepted(entry: Entry) -> dict[str, object]:
     return dict(entry.expectation.calls[0].accepted)
 
 
+def test_what_only_looks_like_a_date_is_none() -> None:
+    entry = _make_question("Send 12 of article 2024-19-07", article=["2024-19-07"], count=[12])
+    assert {variant.turns[0][0].content[-10:] for variant in build_variants(entry, Random(1))} == {
+        "2024-19-07"
+    }
+
+
 def test_numbers_are_swapped_in_question_and_truth() -> None:
     entry = _make_question("Boil 12 eggs for 240 seconds, please", eggs=[12], seconds=[240], soft=[True, ""])
 

@@ -18,6 +18,7 @@ from pytest_fcbench.tools.authoring.entry_writing import write_walks
 from pytest_fcbench.tools.authoring.sampling import (
     Walk,
     WalkCall,
+    does_succeed,
     draw_fresh_value,
     draw_walks,
     list_words,
@@ -141,6 +142,20 @@ def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, walks: list[Walk], 
     assert all(entry.scene == desk.scene for entry in entries)
 
 
+@each_case(
+    ("result", "succeeds"),
+    [
+        ('{"balance": 0}', True),
+        ('{"found": []}', False),
+        ('{"sent": false}', False),
+        ('{"state": "not found"}', False),
+        ("Error: no such file", False),
+    ],
+)
+def test_the_words_of_a_result_tell_whether_a_call_succeeds(result: str, succeeds: bool) -> None:
+    assert does_succeed(result) is succeeds
+
+
 def test_a_chain_counts_the_links_between_calls_that_need_each_other() -> None:
     def make_call(name: str, **found: str) -> WalkCall:
         return WalkCall(name, {}, found, (), "")
@@ -149,6 +164,8 @@ def test_a_chain_counts_the_links_between_calls_that_need_each_other() -> None:
     assert Walk((pair,)).links == 1
     assert Walk((pair, (make_call("close", id="read"),))).links == 2
     assert Walk((pair, (make_call("close", id="find"),))).links == 1
+    # The second call of a function does not shorten the chain that led to the first.
+    assert Walk((pair, (make_call("read"),))).links == 1
 
 
 @each_case(

@@ -116,7 +116,7 @@ def test_a_score_of_nothing_is_no_result_for_the_hub() -> None:
         list(render_hub_result(make_order(unscored, metric="simple_python")))
 
 
-@pytest.mark.parametrize("render", [render_lm_eval, render_eee])
+@pytest.mark.parametrize("render", [render_lm_eval, render_eee, render_model_index])
 def test_a_run_without_scores_has_no_record(render: Callable[[ExportRequest], Iterator[str]]) -> None:
     run = make_run()
     with pytest.raises(UsageError, match="nothing was scored; give the scorecard of a run that was scored"):
@@ -221,6 +221,13 @@ def read_results(order: ExportRequest) -> tuple[str, list[EvalResult]]:
     card = ModelCard("".join(render_model_index(order)) + "# A model\n")
     assert isinstance(card.data, ModelCardData)
     return str(card.data.model_name), list(card.data.eval_results or [])
+
+
+def test_a_card_is_about_one_model() -> None:
+    runs = make_run(), make_run(model="other")
+    with pytest.raises(UsageError, match="2 models: a card is about one"):
+        read_results(make_order(*runs))
+    assert read_results(make_order(*runs, name="both"))[0] == "both"
 
 
 def test_the_card_reader_finds_the_accuracies_of_both_profiles() -> None:
