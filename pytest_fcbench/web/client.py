@@ -432,8 +432,9 @@ def _read_body(response: requests.Response, max_bytes: int) -> bytes:
         return bytes(read)
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise Unreachable(f"the body is encoded as {coding[:80]!r}")
-    # 47 is 32 + 15: gzip or zlib, whichever the header of the data says.
-    unpacking = zlib.decompressobj(wbits=47)
+    # 47 is 32 + 15: gzip or zlib, whichever the header of the data says. Some servers send deflate without.
+    is_bare = coding == "deflate" and read[:1] and read[0] & 0x0F != 8
+    unpacking = zlib.decompressobj(wbits=-15 if is_bare else 47)
     # A small body may unpack to gigabytes, so unpacking ends one byte after the most that is taken.
     body = unpacking.decompress(bytes(read), max_bytes + 1)
     if len(body) > max_bytes:

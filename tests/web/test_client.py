@@ -346,7 +346,14 @@ def test_a_body_without_end() -> None:
         make_client(hosted.port, max_bytes=100_000).get(URL)
 
 
-@pytest.mark.parametrize(("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
+def deflate_bare(body: bytes) -> bytes:
+    packing = zlib.compressobj(wbits=-15)
+    return packing.compress(body) + packing.flush()
+
+
+@pytest.mark.parametrize(
+    ("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate"), (deflate_bare, "deflate")]
+)
 def test_a_compressed_body_is_unpacked(pack: Callable[[bytes], bytes], coding: str) -> None:
     with serve_locally(always_send(make_reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
         assert make_client(hosted.port).get(URL).body == b"plain"
