@@ -36,6 +36,8 @@ from pytest_fcbench.web.loopback_server import Page
 
 _HTML = "text/html; charset=utf-8"
 _MOST_LINES = 100_000
+# An address as requests have it: a page of any other would never be found.
+_ADDRESS = re.compile(r"http://[a-z0-9.-]+/(?!/)[!\x22$->@-~]*")
 
 
 class PageTableRow(Row):
@@ -93,6 +95,10 @@ def read_pages(folders: Iterable[Path | None]) -> Mapping[str, Page]:
 
 
 def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
+    if not _ADDRESS.fullmatch(url):
+        raise at.error(
+            f"no request asks for {url}; write the host as in a.example, and the path as in /a%20b"
+        )
     given_fields = row.model_fields_set
     if row.redirect is not None:
         # A redirect has no body that a reader could be shown.

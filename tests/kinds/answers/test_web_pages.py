@@ -81,6 +81,24 @@ def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
 
 
 @each_case(
+    ("host", "path"),
+    [
+        ("http://a.example", "/x"),
+        ("a.example/", "/x"),
+        ("A.example", "/x"),
+        ("a.example", "x"),
+        ("a.example", "/x?y=1"),
+        ("a.example", "/ä"),
+        ("a.example", "/x y"),
+    ],
+)
+def test_a_page_that_no_request_can_ask_for_is_told(tmp_path: Path, host: str, path: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"host: {host}\nname: A\npages:\n  {path}: {{title: T, text: [a]}}\n")
+    with pytest.raises(SuiteError, match=re.escape(f"a.yaml:4: pages.{path}: no request asks for http://")):
+        web_pages.read_pages([tmp_path])
+
+
+@each_case(
     ("page", "message"),
     [
         ("{title: T}", "pages./x: has no 'text'"),
