@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -43,7 +44,8 @@ def read_yaml(path: Path) -> object:
 
 def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
     """Return the line of the value at ``keys``, or of the deepest part of them that exists, from 1."""
-    node = _compose(path.read_text(encoding="utf-8"))
+    # JSON writes a character as two halves, which YAML refuses.
+    node = _compose(_SURROGATE.sub(r"\\u00", path.read_text(encoding="utf-8")))
     line = 1
     for key in keys:
         if isinstance(node, yaml.MappingNode):
@@ -93,7 +95,7 @@ def _parse_json(text: str) -> object:
     """Read JSON, which YAML can be, in a fortieth of the time and a third of the memory.
 
     Raises ``ValueError`` for any other text, and for what YAML 1.1 reads otherwise or refuses: numbers with
-    an exponent, keys that are there twice, halves of a character.
+    an exponent, keys that are there twice, half a character.
     """
 
     def refuse_number(number: str) -> float:
@@ -108,11 +110,12 @@ def _parse_json(text: str) -> object:
             raise ValueError("a key is used twice")
         return mapping
 
-    if _SURROGATE.search(text):
-        raise ValueError("YAML has no halves of characters")
     value: object = read_json_text(
         text, object_pairs_hook=make_mapping, parse_float=read_float, parse_constant=refuse_number
     )
+    if _SURROGATE.search(text):
+        # One half alone cannot be encoded, which is a ``ValueError``.
+        json.dumps(value, ensure_ascii=False).encode()
     return value
 
 

@@ -101,8 +101,8 @@ def test_a_text_keeps_the_ends_of_lines_that_only_yaml_knows(tmp_path: Path, sep
             '{"a": NaN}',
             '{"a": 1e5}',
             "[1.5e+3, 1.5E3]",
-            r'["\ud83d\ude00"]',
             r'"\ud800"',
+            r'["\\ud83d\ude00"]',
         ),
         *('{"a": "b\n  c"}', "{a: 1}", '{"a": 1,}', "[1, 2] # two", "", "[" * 5_000, '{"<<": {"a": 1}}'),
     ],
@@ -115,6 +115,13 @@ def test_what_only_resembles_json_is_read_as_yaml_reads_it(tmp_path: Path, text:
     except RecursionError:
         expected = SuiteError
     assert _read_by_ours(path) == expected
+
+
+def test_a_character_in_two_halves_is_read_as_json_has_it(path: Path) -> None:
+    path.write_text('{"a": "\\ud83d\\ude00",\n "b": 1}')
+    field = Field(read_yaml(path), path)
+    assert field.value == {"a": "\U0001f600", "b": 1}
+    assert str(field.at("b").error("is odd")) == f"{path}:2: b: is odd"
 
 
 def test_a_large_file_of_json_takes_no_reader_of_yaml(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
