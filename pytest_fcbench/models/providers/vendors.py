@@ -38,7 +38,7 @@ class Vendor:
 
     def find_base(self) -> str | None:
         """Return the address that the environment names, or else the usual one."""
-        return next((value for name in self.bases if (value := os.environ.get(name))), self.base)
+        return next((value for name in self.bases if (value := os.environ.get(name, "").strip())), self.base)
 
 
 _OWN_SERVER = "A server of one's own"

@@ -823,7 +823,7 @@ def test_a_server_is_named_without_its_keys() -> None:
 
 @pytest.mark.parametrize("key", ["k1", "k1\n"], ids=["alone", "from a file"])
 def test_address_and_key_may_stand_in_the_environment(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:2/v1")
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", key.replace("k1", "http://127.0.0.1:2/v1"))
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", key)
     found = find_endpoint(read_settings(model="hosted_vllm/m"))
     assert found
