@@ -231,6 +231,6 @@ def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] |
     def describe_change(name: str) -> str:
         parts = pairing.weigh_pairs(name, evidence.size_of)
         change = sum(weight * fmean(pair.change for pair in part) for weight, part in parts)
-        return f"{100 * change:+.2f}" if parts else ""
+        return f"{round(100 * change, 2) + 0.0:+.2f}" if parts else ""
 
     return describe_change

@@ -75,7 +75,8 @@ def format_number(value: float | None, form: str = ",d") -> str:
 
 def format_dollars(usd: float | None) -> str:
     """Write dollars with as many decimals as they need."""
-    return format_number(usd, ".4f" if usd is not None and usd < 1 else ",.2f")
+    decimals = 2 if usd is None or usd >= 1 else 6 if 0 < usd < 0.0001 else 4
+    return format_number(usd, f",.{decimals}f")
 
 
 def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:

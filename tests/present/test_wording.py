@@ -96,5 +96,6 @@ def test_unknown_numbers_are_a_dash() -> None:
     assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1,200", "50.0%")
 
 
-def test_small_sums_have_four_decimals() -> None:
-    assert (format_dollars(None), format_dollars(0.0123), format_dollars(12.349)) == ("-", "0.0123", "12.35")
+def test_dollars_have_as_many_decimals_as_they_need() -> None:
+    dollars = [None, 0.0, 0.00003, 0.0123, 1234.567]
+    assert list(map(format_dollars, dollars)) == ["-", "0.0000", "0.000030", "0.0123", "1,234.57"]

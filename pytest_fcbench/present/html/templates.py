@@ -107,7 +107,7 @@ def make_environment(folder: Path) -> Environment:
         "breakable": lambda name: Markup(  # noqa: S704 - escaped just now
             re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name))))
         ),
-        "points": lambda change: f"{100 * change + 0.0:+.1f}".replace("-", "−"),
+        "points": lambda change: f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "−"),
         # Names as words, for readers who know none of them.
         "spaced": lambda name: make_printable(name).replace("_", " "),
         "drawn": Markup,

@@ -289,14 +289,10 @@ def select_records(metric: str, records: Sequence[Record]) -> list[Record]:
 
 def name_main_score(records: Iterable[Record]) -> str:
     """Name the score that stands for a run of these entries, were all of them scored."""
-    profile = Profile.OFFICIAL
-
-    def can_be_scored(record: Record) -> bool:
-        return not isinstance(assume_verdict(record.verdict(profile), Passed()), NotScored)
-
-    # It depends on the categories only, of which one entry that is set aside says nothing.
-    one_of_each = {record.category: record for record in sorted(records, key=can_be_scored)}.values()
-    return aggregate_scores(one_of_each, profile, lambda name: 1, Passed()).main
+    # It depends on the categories only, of which an entry that is set aside says nothing.
+    ordered = sorted(records, key=lambda record: not is_apart(record.verdict(Profile.OFFICIAL)))
+    one_of_each = {record.category: record for record in ordered}.values()
+    return aggregate_scores(one_of_each, Profile.OFFICIAL, lambda name: 1, Passed()).main
 
 
 def mark_trained(records: Iterable[Record], trained_entries: Collection[str]) -> list[Record]:

@@ -47,10 +47,9 @@ class TrialRule(GateRule):
     def check(self, evidence: Evidence) -> RuleFinding:
         """Check each entry; undecided where its trials are others, or unscored ones could matter."""
         every_verdict: dict[str, list[Verdict]] = {}
-        units: dict[str, str] = {}
         for record in evidence.records:
             every_verdict.setdefault(record.entry, []).append(record.verdict(evidence.profile))
-            units[record.entry] = record.unit
+        units = {record.entry: record.unit for record in evidence.records}
         # A check can be undecided in one trial, but what is set aside has no trial that counts.
         by_entry = {entry: each for entry, each in every_verdict.items() if not all(map(is_apart, each))}
         requirement = f"{self.passes} of {self.trials} trials"
