@@ -282,7 +282,7 @@ def parse_xlam(text: str) -> tuple[Call, ...]:
         value = value.get("tool_calls")
     if not isinstance(value, list):
         raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return tuple(map(syntax.read_named_call, value))
+    return syntax.read_named_calls(value)
 
 
 def parse_xlam_2(text: str) -> tuple[Call, ...]:

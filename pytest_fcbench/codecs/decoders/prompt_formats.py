@@ -200,15 +200,13 @@ _BOOLEANS = {"true": True, "false": False}
 def _parse_corrected_xml(read_arguments: ReadArguments, text: str) -> tuple[Call, ...]:
     """Read a text leniently. Raises ``Undecodable``."""
     text = _BARE.sub(lambda match: match[1] or "&amp;", text)
-    elements, at = [], 0
-    while place := syntax.find_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END, at):
-        elements.append(f"{_FUNCTIONS_BEGIN}{text[slice(*place)]}{_FUNCTIONS_END}")
-        at = place[1]
-    if not elements:
+    calls: list[Call] = []
+    if not (elements := syntax.find_all_between(text, _FUNCTIONS_BEGIN, _FUNCTIONS_END)):
         raise Undecodable(f"there is no {_FUNCTIONS_BEGIN} element")
-    return tuple(
-        call for each in elements for call in _read_calls(each, read_arguments, _read_corrected_value)
-    )
+    for inside in elements:
+        element = f"{_FUNCTIONS_BEGIN}{inside}{_FUNCTIONS_END}"
+        calls += _read_calls(element, read_arguments, _read_corrected_value)
+    return tuple(calls)
 
 
 def _read_corrected_value(text: str, kind: str) -> object:

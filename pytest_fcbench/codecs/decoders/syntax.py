@@ -156,28 +156,19 @@ def from_json(text: str) -> object:
     return value
 
 
-def read_named_call(value: object, arguments: str = "arguments") -> Call:
-    """Read a decoded object as a call; ``arguments`` is its key for these.
+def read_named_calls(value: object, arguments: str = "arguments") -> tuple[Call, ...]:
+    """Read a decoded list of calls, or a single call; ``arguments`` is the key for these.
 
     Raises ``Undecodable`` and ``WrongFormat``.
     """
-    if not isinstance(value, Mapping) or "name" not in value:
-        raise Undecodable(f'expected an object with "name" and "{arguments}"')
-    if arguments not in value:
-        raise Undecodable(f'the call of {value["name"]!r} has no "{arguments}"')
-    if isinstance(value["name"], list | dict):
-        raise Undecodable("a function's name is text")
-    return as_call(str(value["name"]), value[arguments])
-
-
-def read_named_calls(value: object, arguments: str = "arguments") -> tuple[Call, ...]:
-    """Read a decoded list of calls, or a single call. Raises ``Undecodable`` and ``WrongFormat``."""
     # All are decoded before the form of any is looked at, as officially.
     items = value if isinstance(value, list) else [value]
     for item in items:
         if not isinstance(item, Mapping) or not {"name", arguments} <= item.keys():
             raise Undecodable(f'expected objects with "name" and "{arguments}"')
-    return tuple(read_named_call(item, arguments) for item in items)
+        if isinstance(item["name"], list | dict):
+            raise Undecodable("a function's name is text")
+    return tuple(as_call(str(item["name"]), item[arguments]) for item in items)
 
 
 def read_members(value: object) -> tuple[Call, ...]:

@@ -96,15 +96,10 @@ def parse_arch(text: str) -> tuple[Call, ...]:
     texts = find_tagged_texts(text)
     if not texts:
         raise Undecodable("the model did not return a list of calls")
-    values: list[object] = []
-    for piece in texts:
-        try:
-            value = from_json(piece)
-        except Undecodable:
-            values.append(evaluate_text(piece))
-        else:
-            values.append(evaluate_text(value) if isinstance(value, str) else value)
-    return syntax.read_named_calls(values)
+    values = [syntax.decode_leniently(piece, piece) for piece in texts]
+    return syntax.read_named_calls(
+        [evaluate_text(value) if isinstance(value, str) else value for value in values]
+    )
 
 
 ARCH = replace(read_json_calls(parse_arch), parts=syntax.read_calls_only)
@@ -201,14 +196,14 @@ GRANITE_3 = replace(read_json_calls(parse_granite_3), parts=syntax.read_calls_on
 
 def parse_hermes(text: str) -> tuple[Call, ...]:
     """Read one JSON object a line between ``<tool_call>`` and ``</tool_call>``; other text is no call."""
-    calls = []
+    calls: list[Call] = []
     inside = False
     for line in text.split("\n"):
         if line in ("<tool_call>", "</tool_call>"):
             inside = line == "<tool_call>"
         elif inside:
             # Official: every single quote is turned into a double one before a line is parsed.
-            calls.append(syntax.read_named_call(from_json(line.replace("'", '"'))))
+            calls += syntax.read_named_calls([from_json(line.replace("'", '"'))])
     return tuple(calls)
 
 

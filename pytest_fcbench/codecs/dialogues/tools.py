@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.syntax import Undecodable, from_json
+from pytest_fcbench.codecs.decoders.syntax import decode_leniently
 from pytest_fcbench.codecs.presenting import WireDoc, Wording, build_tool
 from pytest_fcbench.domain.function_doc import GivenSchema
 from pytest_fcbench.domain.prompting import Names
@@ -191,10 +191,7 @@ def write_declaration_text(doc: Mapping[str, object]) -> str:
 
 def write_result_text(text: str) -> str:
     """Write the text of a result: the members of an object, or the text as a value."""
-    try:
-        value = from_json(text)
-    except Undecodable:
-        value = None
+    value = decode_leniently(text, None)
     return write_value(value, marks_keys=False) if isinstance(value, dict) else f"{{value:{_escape(text)}}}"
 
 

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.decoders.syntax import Undecodable, from_json
+from pytest_fcbench.codecs.decoders.syntax import decode_leniently
 from pytest_fcbench.codecs.dialogues.api_dialogue import join_user_messages
 from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening, PlainLog
 from pytest_fcbench.codecs.dialogues.tools import convert_doc, write_declaration_text, write_result_text
@@ -231,10 +231,7 @@ def _find_tagged_calls(
     """Find the calls between tags, each with its name and its arguments as text."""
     calls: list[ChatMessage] = []
     for call_text in _TAGGED_CALL.findall(text):
-        try:
-            call = from_json(call_text)
-        except Undecodable:
-            continue
+        call = decode_leniently(call_text, None)
         if isinstance(call, dict) and {"name", "arguments"} <= call.keys():
             arguments = call["arguments"]
             is_text = isinstance(arguments, str) and not quotes_texts
@@ -294,10 +291,7 @@ def drop_no_function(answer: ReadAnswer) -> ReadAnswer:
 
 def read_numbered_calls(text: str) -> ReadAnswer:
     """Read an answer whose calls get ids; officially nine random letters and digits."""
-    try:
-        calls = from_json(text)
-    except Undecodable:
-        return read_text(text)
+    calls = decode_leniently(text, None)
     if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
         return read_text(text)
     # By a hash, so that the same call always gets the same id.

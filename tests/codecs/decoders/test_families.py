@@ -360,7 +360,7 @@ REFUSED = {
         parse_hermes,
         wrap_in_tags("[1]"),
         Undecodable,
-        'expected an object with "name"',
+        'expected objects with "name"',
     ),
     "hermes, no name": (
         parse_hermes,
@@ -372,7 +372,7 @@ REFUSED = {
         parse_hermes,
         wrap_in_tags('{"name": "f"}'),
         Undecodable,
-        "'f' has no",
+        'expected objects with "name" and "arguments"',
     ),
     "hermes, arguments in a list": (
         parse_hermes,
@@ -385,7 +385,7 @@ REFUSED = {
     "xlam, number": (parse_xlam, "5", Undecodable, "found int"),
     "xlam, no list": (parse_xlam, '{"tool_calls": 5}', Undecodable, "found int"),
     "xlam, other object": (parse_xlam, "{}", Undecodable, "found NoneType"),
-    "xlam, texts": (parse_xlam, '["f"]', Undecodable, 'expected an object with "name"'),
+    "xlam, texts": (parse_xlam, '["f"]', Undecodable, 'expected objects with "name"'),
     "xlam, arguments as text": (
         parse_xlam,
         '[{"name": "f", "arguments": "{}"}]',
