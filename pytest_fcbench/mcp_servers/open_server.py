@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TextIO
 from pytest_fcbench.domain.entry import ServerProgram
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets, redact_secrets
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import Call, write_reply
 
 if TYPE_CHECKING:
@@ -112,11 +113,12 @@ class OpenServer:
         raise CallError("mcp_server", f"the list of tools has more than {_MOST_PAGES} pages")
 
     def _enter_folder(self, value: object) -> object:
-        """Replace the shown folder by the real one in all texts of an argument."""
+        """Replace the shown folder by the real one in all texts of an argument, which then UTF-8 can hold."""
         if isinstance(value, str):
-            return value.replace(WORKSPACE, self.folder) if self.folder else value
+            text = escape_surrogates(value)
+            return text.replace(WORKSPACE, self.folder) if self.folder else text
         if isinstance(value, Mapping):
-            return {key: self._enter_folder(member) for key, member in value.items()}
+            return {self._enter_folder(key): self._enter_folder(member) for key, member in value.items()}
         return [self._enter_folder(member) for member in value] if isinstance(value, (list, tuple)) else value
 
     def _leave_folder(self, text: str) -> str:

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import psutil
 import pytest
@@ -22,6 +23,9 @@ from pytest_fcbench.mcp_servers.open_server import (
     read_source,
 )
 from tests.mcp_servers import shelf
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
 
 pytest.importorskip("mcp")
 
@@ -60,9 +64,24 @@ def test_calls_act_on_one_server_and_a_fresh_one_knows_nothing_of_them() -> None
     assert not list_children()
 
 
-def test_the_folder_is_shown_under_a_name_that_stays() -> None:
-    (text,) = make_calls(ServerProgram(SHELF), Call("put-goods", {"name": "/workspace/tea", "count": 1}))
-    assert text == "/workspace/tea put on the shelf in /workspace"
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("/workspace/tea", "/workspace/tea"),
+        ({"/workspace/tea": "tea"}, "{'/workspace/tea': 'tea'}"),
+        ("half a character: \ud83d", "half a character: \\ud83d"),
+    ],
+    ids=["text", "key", "surrogate"],
+)
+def test_the_folder_is_shown_under_a_name_that_stays(name: object, shown: str) -> None:
+    assert make_calls(ServerProgram(SHELF), Call("put-goods", {"name": name, "count": 1})) == [
+        f"{shown} put on the shelf in /workspace"
+    ]
+
+
+def test_keys_of_an_argument_name_the_real_folder() -> None:
+    server = OpenServer(cast("Client", None), 1, "/real")
+    assert server._enter_folder({"/workspace/a": ["/workspace"]}) == {"/real/a": ["/real"]}
 
 
 @pytest.mark.parametrize(("habit", "text"), [("empty", ""), ("structured", '{"goods": {}}')])
