@@ -112,7 +112,8 @@ class _TextReader:
     @cached_property
     def _attempt(self) -> re.Pattern[str]:
         """What looks like a call of an offered function."""
-        name = rf"(?<![\w-])(?:{self._names})"
+        # Behind a name of Kimi stands a number, before one of DeepSeek a word, where their tokens are left out.
+        name = rf"(?<![\w-])(?:function)?(?:{self._names})(?::\d+)?"
         return re.compile(
             rf"{name}(?:\(|[ \t]*\(?\w+[ \t]*=)|<(?:{self._names})[\s/>]"
             rf"|[\"'](?:name|function|tool|action)[\"']\s*:\s*[\"'](?:\w+\.)?(?:{self._names})[\"']"

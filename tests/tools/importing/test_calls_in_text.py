@@ -116,6 +116,9 @@ def test_an_example_that_was_asked_for_is_no_expected_call() -> None:
         "<weather><city>Bergen</city></weather>",
         "get_weather(city='Bergen')",
         "Tool: weather\nInput: Bergen",
+        # Kimi's and DeepSeek's forms without their tokens, which servers leave out.
+        f"functions.weather:0{ARGUMENTS}",
+        f"functionweather\n```json\n{ARGUMENTS}\n```",
         f"Use functions.Weather({ARGUMENTS})",
         "Action: search\nAction Input: Bergen",
         '<tool_call>\n{"name": "weather", "arguments": {"city": \n</tool_call>',
