@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cache
 from itertools import compress, dropwhile
@@ -41,6 +42,8 @@ RECORD = pytest.StashKey[Record]()
 OWN = pytest.StashKey[bool]()
 """True for a test that judges the answer by assertions of its own."""
 _RESULTS: tuple[pytest.StashKey[Any], ...] = (TRANSCRIPT, RECORD, OWN)
+_OF_VERDICT = frozenset(("config", "forced", "judge", "mcp", "profile", "responses", "search", "trials"))
+"""Options beside those of the model without which an entry is another one, or is judged otherwise."""
 
 
 class _TimeLimit(NamedTuple):
@@ -118,7 +121,9 @@ class Benchmark:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(self, name: str, obj: object) -> list[pytest.Item] | None:
         """Make no item of a test of a category without entries: pytest would count a placeholder for it."""
-        marks = getattr(obj, "pytestmark", ())
+        # Whatever a module holds comes here; some objects, such as unittest.mock.call, have any attribute.
+        marks = getattr(obj, "pytestmark", ()) if inspect.isroutine(obj) or inspect.isclass(obj) else ()
+        marks = marks if isinstance(marks, Iterable) else [marks]
         category = next((mark.args[0] for mark in marks if mark.name == "fcbench" and mark.args), None)
         if category is None or not self.prepare() or self.context.selection.entries(category):
             return None
@@ -135,6 +140,9 @@ class Benchmark:
         marker = metafunc.definition.get_closest_marker("fcbench")
         if marker is None:
             return
+        if len(marker.args) != 1:
+            fault = f"{metafunc.definition.name}: its mark fcbench needs one category"
+            raise pytest.Collector.CollectError(f"{fault}; write e.g. @pytest.mark.fcbench('parallel')")
         if not self.prepare():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
@@ -355,13 +363,18 @@ class Benchmark:
         return render_explanation(record, profile, explanation, rerun=rerun, width=width)
 
     def _spell_rerun(self, item_id: str) -> str:
-        """Spell the words with which pytest asks an entry again as now, without those that hold secrets."""
-        words, secrets = [item_id], self.session.secrets
+        """Spell the words with which pytest asks an entry again as now."""
+        words = [item_id]
         for option in OPTIONS:
             value = getattr(self.config.option, option.dest)
-            if value and (option.of_model or option.key == "forced"):
+            if value and (option.of_model or option.key in _OF_VERDICT):
                 values = value if isinstance(value, list) else [value]
-                words += [f"{option.flag}={each}" for each in values]
+                words += [option.flag if option.switch else f"{option.flag}={each}" for each in values]
+        return self.spell_words(words)
+
+    def spell_words(self, words: Iterable[str]) -> str:
+        """Spell words of a command, without those that hold secrets."""
+        secrets = self.session.secrets
         return shlex.join(word for word in words if mask_secrets(word, secrets) == word)
 
     def _add_explanation(self, item: pytest.Item, report: pytest.TestReport) -> None:

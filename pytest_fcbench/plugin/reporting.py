@@ -67,6 +67,10 @@ class RunReporting:
         self._followed: ProgressFile | None = None
         self._outcomes: tuple[RuleOutcome, ...] = ()
         self._interrupted = False
+        self._has_entries = False
+        """True where entries are to be asked, in this process or in workers."""
+        self._is_empty_shard = False
+        """True where no selected entry falls into this shard; its scorecard then says so."""
         self._began_at = time.monotonic()
         self._saved: str | None = None
         """The path of the scorecard."""
@@ -108,6 +112,7 @@ class RunReporting:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Show progress while entries are asked: one updated line, or a line now and then."""
         self._is_mixed = any(ENTRY not in item.stash for item in session.items)
+        self._has_entries = any(ENTRY in item.stash for item in session.items)
         if (runs := self._settings.runs) is not None:
             # On the process that starts workers nothing has looked at the model yet.
             with raise_usage_errors():
@@ -134,8 +139,9 @@ class RunReporting:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Leave the progress to pytest if a worker has tests of another kind."""
-        suites = self._settings.suites
-        self._is_mixed |= any(parse_item_id(nodeid).partition(":")[0] not in suites for nodeid in ids)
+        are_ours = [parse_item_id(nodeid).partition(":")[0] in self._settings.suites for nodeid in ids]
+        self._is_mixed |= not all(are_ours)
+        self._has_entries |= any(are_ours)
 
     # First, because pytest prints the path in the same hook.
     @pytest.hookimpl(tryfirst=True)
@@ -169,6 +175,8 @@ class RunReporting:
             self._ticker = None
         if self._followed:
             self._followed.remove()
+        has_ended = session.exitstatus in (0, 1, 5)
+        self._is_empty_shard = bool(self._settings.shard) and not self._has_entries and has_ended
         # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.
         if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
@@ -224,11 +232,6 @@ class RunReporting:
                 fault = f"needs {needed} trials of each entry, and the run has {trials}"
                 return f"gate rule {rule.text!r} {fault}; use --fcbench-trials={needed}"
         return None
-
-    @property
-    def _is_empty_shard(self) -> bool:
-        """True where no selected entry falls into this shard; its scorecard then says so."""
-        return bool(self._settings.shard) and not self._session.records
 
     @property
     def _may_be_empty(self) -> bool:
@@ -413,7 +416,7 @@ class RunReporting:
         elif others := stats.get("deselected"):
             forced = "; with --fcbench-forced name categories by --fcbench-category"
             hint = forced if self._settings.forced else ""
-            yield f"{self._selected_by} leaves none of the {len(others):,} tests{hint}"
+            yield f"{self._selected_by or 'a plugin'} leaves none of the {len(others):,} tests{hint}"
         elif notes := describe_pressure(self._benchmark.context):
             yield from notes
         elif lacking := self._benchmark.lacking:
@@ -497,14 +500,16 @@ class RunReporting:
         if not self._config.pluginmanager.has_plugin("cacheprovider"):
             return ""
         words = map(str, self._config.invocation_params.args)
-        return shlex.join(["pytest", "--lf", *(word for word in words if word not in _ONCE)])
+        words_again = (word for word in words if word not in _ONCE)
+        return self._benchmark.spell_words(["pytest", "--lf", *words_again])
 
     def _spell_blame(self) -> str:
         """Spell the command that says who lost the points; nothing where only a model can have."""
         if self._settings.blame or self._benchmark.context.model.immediate:
             return ""
         address = self._config.option.fcbench_api_base
-        return shlex.join(["fcbench", "blame", "--limit=6", *([f"--api-base={address}"] if address else [])])
+        words = ["fcbench", "blame", "--limit=6", *([f"--api-base={address}"] if address else [])]
+        return self._benchmark.spell_words(words)
 
     def _write_lines(self, terminalreporter: pytest.TerminalReporter, lines: Iterator[OutputLine]) -> None:
         here, project = self._config.invocation_params.dir.resolve(), self._settings.project.resolve()

@@ -100,9 +100,11 @@ def test_the_printed_command_runs_again_what_failed_in_this_run_only(project: Pr
     run = project.pytester.runpytest_inprocess
     run("--fcbench-model=lexical", "--fcbench-category=parallel,multi_turn_base")
     project.write("none.yaml", "answers: {}\ndefault: none\n")
-    result = run("--fcbench-model=scripted:none.yaml", "-m", "parallel", "--fcbench-refresh")
+    secret = '--fcbench-param=extra_headers={"X-Key": "abcd1234efgh5678"}'
+    result = run("--fcbench-model=scripted:none.yaml", "-m", "parallel", "--fcbench-refresh", secret)
     (line,) = [line.strip() for line in result.outlines if line.strip().startswith("pytest --lf")]
     assert "--fcbench-refresh" not in line
+    assert "extra_headers" not in line
     again = run(*shlex.split(line.partition(" - ")[0])[1:])
     assert again.parseoutcomes()["failed"] == result.parseoutcomes()["failed"] == size("parallel")
 
@@ -198,6 +200,10 @@ def test_ids_repeat_and_end_with_a_star(project: Project) -> None:
 def test_an_id_selects_one_trial_or_all(project: Project) -> None:
     project.run("core:parallel_3", "--fcbench-trials=3").assert_outcomes(passed=3)
     project.run("core:parallel_3-t2", "--fcbench-trials=3").assert_outcomes(passed=1)
+    options = ("--fcbench-model=lexical", "--fcbench-trials=2", "--fcbench-profile=corrected")
+    result = project.run("core:parallel_3", *options)
+    command = "pytest core:parallel_3-t2 --fcbench-model=lexical --fcbench-trials=2"
+    result.stdout.fnmatch_lines([f"  run again  {command} --fcbench-profile=corrected"])
 
 
 @pytest.mark.few(1)
@@ -337,3 +343,29 @@ def test_a_test_whose_category_is_switched_off_says_how_to_switch_it_on(project:
     result.stderr.fnmatch_lines(
         ["*test_format_sensitivity: no entry of format_sensitivity is selected; add --fcbench-category=*"]
     )
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("mark", ["", "()", "(category='parallel')"])
+def test_a_mark_without_a_category_says_what_it_needs(project: Project, mark: str) -> None:
+    test = f"import pytest\n\n@pytest.mark.fcbench{mark}\ndef test_it(entry):\n    pass\n"
+    result = project.run(str(project.write("test_own.py", test)))
+    result.stdout.fnmatch_lines(["test_it: its mark fcbench needs one category; write e.g. @pytest.mark.*"])
+
+
+def test_what_else_a_module_holds_is_looked_at_by_pytest_alone(project: Project) -> None:
+    """Some objects have any attribute, and a class may have one mark in place of a list."""
+    lines = (
+        *("import pytest", "from unittest.mock import MagicMock, call", "anything = MagicMock()"),
+        *("class TestIt:", "    pytestmark = pytest.mark.slow", "    def test_it(self):", "        pass"),
+    )
+    module = project.write("test_own.py", "\n".join(lines))
+    project.run(str(module), "-W", "ignore").assert_outcomes(passed=1)
+
+
+def test_a_plugin_that_leaves_nothing_is_told(project: Project) -> None:
+    hook = "def pytest_collection_modifyitems(config, items):\n"
+    hook += "    config.hook.pytest_deselected(items=items[:])\n    items.clear()\n"
+    project.write("conftest.py", hook)
+    result = project.run("--fcbench-suite=frontier")
+    result.stdout.fnmatch_lines(["a plugin leaves none of the * tests"])

@@ -121,6 +121,23 @@ def test_a_shard_without_entries_says_so_in_a_scorecard(project: Project) -> Non
     assert not project.records()
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--fcbench-model=hosted_vllm/x", "--fcbench-api-base=http://127.0.0.1:1/v1"), 4),
+        (("--fcbench-model=oracle", "--fcbench-plan"), 0),
+    ],
+    ids=["the first call fails", "nothing is asked"],
+)
+def test_a_shard_that_did_not_run_is_not_empty(project: Project, options: tuple[str, ...], code: int) -> None:
+    result = project.run(
+        *options, "--fcbench-retries=0", "--fcbench-category=parallel", "--fcbench-shard=1/2"
+    )
+    assert result.ret == code
+    result.stdout.no_fnmatch_line("*its scorecard is empty*")
+    assert not (project.path / "scorecard.json").exists()
+
+
 def test_a_shard_that_was_cut_short_decides_nothing(project: Project) -> None:
     project.write("fcbench.yaml", "model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
     assert project.run("--fcbench-shard=1/2", "--fcbench-scorecard=s1.json", "-x").ret != 0
