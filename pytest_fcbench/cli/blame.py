@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_fcbench.cli.options import (
     build_project_settings,
     collect_run_options,
     find_openers,
+    find_runs_folder,
+    resolve_scorecard,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_lines
 from pytest_fcbench.cli.sessions import draw_sample, find_suites, require_entries
@@ -20,22 +23,24 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.models.native_calls import READ_FROM_TEXT
 from pytest_fcbench.run.blaming import announce_requests, blame_losses, list_losses
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.history import list_runs
 from pytest_fcbench.run.session import STREAMED
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard
 from pytest_fcbench.tools.diagnosis.blame_text import build_document, render_losses
 
 
 def run_blame(arguments: argparse.Namespace) -> int:
-    card = load_scorecard(arguments.scorecard)
+    card = load_scorecard(arguments.scorecard or _find_run())
     settings, syntax = _load_settings(arguments, card)
     losses = list_losses(card.records, card.facts.profile)
     if not losses:
-        is_of_server = all(record.group == Group.SERVER for record in card.records)
-        raise UsageError(
-            f"{card.path}: checks of a server ask no model; give the scorecard of a run that does"
-            if is_of_server
-            else f"{card.path}: no entry failed in the {card.facts.profile} profile; give one with failures"
-        )
+        rule = f"no entry failed in the {card.facts.profile} profile; give one with failures"
+        if card.records and not any(map(_asks_model, card.records)):
+            rule = "checks of a server ask no model; give the scorecard of a run that does"
+        elif any(record.is_judged_by_test for record in card.records):
+            rule = "entries failed by assertions of tests only, which judge no other answer"
+        raise UsageError(f"{card.path}: {rule}")
     if not card.nodeids:
         raise UsageError(f"{card.path}: a baseline has no answers; give the scorecard from which it was made")
     find_suites(card, losses, find_openers(arguments))
@@ -55,6 +60,18 @@ def run_blame(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _asks_model(record: Record) -> bool:
+    return record.group != Group.SERVER
+
+
+def _find_run() -> Path:
+    """Find the newest run that asked a model, else the newest. Raises ``UsageError`` where there is none."""
+    folder = find_runs_folder()
+    paths = [run.path for run in list_runs(folder)] if folder else []
+    of_model = (path for path in paths if any(map(_asks_model, load_outlines(path).records)))
+    return next(of_model, None) or resolve_scorecard()
+
+
 def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> tuple[Settings, str | None]:
     """Load the settings under which the model of a scorecard is asked again, and its native syntax if named.
 
@@ -62,7 +79,7 @@ def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> tuple[Sett
     """
     options = dict(add_environment(collect_run_options(arguments)))
     options["model"] = options.get("model") or card.facts.model
-    options["suite"] = sorted(card.facts.suites)
+    options["suite"], options["gate"] = sorted(card.facts.suites), []
     if options.get("stream") is None and STREAMED in card.facts.notes:
         options["stream"] = "on"
     settings = build_project_settings(options, arguments.config)

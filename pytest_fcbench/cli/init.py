@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from pytest_fcbench.cli.tree import find_folder
@@ -58,7 +59,7 @@ def run_init(arguments: argparse.Namespace) -> int:
         else:
             write_file(path, text)
             print(f"written  {path}")
-    at = "" if arguments.folder == Path() else f"cd {arguments.folder} && "
+    at = "" if arguments.folder == Path() else f"cd {shlex.quote(str(arguments.folder))} && "
     print(f"run it with: {at}pytest benchmarks")
     if has_tests:
         print(

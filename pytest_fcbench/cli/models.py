@@ -6,7 +6,7 @@ import argparse
 import os
 from contextlib import suppress
 
-from pytest_fcbench.cli.options import WITHOUT_KEYS, build_project_settings, find_config
+from pytest_fcbench.cli.options import WITHOUT_RUN, build_project_settings, find_config
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.config.loading import add_environment, find_cache_folder, read_profiles
 from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
@@ -41,7 +41,7 @@ def run_models(arguments: argparse.Namespace) -> int:
         profiles = read_profiles(file)
         # Without keys, because a missing one must not keep a profile from the list.
         profile_settings = {
-            name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), arguments.config)
+            name: build_project_settings(add_environment({"model": name, **WITHOUT_RUN}), arguments.config)
             for name in profiles
         }
         overview += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if profile_settings else ": none")]

@@ -35,8 +35,8 @@ from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import SUITES, find_nearby_suites, list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
 
-WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
-"""Values by which settings need no keys, for commands that ask no model."""
+WITHOUT_RUN = {"api_key_env": "", "judge": "none", "similarity_api_key_env": "", "gate": []}
+"""Values by which settings need neither keys nor a baseline, for commands that ask no model."""
 
 
 def find_config(config_option: str | None = None) -> Path | None:
@@ -105,9 +105,13 @@ def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapp
 
 def read_count(text: str, least: int) -> int:
     """Read a whole number that is not below the least one. Raises ``ArgumentTypeError``."""
-    if not text.isdecimal() or int(text) < least:
+    try:
+        count = int(text)
+    except ValueError:
+        count = least - 1
+    if count < least:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, {least} or more")
-    return int(text)
+    return count
 
 
 _TYPES = {
@@ -173,10 +177,12 @@ def declare_run_options(
     parser: argparse._ActionsContainer, keys: Sequence[str], *, required: bool = False
 ) -> None:
     """Declare options of a run under their names without the prefix ``fcbench-``."""
+    declared_keys = [*(parser.get_default("run_options") or ())]
     for option in OPTIONS:
         flag = drop_option_prefix(option.flag)
         if option.key not in keys and not (option.of_model and "@model" in keys):
             continue
+        declared_keys.append(option.key)
         if option.switch:
             # None, not False: a switch that is not given must not override fcbench.yaml.
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
@@ -185,11 +191,14 @@ def declare_run_options(
             parser.add_argument(
                 flag, action=action, metavar=option.metavar, required=required, help=option.help
             )
+    parser.set_defaults(run_options=declared_keys)
 
 
 def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:
     """Return the value of each option of a run, None for those that were not given."""
-    return {option.key: getattr(arguments, option.key, None) for option in OPTIONS}
+    # A command may have another option of the same name, such as a limit of its own.
+    declared_keys = getattr(arguments, "run_options", ())
+    return {each.key: getattr(arguments, each.key) if each.key in declared_keys else None for each in OPTIONS}
 
 
 def spell_run_options(options: Mapping[str, object]) -> list[str]:
@@ -216,8 +225,9 @@ def load_settings(
         options["suite"] = [name]
     if model is not None:
         options["model"] = model
-    options = {**add_environment(options), **WITHOUT_KEYS}
-    return build_project_settings(options, arguments.config, own)
+    run_options = add_environment(options)
+    gate = {"gate": run_options["gate"]} if hasattr(arguments, "gate") else {}
+    return build_project_settings({**run_options, **WITHOUT_RUN, **gate}, arguments.config, own)
 
 
 def build_project_settings(
@@ -271,7 +281,7 @@ def _is_pytest_root(folder: Path) -> bool:
 
 def find_runs_folder() -> Path | None:
     """Return the folder that keeps the runs of this project, None if none does. Raises ``UsageError``."""
-    return build_project_settings({**add_environment({}), **WITHOUT_KEYS}, None).runs
+    return build_project_settings({**add_environment({}), **WITHOUT_RUN}, None).runs
 
 
 def find_scorecard(text: str) -> Path:

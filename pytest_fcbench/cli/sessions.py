@@ -112,12 +112,19 @@ def open_replay(
             else "; a baseline contains only verdicts, so give the scorecard from which it was made"
         )
         raise UsageError(f"{card.path}: contains no answers{hint}")
-    settings = load_settings(arguments, suites[0], f"replay:{card.path}")
-    trials = count_trials(card.records)
-    # The scorecard knows its own mode, names and syntax; today's options could contradict them.
-    bare_settings = replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials)
-    with closing(Session(RunContext(bare_settings))) as session:
+    settings = load_replay_settings(arguments, suites[0], card.path)
+    settings = replace(settings, suites=tuple(suites), trials=count_trials(card.records))
+    with closing(Session(RunContext(settings))) as session:
         yield session
+
+
+def load_replay_settings(arguments: argparse.Namespace, suite: str, path: Path) -> Settings:
+    """Load the settings under which recorded answers are read as their run has asked for them.
+
+    Today's options could contradict the mode, the names and the syntax that they know. Raises ``UsageError``.
+    """
+    settings = load_settings(arguments, suite, f"replay:{path}")
+    return replace(settings, mode=None, names=None, syntax=None, read_as=None)
 
 
 def find_suites(card: Scorecard, records: Sequence[Record], known_suites: Collection[str]) -> Sequence[str]:

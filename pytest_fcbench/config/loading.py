@@ -195,7 +195,8 @@ def build_judge_settings(
     if (Layers(command_line, {}, top).find_text("judge") or "none").lower() in ("none", BUILTIN):
         return None
     profile = find_profile("judge", command_line, top, profiles)
-    general = {key: value for key, value in top.items() if key not in BY_KEY or not BY_KEY[key].of_model}
+    left_out = {*_COMPARING, *(option.key for option in OPTIONS if option.of_model)}
+    general = {key: value for key, value in top.items() if key not in left_out}
     layers = Layers(_move_judge(command_line), profile, _move_judge(general), root=root)
     return _read_settings(layers, "judge")
 

@@ -43,13 +43,17 @@ _FORCED_REQUESTS = 4
 
 
 def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
-    """List the Records of lost points: entries that failed, or that the endpoint did not answer."""
+    """List the Records of lost points: entries that failed, or that the endpoint did not answer.
+
+    What an assertion of a test decided is left out: other answers would be judged by the rules.
+    """
 
     def is_lost(verdict: Verdict) -> bool:
         is_unanswered = isinstance(verdict, NotScored) and verdict.cause in NO_REPLY
         return is_unanswered or isinstance(verdict, Failed)
 
-    return [each for each in records if each.group != Group.SERVER and is_lost(each.verdict(profile))]
+    asked = (each for each in records if each.group != Group.SERVER and not each.is_judged_by_test)
+    return [each for each in asked if is_lost(each.verdict(profile))]
 
 
 def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[str]:
@@ -57,7 +61,8 @@ def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[s
     if settings.offline:
         yield "offline: stored answers are judged, and nothing is asked"
         return
-    steps = sum(max(1, len(record.steps)) for record in asked)
+    # All trials of an entry are asked about once.
+    steps = sum(max(1, len(record.steps)) for record in {each.entry: each for each in asked}.values())
     is_prompted = asked[0].mode == Mode.PROMPT
     count = steps * 2 * TRIALS if is_prompted else steps * 3 * TRIALS + 2 * len(PROMPT_CHECKS)
     kept = "what is stored already is not asked again" if settings.store else "--store=none keeps no answer"
@@ -162,7 +167,7 @@ def blame_run(session: Session, width: int) -> Iterator[str]:
     settings, profile = session.context.settings, session.context.settings.profile
     lost = list_losses(session.evidence.records, profile)
     # Those of the evidence have no answers.
-    losses = [session.records.read_record(record.item_id) for record in lost]
+    losses = list_losses([session.records.read_record(record.item_id) for record in lost], profile)
     if not losses:
         return
     yield ""

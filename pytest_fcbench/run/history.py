@@ -115,8 +115,8 @@ def find_second_file(path: Path) -> Path | None:
 
     A file of that name may be left of an earlier run.
     """
-    second_file = name_second_file(path)
     try:
+        second_file = name_second_file(path)
         section = read_report_head(path)["fcbench"] if second_file.is_file() else {}
         return second_file if section.get("against") else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import copyfile
 
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.paths import is_place
 
 
 def write_file(path: Path, text: str | Iterable[str]) -> None:
@@ -36,8 +37,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     # with_name() would refuse such a path with a ValueError.
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
-    special = path.exists() and not path.is_file() and not path.is_dir()
     try:
+        special = path.exists() and not path.is_file() and not path.is_dir()
         path.parent.mkdir(parents=True, exist_ok=True)
         if special:
             write(path)
@@ -65,7 +66,7 @@ def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:
 
     Raises ``UsageError`` before anything is written, ``FcbenchError`` if a file cannot be written.
     """
-    there = next((path for path in files if path.exists()), None)
+    there = next(filter(is_place, files), None)
     if there and not force:
         raise UsageError(f"{there} already exists; name another folder, or replace it with --force")
     for path, text in files.items():

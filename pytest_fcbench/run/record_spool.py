@@ -83,6 +83,6 @@ class RecordSpool(Mapping[str, Record]):
         return from_json(read_json_text(self.read_text(item_id)))
 
     def close(self) -> None:
-        """Give the file up."""
+        """Close the temporary file."""
         if self._file is not None:
             self._file.close()

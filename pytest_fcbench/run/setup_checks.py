@@ -226,6 +226,8 @@ def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFindin
         categories=(CATEGORIES[_CATEGORY],),
         smoke=False,
         shard=None,
+        pressure=(),
+        forced=None,
         judge=None,
         # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
         store=None,

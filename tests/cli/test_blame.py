@@ -12,8 +12,9 @@ import pytest
 
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.verdict import Failed, Passed
+from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, Passed
 from pytest_fcbench.run.asking_again import hold_conversations
+from pytest_fcbench.run.blaming import announce_requests
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.record import Record, build_record
 from tests.cli.conftest import Refusal
@@ -111,6 +112,29 @@ def test_checks_of_a_server_have_nobody_to_blame(run_refused: Refusal) -> None:
     write_card([make_record(Failed("server:forced", "0 calls came"), category="server_forced")])
     told = run_refused("blame", CARD)
     assert told == f"{CARD}: checks of a server ask no model; give the scorecard of a run that does"
+
+
+def test_assertions_of_tests_judge_no_other_answer(run_refused: Refusal) -> None:
+    place = {"place": "test_own.py:3"}
+    write_card([make_record(Failed(OWN_ASSERTION, "test_own.py:3: too dear", place), category="parallel")])
+    told = run_refused("blame", CARD)
+    assert told == f"{CARD}: entries failed by assertions of tests only, which judge no other answer"
+
+
+def test_the_newest_run_that_asked_a_model_is_meant_without_a_name(run_refused: Refusal) -> None:
+    of_server = make_record(Failed("server:must", "0 calls came"), category="server_must")
+    runs = {"20260101-000000-m": make_record(category="parallel"), "20260102-000000-m": of_server}
+    Path(".fcbench/runs").mkdir(parents=True)
+    for name, record in runs.items():
+        write_scorecard(Path(f".fcbench/runs/{name}.json"), [record], replace(FACTS, model=MODEL))
+    assert run_refused("blame").startswith(".fcbench/runs/20260101-000000-m.json: no entry failed in")
+    assert run_refused("blame", "latest").startswith(".fcbench/runs/20260102-000000-m.json: checks of a")
+
+
+def test_all_trials_of_an_entry_are_asked_about_once() -> None:
+    trials = [make_record(category="parallel", trial=number) for number in (1, 2, 3)]
+    first, _ = announce_requests(build_settings({"model": MODEL}, None), trials)
+    assert first.startswith(f"about 10 answers of {MODEL} are asked for; ")
 
 
 def test_a_model_without_a_server_is_refused(run_refused: Refusal) -> None:

@@ -269,6 +269,8 @@ def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[st
     with served("--model", "oracle", "--fault", "500:1") as api_base:
         code, found = _examine_model(capsys, api_base)
         assert (code, found["call"].partition(": ")[0]) == (1, "wrong")
+    # No level of the project's pressure fits the entry that is asked.
+    Path("fcbench.yaml").write_text("pressure: results:8\n")
     code, found = _examine_model(capsys, api_base)
     assert code == 1
     assert re.match(

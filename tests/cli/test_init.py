@@ -160,9 +160,9 @@ def test_another_folder_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _run_init("new/project", "--ci", "none") == 0
-    assert capsys.readouterr().out.endswith("run it with: cd new/project && pytest benchmarks\n")
-    assert sorted(path.name for path in Path("new/project").iterdir()) == [
+    assert _run_init("new/my project", "--ci", "none") == 0
+    assert capsys.readouterr().out.endswith("run it with: cd 'new/my project' && pytest benchmarks\n")
+    assert sorted(path.name for path in Path("new/my project").iterdir()) == [
         ".gitignore",
         ".pre-commit-config.yaml",
         "benchmarks",

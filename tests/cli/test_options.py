@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.main import main
-from pytest_fcbench.cli.options import find_project
+from pytest_fcbench.cli.main import main, make_parser
+from pytest_fcbench.cli.options import collect_run_options, find_project, read_count
 from tests.factories import make_record, write_scorecard
 
 HELLO = '{"category": "chatable", "id": "chatable_0", "query": "Hello!"}'
@@ -98,3 +98,41 @@ def test_without_a_repository_one_folder_above_is_searched(
     assert find_project() == Path("..")
     monkeypatch.chdir("deep")
     assert find_project() == Path()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("blame", ["--limit=2", "--seed=3"]),
+        ("run diagnose", ["--limit=2"]),
+        ("run report", ["--against=latest"]),
+        ("suite audit", ["core", "--against=frontier", "--embedding=minilm", "--mcp"]),
+        ("suite draft", ["functions.yaml", "-o", "drafts"]),
+    ],
+)
+def test_an_option_of_a_command_is_none_of_a_run_with_the_same_name(
+    name: str, words: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draw of entries is no limit of a run, and its seed is not sent to the model."""
+    monkeypatch.chdir(project)
+    arguments = make_parser([name]).parse_args([*name.split(), *words])
+    assert [key for key, value in collect_run_options(arguments).items() if value is not None] == []
+
+
+@pytest.mark.parametrize(
+    "rule", ["not-worse(95%)", "untrained>=0.5"], ids=["without a baseline", "without an audit"]
+)
+def test_what_a_gate_needs_is_needed_by_no_other_command(
+    rule: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "fcbench.yaml").write_text(f"gate: ['{rule}']\n")
+    monkeypatch.chdir(project)
+    for words in (["run", "list"], ["run", "show"], ["run", "report"]):
+        assert main(words) == 0
+    with pytest.raises(SystemExit, match="4"):
+        main(["gate"])
+    assert f"gate rule '{rule}' " in capsys.readouterr().err
+
+
+def test_a_count_may_have_a_plus() -> None:
+    assert read_count("+5", 1) == 5

@@ -909,6 +909,13 @@ def load_judge(path: Path) -> LoadJudge:
     return build_settings
 
 
+def test_a_judge_needs_no_baseline(load_judge: LoadJudge) -> None:
+    """That of a run may come from the command line, of which a judge sees little."""
+    judge = load_judge("judge: openai/x\ngate: ['not-worse(95%)']\n")
+    assert judge
+    assert judge.gate == ()
+
+
 @pytest.mark.parametrize("text", [None, "", "model: openai/x\n", "judge: none\n"])
 def test_nobody_judges_unless_named(load_judge: LoadJudge, text: str | None) -> None:
     assert load_judge(text) is None

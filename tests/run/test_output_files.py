@@ -41,6 +41,14 @@ def test_a_copy_replaces_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "write", [lambda path: write_file(path, "x"), lambda path: copy_file(Path(__file__), path)]
 )
+def test_a_name_that_is_too_long_is_told(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    with pytest.raises(FcbenchError, match="cannot be written: File name too long"):
+        write(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: write_file(path, "x"), lambda path: copy_file(Path(__file__), path)]
+)
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, write: Callable[[Path], None]) -> None:
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "x"

@@ -33,6 +33,7 @@ from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import read_json_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Profile
+from pytest_fcbench.kinds.forced.entries import FORCED
 from pytest_fcbench.kinds.table import find_kind
 from pytest_fcbench.present import tables
 from pytest_fcbench.present.document import write_section
@@ -171,6 +172,9 @@ def _classify_failures(
 def run_rejudge(arguments: argparse.Namespace) -> int:
     try:
         old = load_scorecard(arguments.scorecard)
+        if any(record.category == FORCED.name for record in old.records):
+            fault = "right calls that were put through a server cannot be judged again"
+            raise UsageError(f"{old.path}: {fault}; run pytest --fcbench-forced again")
         with open_replay(arguments, old, old.records) as session:
             again = mark_trained(_judge_again(session, old.records), session.context.trained)
             new = {record.item_id: record for record in again}

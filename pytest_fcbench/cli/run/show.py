@@ -18,7 +18,7 @@ from pytest_fcbench.cli.options import (
     resolve_scorecard,
 )
 from pytest_fcbench.cli.output import find_width, print_json, print_long_lines
-from pytest_fcbench.cli.sessions import load_entries
+from pytest_fcbench.cli.sessions import load_entries, load_replay_settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.pressure import split_level
@@ -163,9 +163,13 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
         verdicts = (record.verdict(card.facts.profile) for record in card.records if record.item_id == name)
         print_long_lines(f"not scored: {verdict}" for verdict in verdicts)
         scorecard = card = None
-    model = f"replay:{scorecard}" if scorecard else arguments.model
+    settings = (
+        load_replay_settings(arguments, suite, scorecard)
+        if scorecard
+        else load_settings(arguments, suite, arguments.model or "oracle")
+    )
     # Offline, because only answers that are already there are shown.
-    context = RunContext(replace(load_settings(arguments, suite, model or "oracle"), offline=True))
+    context = RunContext(replace(settings, offline=True))
     longest = None if arguments.full else _LONGEST
     entry = _load_entry(context, name)
     memories: Memories = {}
@@ -182,7 +186,7 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
             if scorecard and not entry.expectation.is_judged:
                 transcript = transcripts.get(entry.item_id)
             else:
-                transcript = session.transcript(entry) if model else None
+                transcript = session.transcript(entry) if scorecard or arguments.model else None
         except NotScoredError as error:
             # In a run that was found by itself the entry may have no answer, which is worth saying.
             if arguments.scorecard or arguments.model:

@@ -19,6 +19,7 @@ from pytest_fcbench.cli.output import (
     split_names,
     write_and_report,
 )
+from pytest_fcbench.cli.sessions import load_replay_settings
 from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import (
     FcbenchError,
@@ -198,7 +199,7 @@ def _read_results(
             return [read_scorecard_verdicts(load_scorecard(path), entries[0].suite if entries else "")]
     # --category narrows the entries, not the answers.
     plain = argparse.Namespace(config=arguments.config)
-    context = RunContext(load_settings(plain, arguments.suite, f"replay:{path}"))
+    context = RunContext(load_replay_settings(plain, arguments.suite, path))
     recording = context.chosen.recorded
     with closing(Session(context)) as session:
         answered_entries = [entry for entry in entries if recording and entry.item_id in recording.answered]

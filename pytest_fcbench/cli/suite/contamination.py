@@ -6,11 +6,16 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from pytest_fcbench.cli.options import build_project_settings, collect_run_options
+from pytest_fcbench.cli.options import (
+    build_project_settings,
+    collect_run_options,
+    describe_unknown_suite,
+    find_openers,
+)
 from pytest_fcbench.cli.output import find_width, print_lines, require_known_endings, write_and_report
 from pytest_fcbench.cli.sessions import draw_sample, load_entries
 from pytest_fcbench.config.loading import Settings, add_environment
@@ -21,7 +26,7 @@ from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.present import tables
-from pytest_fcbench.suites.registry import SUITES, open_suite
+from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools import contamination_study
 from pytest_fcbench.tools.contamination_study import Study, TextMeasure, compare_sets, describe_unmeasured
 from pytest_fcbench.tools.prompt_probabilities import LogprobInterface, PromptModel, ask_for_logprobs
@@ -32,10 +37,10 @@ def run_contamination(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
         )
-    require_known_endings("--to", arguments.to, contamination_study.FORMATS)
+    require_known_endings("--output", arguments.to, contamination_study.FORMATS)
     if arguments.a == arguments.b:
         raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")
-    options = add_environment(collect_run_options(arguments))
+    options = {**add_environment(collect_run_options(arguments)), "gate": []}
     study = _make_study(arguments, build_project_settings(options, arguments.config))
     lines = tables.render_text(contamination_study.tabulate_study(study), find_width())
     print_lines((*lines, *describe_unmeasured(study.unmeasured)))
@@ -52,8 +57,9 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
         settings.model, LogprobInterface(arguments.endpoint), settings.api_base, settings.api_key
     )
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
+    openers = find_openers(arguments)
     for option, name in (("--a", arguments.a), ("--b", arguments.b)):
-        entries = _load_set(option, name, settings.cache)
+        entries = _load_set(option, name, openers, settings.cache)
         distinct = contamination_study.collect_distinct_texts(entries, functions=arguments.functions)
         if not distinct:
             raise UsageError(
@@ -82,18 +88,20 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
     return Study(settings.label, model.endpoint, what, sets, errors, compare_sets(*sets.values()))
 
 
-def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
+def _load_set(
+    option: str, name: str, openers: Mapping[str, Callable[[Path], Suite]], cache: Path
+) -> list[Entry]:
     """Load the entries of a set, named ``SUITE:NAME``. Raises ``UsageError``."""
     suite_name, _, selection = name.partition(":")
     rule = f"{option}={name}: name a set as SUITE:NAME, e.g. bfcl:non_live"
-    if suite_name not in SUITES:
-        raise UsageError(f"{rule}; {describe_unknown_name('suite', suite_name, SUITES)}")
+    if suite_name not in openers:
+        raise UsageError(f"{rule}; {describe_unknown_suite(suite_name, openers)}")
     if selection not in (*CATEGORIES, *SELECTIONS):
         raise UsageError(
             f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
         )
     names = SELECTIONS.get(selection, (selection,))
-    suite = open_suite(suite_name, cache)
+    suite = openers[suite_name](cache)
     return list(load_entries([suite], lambda category: category.name in names).values())
 
 

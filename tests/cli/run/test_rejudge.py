@@ -16,13 +16,14 @@ import jsonschema
 import pytest
 
 from pytest_fcbench.cli import main
+from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.kinds import table as judgement
 from pytest_fcbench.present.document import json_schema
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
-from tests.factories import FACTS, make_record, write_scorecard
+from tests.factories import FACTS, make_answered_record, make_record, write_scorecard
 from tests.plugin.conftest import size
 
 Report: TypeAlias = dict[str, Any]
@@ -380,6 +381,10 @@ def test_official_entries_are_judged_again_where_their_pack_is(
             "which it was made",
         ),
         ("strange.json", "strange.json: unknown suite 'cor'. Did you mean 'core'?"),
+        (
+            "forced.json",
+            "forced.json: right calls that were put through a server cannot be judged again; run",
+        ),
     ],
 )
 def test_what_cannot_be_judged_again_is_told(
@@ -394,6 +399,7 @@ def test_what_cannot_be_judged_again_is_told(
     Path("other.json").write_text("{}")
     empty = write_scorecard(Path("empty.json"), [make_record()])
     Path("slim.json").write_text(scorecard_files.write_baseline(scorecard_files.load_scorecard(empty)))
+    write_scorecard(Path("forced.json"), [make_answered_record(Completion("kept"), category="server_forced")])
     strange = replace(make_record(), suite="cor", entry="cor:x", turns=(({},),))
     write_scorecard(Path("strange.json"), [strange], replace(FACTS, suites={"cor": {}}))
     with pytest.raises(SystemExit) as ended:

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -286,15 +285,17 @@ def test_the_key_is_in_no_output_and_in_no_file(
         assert path.is_dir() or key.encode() not in path.read_bytes()
 
 
-def test_a_suite_without_such_entries_is_refused(
-    run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "pytest_fcbench.cli.suite.contamination.open_suite", lambda *_: replace(SUITE, categories=())
-    )
-    code, _, errors = run_contamination("--api-base=http://127.0.0.1:9/v1")
+def test_a_suite_of_the_project_is_found(run_contamination: RunContamination) -> None:
+    Path("data").mkdir()
+    line = '{"category": "chatable", "id": "chatable_0", "query": "Who has written this poem about rain?"}'
+    Path("data/own.jsonl").write_text(line)
+    Path("fcbench.yaml").write_text("suites: {mine: data/own.jsonl}\n")
+    with serve_endpoint(answer_as_if_trained) as (endpoint, where):
+        run_contamination(where, "--b=mine:chatable", "--limit=1", "--store=none")
+        code, _, errors = run_contamination(where, "--b=mine:multiple", "--store=none")
+    assert any("poem about rain" in str(body) for body in endpoint.requests)
     assert code == 4
-    assert f"--a={A}: no entry of this set has a message of the user; name another set" in errors
+    assert "--b=mine:multiple: no entry of this set has a message of the user; name another set" in errors
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def test_a_suite_without_such_entries_is_refused(
         (["--store=."], "--store ('none' stores no answers)"),
         (["--endpoint=chat"], "unknown endpoint 'chat'"),
         (["--limit=0"], "argument --limit: '0' must be a whole number, 1 or more"),
-        (["--to=x.pdf"], "--to=x.pdf: unknown ending '.pdf'. Valid: .html, .csv, .json"),
+        (["--to=x.pdf"], "--output=x.pdf: unknown ending '.pdf'. Valid: .html, .csv, .json"),
         (["--to=x"], "Valid: .html, .csv, .json"),
         ([], "the endpoint is missing; give it with --api-base, e.g."),
         (["--api-base=file:///etc/passwd"], "must be an http or https URL"),
