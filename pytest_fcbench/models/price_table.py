@@ -22,8 +22,9 @@ def known_price(model: str) -> Price | None:
     model = model.removeprefix("litellm:")
     provider, _, name = model.partition("/")
     # ``openai/gpt-4o`` is in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
-    row = models.get(model, models.get(name))
-    if row is None or (model not in models and row.get("litellm_provider") != provider):
+    # Some providers have another word behind their name, such as ``bedrock_converse``.
+    row = models.get(model, models.get(name, {}))
+    if model not in models and not str(row.get("litellm_provider")).startswith(provider):
         return None
     match row.get("input_cost_per_token"), row.get("output_cost_per_token"):
         case (int() | float()) as per_input, (int() | float()) as per_output:

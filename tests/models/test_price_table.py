@@ -16,6 +16,10 @@ def test_litellm_knows_prices_with_and_without_the_provider() -> None:
     assert 0.1 < (price.input or 0) < (price.output or 0)
     assert known_price("openai/gpt-4o") == price
     assert known_price("litellm:gpt-4o") == price
+    for name in ("bedrock/us.amazon.nova-pro-v1:0", "vertex_ai/gemini-2.5-flash", "cohere/command-a-03-2025"):
+        price = known_price(name)
+        assert price
+        assert price == known_price(name.partition("/")[2])
 
 
 def test_cached_tokens_have_the_rates_of_the_table() -> None:
