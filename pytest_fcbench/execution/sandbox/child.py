@@ -40,7 +40,8 @@ def main() -> None:
     try:
         functions = _collect_functions(own)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        run.send("raised", f"{type(error).__name__}: {error}")
+        reason = "own functions cannot be imported where no variable of the environment is set"
+        run.send("raised", f"{reason}: {type(error).__name__}: {error}")
         return
     # What Python imports for an error and for a date is imported now: later no file can be opened.
     for text in ("sort_array(array=[1]", "no.function()"):

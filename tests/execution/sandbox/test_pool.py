@@ -301,6 +301,19 @@ def test_windows_is_told_to_use_another_system(monkeypatch: pytest.MonkeyPatch) 
         pool(["math_gcd(a=4, b=6)"])
 
 
+def test_an_own_module_that_needs_the_environment_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "keyed_of_a_test.py").write_text("import os\nKEY = os.environ['SHOP_KEY']\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("SHOP_KEY", "1")
+    says = (
+        "own functions cannot be imported where no variable of the environment is set: KeyError: 'SHOP_KEY'"
+    )
+    with pytest.raises(RuntimeError, match=says), closing(Pool()) as pool:
+        pool(["keyed_of_a_test.price()"], own=["keyed_of_a_test.price"])
+
+
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(RuntimeError, match="does not start"), closing(Pool()) as pool:
