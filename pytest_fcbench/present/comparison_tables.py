@@ -160,9 +160,7 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
     }
     yield from _describe_left_out("only before", pairing.only_before)
     yield from _describe_left_out("only after", pairing.only_after)
-    yield from _describe_left_out(
-        "set aside, because their data are known to be wrong", [e for e in pairing.unscored if e in aside]
-    )
+    yield from _describe_left_out("set aside", [e for e in pairing.unscored if e in aside])
     yield from _describe_left_out(
         "not scored in one of the two runs", [e for e in pairing.unscored if e not in aside]
     )

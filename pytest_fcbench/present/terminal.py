@@ -243,7 +243,8 @@ def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int
     count, total = sum(map(len, by_cause.values())), len(records)
     yield f"not scored ({count:,} of {total:,}, {count / total:.1%})"
     for cause, group in by_cause.items():
-        examples = group if cause == SET_ASIDE else group[:most]
+        # In completion mode it can be most entries.
+        examples = group[: max(most, _MOST_EXAMPLES) if cause == SET_ASIDE else most]
         yield f"  {cause}: {len(group):,}"
         for record, verdict in examples:
             line = f"    {shorten_format_id(record.item_id)}: {verdict.reason}"

@@ -88,7 +88,7 @@ class ScoreRow:
     failed: int
     not_scored: int
     set_aside: int
-    """Entries not scored because their data are known to be bad."""
+    """Entries not scored for no failure of the run: bad data, or what cannot be asked or decided."""
     accuracy: float | None
     low: float | None
     high: float | None

@@ -285,6 +285,13 @@ def test_the_most_frequent_cause_comes_first() -> None:
     assert lines[1] == "    3  75%  no call came, although one was expected"
 
 
+def test_of_many_that_are_set_aside_twenty_are_listed() -> None:
+    records = [make_record(ASIDE, number=number) for number in range(200)]
+    lines = _render_lines(records)
+    assert "  set_aside: 200" in lines
+    assert "    and 180 more" in lines
+
+
 def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
     causes = [NotScored("timeout", "600 s")] * 5 + [ASIDE] * 4
     records = [make_record(verdict, number=number) for number, verdict in enumerate(causes)]

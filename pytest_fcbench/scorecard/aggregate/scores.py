@@ -43,7 +43,7 @@ class Score:
     not_scored: Count
     """Entries left out of the denominator."""
     set_aside: Count
-    """Entries not scored because their data are known to be bad."""
+    """Entries not scored for no failure of the run: bad data, or what cannot be asked or decided."""
     unknown: Count = 0
     """Entries not scored because the conversation followed the rules of the other profile. The rest is no
     fair sample, so there is no accuracy then."""

@@ -15,6 +15,7 @@ import pytest
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import (
     OTHER_RULES,
+    SET_ASIDE,
     CallVerdict,
     Difference,
     Failed,
@@ -199,6 +200,13 @@ def test_a_share_that_is_not_sure_says_why(tmp_path: Path, scored: bool) -> None
     text = render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL)
     assert ("so the rest is no fair sample" in text) is scored
     assert ("No entry has a verdict yet" in text) is not scored
+
+
+def test_what_is_set_aside_need_not_be_bad_data(tmp_path: Path) -> None:
+    """In completion mode it is what cannot be asked, in both profiles."""
+    records = [make_record(NotScored(SET_ASIDE, "an example in the prompts")), make_record(number=1)]
+    text = render_report([load_card(tmp_path, records=records)], SuiteInfo(), Profile.OFFICIAL)
+    assert "bad data, which the official profile counts, or cannot be asked in this mode" in text
 
 
 def test_checks_beside_answers_move_no_share(tmp_path: Path) -> None:

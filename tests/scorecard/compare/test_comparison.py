@@ -282,7 +282,7 @@ def test_what_is_left_out_is_told_with_its_reason() -> None:
         "left out, only before: core:multiple_0, core:multiple_1, core:multiple_2, core:multiple_3, "
         "core:multiple_4 and 2 more",
         "left out, only after: core:parallel_4",
-        "left out, set aside, because their data are known to be wrong: core:parallel_2",
+        "left out, set aside: core:parallel_2",
         "left out, not scored in one of the two runs: core:parallel_1, core:parallel_3",
     ]
     assert (
