@@ -253,6 +253,9 @@ def repeat_answer(
     message = {name: value for name, value in completion.message.items() if name not in _REASONING}
     if isinstance(text := message.get("content"), str):
         message["content"] = text[thoughts.end() :] if (thoughts := _THOUGHTS.match(text)) else text
+    elif isinstance(text, list):
+        # So Mistral's interface splits it off.
+        message["content"] = [part for part in text if as_mapping(part).get("type") != "thinking"]
     return message
 
 

@@ -659,6 +659,17 @@ def test_reasoning_can_be_left_out(content: object) -> None:
     assert repeated == {"role": "assistant", "content": "No.", "tool_calls": RAW["tool_calls"]}
 
 
+def test_reasoning_among_parts_can_be_left_out() -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "No."},
+    ]
+    repeated = presenting.repeat_answer(
+        Completion(message={**RAW, "content": parts}), CALL, 0, 0, Reasoning.STRIP
+    )
+    assert repeated["content"] == parts[1:]
+
+
 @each_case("content", ["a <think>b</think>", "<think>never closed", None, [{"text": "a"}]])
 def test_only_thoughts_at_the_beginning_of_a_text_are_left_out(content: object) -> None:
     completion = Completion(message={"role": "assistant", "content": content})

@@ -15,7 +15,14 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.presenting import Wording
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.prompting import Api, FamilyMember, ModelPresentation, Prompting, WireRequest
+from pytest_fcbench.domain.prompting import (
+    Api,
+    FamilyMember,
+    Mode,
+    ModelPresentation,
+    Prompting,
+    WireRequest,
+)
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 TEMPERATURE = 0.001
@@ -125,8 +132,9 @@ class ChatDialogue:
             )
 
     def _list_tool_calls(self) -> tuple[ToolCall, ...]:
-        is_text = self._opening.prompting.syntax != "tool_calls"
-        return () if is_text else presenting.select_tool_calls(self._answer)
+        # Calls that a server has read come before those of a syntax, but in prompting none counts.
+        is_fc = self._opening.prompting.mode is Mode.FC
+        return presenting.select_tool_calls(self._answer) if is_fc else ()
 
 
 class PlainLog:

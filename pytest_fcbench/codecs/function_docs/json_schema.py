@@ -405,18 +405,8 @@ def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, ob
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
-    target = find_place(root, reference)
-    if not re.match("#(/|$)", reference):
-        import referencing.exceptions
-        import referencing.jsonschema
-
-        # An anchor or an ``$id`` in the document, maybe with a pointer from there on.
-        resource = referencing.jsonschema.DRAFT202012.create_resource(cast("Any", root))
-        registry: referencing.Registry[Any] = referencing.Registry()
-        try:
-            target = registry.resolver_with_root(resource).lookup(reference).contents
-        except (referencing.exceptions.Unresolvable, ValueError, TypeError, AttributeError):
-            target = None
+    # Others than pointers, ``update_keywords`` has made pointers.
+    target = find_place(root, reference) if re.match("#(/|$)", reference) else None
     if not isinstance(target, (Mapping, bool)):
         raise UsageError(
             f"the reference {reference!r} is not defined in this file; bundle all definitions into it"

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.dialogues.dialogue import FewShotDialogue, Opening, read_task, write_shot
+from pytest_fcbench.codecs.dialogues.dialogue import (
+    ChatDialogue,
+    FewShotDialogue,
+    Opening,
+    read_task,
+    write_shot,
+)
 from pytest_fcbench.domain.entry import Message
-from pytest_fcbench.domain.prompting import Api, Mode, ModelPresentation, Prompting
+from pytest_fcbench.domain.prompting import Api, Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_entry
 
@@ -44,6 +51,18 @@ def test_several_messages_of_a_question_are_named_by_their_role() -> None:
     entry = replace(make_entry(), turns=((Message("system", "Be brief."), Message("user", "Rain?")),))
     request = FewShotDialogue(Opening(entry, ModelPresentation("base", BASE), WORDING)).build_request(0, 0)
     assert request.messages[1]["content"] == "system: Be brief.\nuser: Rain?"
+
+
+@pytest.mark.parametrize("syntax", ["tool_calls", "qwen"])
+def test_a_call_that_the_server_read_gets_its_result_whatever_the_syntax(syntax: str) -> None:
+    manner = ModelPresentation("m", Prompting(Mode.FC, Names.UNDERSCORED, syntax))
+    dialogue = ChatDialogue(Opening(make_entry(), manner, WORDING))
+    sent = {"id": "s1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [sent]}
+    dialogue.add_answer(Completion(tool_calls=(ToolCall("f", "{}", "s1"),), message=message))
+    dialogue.add_results(["f()"], ["done"])
+    result = {"role": "tool", "tool_call_id": "s1", "content": "done"}
+    assert dialogue.build_request(0, 1).messages[1:] == (message, result)
 
 
 def test_a_second_turn_is_refused() -> None:
