@@ -113,24 +113,20 @@ def find_differences(expected_value: object, actual_value: object, at: str = "")
     """Yield every place where two values differ, as deep as possible."""
     if expected_value == actual_value:
         return
-    if isinstance(expected_value, Mapping) and isinstance(actual_value, Mapping):
-        for key in (*expected_value, *(key for key in actual_value if key not in expected_value)):
-            place = f"{at}.{key}" if at else str(key)
-            if key not in actual_value:
-                yield StateDifference(place, _shorten(expected_value[key]), None)
-            elif key not in expected_value:
-                yield StateDifference(place, None, _shorten(actual_value[key]))
+    are_lists = isinstance(expected_value, list) and isinstance(actual_value, list)
+    one, other = (
+        dict(enumerate(each)) if are_lists and isinstance(each, list) else each
+        for each in (expected_value, actual_value)
+    )
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in {**one, **other}:
+            place = f"{at}[{key}]" if are_lists else f"{at}.{key}" if at else str(key)
+            if key not in other:
+                yield StateDifference(place, _shorten(one[key]), None)
+            elif key not in one:
+                yield StateDifference(place, None, _shorten(other[key]))
             else:
-                yield from find_differences(expected_value[key], actual_value[key], place)
-    elif isinstance(expected_value, list) and isinstance(actual_value, list):
-        for index in range(max(len(expected_value), len(actual_value))):
-            place = f"{at}[{index}]"
-            if index >= len(actual_value):
-                yield StateDifference(place, _shorten(expected_value[index]), None)
-            elif index >= len(expected_value):
-                yield StateDifference(place, None, _shorten(actual_value[index]))
-            else:
-                yield from find_differences(expected_value[index], actual_value[index], place)
+                yield from find_differences(one[key], other[key], place)
     else:
         value_texts = _cut_around_difference(_write_value(expected_value), _write_value(actual_value))
         yield StateDifference(at, *mark_lookalikes(*value_texts))

@@ -25,10 +25,10 @@ from pytest_fcbench.domain.errors import LACKING, NotScoredError
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Transcript, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, Judgement, NotScored, Passed, Verdict
+from pytest_fcbench.kinds.calls.verdict import fail_without_calls
 from pytest_fcbench.kinds.kind import Kind, Resources, find_early_verdict, read_last_answer
 
 FORBIDDEN = "forbidden_call"
-UNREADABLE = "unreadable"
 BROKEN_CHECK = "broken_check"
 """Cause where a check fails in another way than by refusing an answer."""
 SKIPPED_CHECK = "skipped_check"
@@ -67,8 +67,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement.same_in_both(verdict)
     reading = read_last_answer(entry, transcript)
     if isinstance(reading, Unreadable):
-        reason = f"the answer tries to call but cannot be read: {reading.reason}"
-        return Judgement.same_in_both(Failed(UNREADABLE, reason))
+        return Judgement.same_in_both(fail_without_calls(reading))
     return Judgement.same_in_both(Passed())
 
 

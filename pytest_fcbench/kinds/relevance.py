@@ -18,7 +18,7 @@ from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.codecs.decoders.syntax import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
 from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, Flaw, ShownTruth
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema, conforms_to_schema
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
 from pytest_fcbench.domain.transcript import AskModel, Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
@@ -92,13 +92,12 @@ def make_call(doc: FunctionDoc) -> Call:
 
 
 def _make_value(schema: Schema) -> object:
-    options = schema.get("enum")
+    options, kind = schema.get("enum"), TYPES[Language.PYTHON].get(str(schema.get("type")), str)
     # The enum of a list is meant for its elements, as in ``conforms_to_schema``.
-    if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
+    if isinstance(options, list) and options and kind is not list:
         return options[0]
-    values: dict[str, object] = {"integer": 1, "float": 1.0, "number": 1, "boolean": True}
-    values |= {"array": [], "tuple": [], "dict": {}, "object": {}}
-    return values.get(str(schema.get("type")), "text")
+    values: dict[type, object] = {int: 1, float: 1.0, bool: True, list: [], dict: {}}
+    return values.get(kind, "text")
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:

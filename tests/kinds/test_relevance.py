@@ -8,16 +8,24 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from pytest_fcbench.domain.function_doc import FunctionDoc, conforms_to_schema
+from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, conforms_to_schema
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
-from pytest_fcbench.kinds.relevance import judge
+from pytest_fcbench.kinds.relevance import judge, make_call
 from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.kinds.official_rows import write_and_read_row
 from tests.kinds.outcomes import name_outcomes
+
+
+def test_a_right_call_has_a_value_of_each_declared_type() -> None:
+    docs = {word: make_doc("f", {"x": {"type": word, "enum": ["a"]}}, ["x"]) for word in ("array", "list")}
+    docs |= {word: make_doc("f", {"x": {"type": word}}, ["x"]) for word in TYPES[Language.PYTHON]}
+    for word, doc in docs.items():
+        (value,) = make_call(doc).arguments.values()
+        assert conforms_to_schema(value, doc.properties["x"]), word
 
 
 @each_case(

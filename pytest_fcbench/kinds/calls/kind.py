@@ -23,7 +23,7 @@ from pytest_fcbench.domain.explanation import (
 )
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import BUILTIN, AuxiliaryCall, Call, Conversation, Transcript
-from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, PathScore, Profile
+from pytest_fcbench.domain.verdict import Failed, Judgement, PathScore, Profile
 from pytest_fcbench.judging import questions
 from pytest_fcbench.judging.text_normalization import mark_lookalikes
 from pytest_fcbench.kinds import kind as turns
@@ -102,9 +102,8 @@ class CallsKind(Kind):
             partners = comparison.find_partners(right_calls, calls)
             for place, right_call in enumerate(right_calls):
                 call = calls[partners[place]]
-                verdict = comparison.match_call(right_call, call)
-                if isinstance(verdict, Failed):
-                    misfit = classify_code(verdict)
+                for fault in comparison.find_faults(right_call, call):
+                    misfit = classify_code(fault)
                     name = misfit.parameter or ""
                     # A parameter whose only accepted value is "" has to be left out.
                     if name in call.arguments and right_call.accepted.get(name) == [""]:
@@ -203,7 +202,7 @@ class CallComparison:
                 yield CallPair(None, name, True, pair_arguments({}, texts, ()))
                 continue
             call = calls[partners[place]]
-            wrong_names = set(map(_find_parameter, self._find_faults(expected_call, call)))
+            wrong_names = set(map(_find_parameter, self.find_faults(expected_call, call)))
             arguments = dict(call.arguments)
             if verdict.SURPLUS in wrong_names:
                 arguments[verdict.SURPLUS] = call.positional[0]
@@ -234,18 +233,15 @@ class CallComparison:
                 partners[place] = at
         return partners
 
-    def match_call(self, expected_call: ExpectedCall, call: Call) -> Passed | Failed:
-        """Compare a call with an expected one by the rules of the profile."""
-        return next(self._find_faults(expected_call, call), Passed())
-
-    def _find_faults(self, expected_call: ExpectedCall, call: Call) -> Iterator[Failed]:
+    def find_faults(self, expected_call: ExpectedCall, call: Call) -> Iterator[Failed]:
+        """Find what keeps a call from being an expected one by the rules of the profile."""
         if self._official:
             return official.find_faults(self._entry, expected_call, call, self._names)
         return verdict.find_faults(self._entry, expected_call, call, self._judge_text)
 
     def _count_faults(self, expected_call: ExpectedCall, call: Call) -> float:
         """Count the wrong arguments of a call: infinity where it calls another function."""
-        parameters = set(map(_find_parameter, self._find_faults(expected_call, call)))
+        parameters = set(map(_find_parameter, self.find_faults(expected_call, call)))
         return math.inf if None in parameters else len(parameters)
 
 

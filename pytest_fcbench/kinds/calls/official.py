@@ -196,7 +196,7 @@ def show_value(value: object, longest: int = 160) -> str:
         text = repr(value)
     except (ValueError, RecursionError) as error:
         # An integer of too many digits, or a value that is too deep.
-        return f"a {type(value).__name__} that cannot be written ({str(error)[:40]})"
+        return f"a value of type {type(value).__name__} that cannot be written ({str(error)[:40]})"
     return shorten_text(text, longest)
 
 

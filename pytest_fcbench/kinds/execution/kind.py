@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pytest_fcbench.codecs.decoders.registry import read_call_texts
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import AnswerClass, Divergence, FailedEntry, ShownResult, ShownTruth
 from pytest_fcbench.domain.prompting import Names
@@ -35,7 +36,7 @@ class ExecutionKind(Kind):
             return None
         calls = {}
         if not official.code.endswith(":decoder_failed"):
-            calls["model_result_decoded"] = list(verdict.read_official_calls(transcript))
+            calls["model_result_decoded"] = list(read_call_texts(completion, transcript.prompting.syntax))
         return {
             "error": [official.reason],
             "error_type": official.code,

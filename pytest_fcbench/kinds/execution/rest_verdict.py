@@ -218,12 +218,11 @@ def compare_shapes(expected_value: object, actual_value: object) -> str | None:
 
 
 def _compare_shapes_corrected(expected_value: object, actual_value: object) -> str | None:
-    match expected_value, actual_value:
-        case list(), list():
-            if len(expected_value) != len(actual_value):
-                return "value_error:exec_result_rest_count"
-            codes = map(_name_difference, expected_value, actual_value)
-            return next((code for code in codes if code), None)
+    if isinstance(expected_value, list) and isinstance(actual_value, list):
+        if len(expected_value) != len(actual_value):
+            return "value_error:exec_result_rest_count"
+        codes = map(_name_difference, expected_value, actual_value)
+        return next((code for code in codes if code), None)
     return _name_difference(expected_value, actual_value)
 
 

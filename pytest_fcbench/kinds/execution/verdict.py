@@ -52,6 +52,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScore
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_texts
 from pytest_fcbench.kinds.calls import verdict as calls_verdict
+from pytest_fcbench.kinds.calls.official import show_value
 from pytest_fcbench.kinds.calls.truth import ExpectedCall, ExpectedCalls, list_alternatives
 from pytest_fcbench.kinds.calls.verdict import fail_without_calls, find_unmatched_row
 from pytest_fcbench.kinds.kind import find_unscored_cause, judge_fault
@@ -116,27 +117,17 @@ class _RightCall:
     kind: ResultRule
     value: object
 
-    @property
-    def function(self) -> str:
-        return self.call.partition("(")[0].strip()
-
 
 _MadeCall: TypeAlias = tuple[str, Outcome]
 """A call of the model and its outcome."""
 _CarryOut: TypeAlias = Callable[[Sequence[str]], Sequence[Outcome]]
-Misfit: TypeAlias = Failed | None
-
-
-def read_official_calls(transcript: Transcript) -> Sequence[str]:
-    """Return the official calls of the last answer. Raises Undecodable."""
-    return read_call_texts(transcript.last, transcript.prompting.syntax)
 
 
 def _judge_officially(
     transcript: Transcript, entry: Entry, right_calls: Sequence[_RightCall], carry_out: _CarryOut
 ) -> Verdict:
     try:
-        calls = read_official_calls(transcript)
+        calls = read_call_texts(transcript.last, transcript.prompting.syntax)
     except Undecodable as error:
         return Failed("executable_decoder:decoder_failed", str(error))
     if not calls:
@@ -194,7 +185,7 @@ def _write_value(value: object, offer: OfferedFunctions) -> str:
     return repr(value)
 
 
-def _check_count(right_calls: Sequence[_RightCall], calls: Sequence[str], code: str) -> Misfit:
+def _check_count(right_calls: Sequence[_RightCall], calls: Sequence[str], code: str) -> Failed | None:
     expected_count = len(right_calls)
     if len(calls) == expected_count:
         return None
@@ -237,7 +228,7 @@ def _match_calls(
     right_call = right_calls[row]
     pairs = zip(made_calls, misfits[row], strict=True)
     nearest = [f"{call:.80}: {misfit.reason:.120}" for (call, _), misfit in pairs if misfit]
-    expected_text = f"{right_call.call:.120} returns ({_show(right_call.value):.80})"
+    expected_text = f"{right_call.call:.120} returns ({show_value(right_call.value, 80)})"
     reason = f"no call returns what {expected_text}: {'; '.join(nearest)}"
     return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": right_call.call[:500]})
 
@@ -253,7 +244,9 @@ def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
     return None
 
 
-def _find_misfit(right_call: _RightCall, outcome: Outcome, profile: Profile, *, supposed: bool) -> Misfit:
+def _find_misfit(
+    right_call: _RightCall, outcome: Outcome, profile: Profile, *, supposed: bool
+) -> Failed | None:
     """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
     match outcome:
         case Returned(value=value):
@@ -264,25 +257,20 @@ def _find_misfit(right_call: _RightCall, outcome: Outcome, profile: Profile, *, 
                 code = "wrong_result"
             if code is None:
                 return None
-            actual_text, expected_text = mark_lookalikes(_show(value), _show(right_call.value))
+            actual_text, expected_text = mark_lookalikes(
+                *(show_value(each, 500) for each in (value, right_call.value))
+            )
             details = {"call": right_call.call[:500], "expected": expected_text, "found": actual_text}
             reason = f"it returns {actual_text:.200}, the truth {expected_text:.200} ({right_call.kind})"
             return Failed(f"{_CHECKER}:{code}", reason, details)
         case Unanswered(function=function):
-            if supposed and function == right_call.function:
+            if supposed and function == right_call.call.partition("(")[0].strip():
                 return None
             return Failed(f"{_CHECKER}:wrong_result", "it asks a web API whose answer nobody recorded")
         case Stopped(limit=limit, reason=reason) if profile is Profile.CORRECTED:
             return Failed(f"{_CHECKER}:{limit}_limit", reason)
         case Stopped(reason=reason) | Raised(reason=reason):
             return Failed(f"{_CHECKER}:execution_error", reason)
-
-
-def _show(value: object) -> str:
-    try:
-        return f"{value!r:.500}"
-    except (ValueError, RecursionError):
-        return "a number with more digits than Python writes"
 
 
 # How results are compared: the end of the code where they differ, or None

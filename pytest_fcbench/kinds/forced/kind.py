@@ -65,10 +65,8 @@ class ForcedKind(Kind):
         try:
             opened = yield from open_way(server, truth.way, truth.syntax)
             asides = (yield from hold_right_conversation(truth.entry, context, server, opened, words)).asides
-        except NotTestableError as lack:
+        except (NotTestableError, UnansweredRequestError) as lack:
             words.append(f"{UNDECIDED}: {truth.way}\n{lack}")
-        except UnansweredRequestError as error:
-            words.append(f"{UNDECIDED}: {truth.way}\n{error}")
         if not words:
             words.append(f"{UNDECIDED}: {truth.way}\nno answer of this conversation makes calls")
         ways = () if opened is None else (f"forced={opened}", f"syntax={opened.syntax or opened.written_as}")

@@ -35,10 +35,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
 from typing import Annotated
 
 import pydantic
@@ -239,27 +238,19 @@ def _offer_tool(tool: object, known: Mapping[str, OfferedToolRow], path: str, at
     return {"type": "function", "function": members}
 
 
-def _list_schemas(
-    name: str, value: object, requests: Mapping[str, RawRequest]
-) -> Iterable[Mapping[str, object]]:
-    """List the schemas by which a property judges replies."""
-    if name == "json_text":
-        return [as_mapping(value)]
-    is_by_tools = (name, value) == ("arguments", "valid")
-    return chain.from_iterable(each.schemas.values() for each in requests.values()) if is_by_tools else ()
-
-
 def _read_properties(
     expect: Mapping[str, object], at: Field, requests: Mapping[str, RawRequest]
 ) -> Mapping[str, object]:
     """Read the properties that a check demands. Raises ``SuiteError``."""
     read: dict[str, object] = {}
+    offered = [schema for request in requests.values() for schema in request.schemas.values()]
     for name, value in expect.items():
         if name not in PROPERTIES:
             raise at.at(name).error(f"there is no property {name!r}; use one of {', '.join(PROPERTIES)}")
         try:
             read[name] = PROPERTIES[name].read_argument(value)
-            for schema in _list_schemas(name, value, requests):
+            own = [as_mapping(value)] if name == "json_text" else []
+            for schema in offered if (name, value) == ("arguments", "valid") else own:
                 check_schema(schema)
         except pydantic.ValidationError as error:
             raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None

@@ -18,12 +18,8 @@ CUT = "length"
 """The ending of a reply that reached the limit of its tokens."""
 NO_REPLY = 0
 """In place of a status, where the server breaks the connection."""
-_ENDINGS: Mapping[object, str] = {
-    "tool_use": "tool_calls",
-    "end_turn": "stop",
-    **dict.fromkeys(("max_tokens", "max_output_tokens"), CUT),
-}
-"""The words of Anthropic and of the Responses API for the ways in which a reply ends, in OpenAI's."""
+_ENDINGS: Mapping[object, str] = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": CUT}
+"""Anthropic's words for the ways in which a reply ends, in OpenAI's."""
 _WITHHELD = ("content_filter", "refusal")
 """The endings of a reply that a filter stopped."""
 
@@ -204,8 +200,9 @@ class ServerReply:
             word = self.choices[0].get("finish_reason") if self.choices else None
         elif self.request.path == RESPONSES:
             is_whole = self.body.get("status") == "completed"
-            reason = as_mapping(self.body.get("incomplete_details")).get("reason") or CUT
-            word = ("tool_calls" if self.calls else "stop") if is_whole else reason
+            reason = as_mapping(self.body.get("incomplete_details")).get("reason")
+            broken_off = reason if reason in _WITHHELD else CUT
+            word = ("tool_calls" if self.calls else "stop") if is_whole else broken_off
         else:
             word = self.body.get("stop_reason")
         return None if word is None else _ENDINGS.get(str(word), str(word))
@@ -242,12 +239,9 @@ def _read_call_item(item: Mapping[str, object]) -> ServerCall:
 
 
 def read_strict_json(text: str) -> object:
-    """Read JSON text without ``NaN`` and ``Infinity``, which only Python takes. Raises ``ValueError``."""
-
-    def refuse_constant(word: str) -> object:
-        raise ValueError(f"{word} is no JSON")
-
-    return read_json_text(text, parse_constant=refuse_constant)
+    """Read JSON text. Raises ``ValueError``, also for ``NaN`` and ``Infinity``, which only Python takes."""
+    # ``int`` refuses these words.
+    return read_json_text(text, parse_constant=int)
 
 
 def describe_error(exchange: ServerExchange) -> str:

@@ -35,15 +35,10 @@ from pytest_fcbench.domain.transcript import (
 )
 from pytest_fcbench.domain.verdict import NOTED, UNDECIDED, Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.kinds.kind import ConversationContext, Kind, Resources, ask_once
-from pytest_fcbench.kinds.server_check import exchange
+from pytest_fcbench.kinds.server_check import exchange, properties
 from pytest_fcbench.kinds.server_check.entries import CheckSeverity, ServerCheck
 from pytest_fcbench.kinds.server_check.exchange import RawRequest, Replies, ServerExchange, ServerReply
-from pytest_fcbench.kinds.server_check.properties import (
-    PROPERTIES,
-    BrokenProperty,
-    UndecidedProperty,
-    raise_gravest,
-)
+from pytest_fcbench.kinds.server_check.properties import PROPERTIES, BrokenProperty, UndecidedProperty
 
 
 class UnansweredRequestError(Exception):
@@ -126,10 +121,9 @@ def _send_request(
     for parameter in removed:
         request = exchange.drop_parameter(request, parameter)
     while True:
-        question = request.write_question(0)
-        question = request.write_question(sent[question.digest])
-        sent[request.write_question(0).digest] += 1
-        completion = yield question
+        digest = request.write_question(0).digest
+        completion = yield request.write_question(sent[digest])
+        sent[digest] += 1
         if completion.fault:
             raise UnansweredRequestError(completion.text or "no reply")
         reply = ServerReply(request, ServerExchange.read_completion(completion), completion.latency_s or 0.0)
@@ -178,7 +172,7 @@ def judge_rounds(check: ServerCheck, rounds: Sequence[Replies]) -> Verdict:
 
 def judge_replies(check: ServerCheck, replies: Replies) -> None:
     """Judge the replies to one seed. Raises ``BrokenProperty`` and ``UndecidedProperty``."""
-    raise_gravest(list(_judge_statuses(check, replies)))
+    properties.raise_gravest(list(_judge_statuses(check, replies)))
     cut_names = [name for name, reply in replies.items() if reply.ending == exchange.CUT]
     # Reasoning may take all of the tokens, and some servers show nothing of it.
     endless_replies = [replies[name] for name in cut_names if _shows_answer(replies[name])]

@@ -20,14 +20,8 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, describe_note
 from pytest_fcbench.domain.text import as_mapping
 from pytest_fcbench.formats.rows import Row
-from pytest_fcbench.kinds.server_check.exchange import (
-    CUT,
-    Replies,
-    ServerCall,
-    ServerReply,
-    describe_error,
-    read_strict_json,
-)
+from pytest_fcbench.kinds.server_check import exchange
+from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServerCall, ServerReply
 
 
 class BrokenProperty(Exception):  # noqa: N818 - a finding, not an error of the program
@@ -208,7 +202,7 @@ def find_markup(reply: ServerReply, wanted: str) -> None:
 def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
     """Check that the text is JSON and valid by a schema."""
     try:
-        value = read_strict_json(reply.text)
+        value = exchange.read_strict_json(reply.text)
     except ValueError:
         raise BrokenProperty(f"the text cannot be read as JSON: {reply.text!r:.200}") from None
     if flaw := find_schema_error(value, wanted):
@@ -349,7 +343,7 @@ def judge_error(reply: ServerReply, wanted: str) -> None:
         return
     body = reply.exchange.reply
     if body is None or not any(body.get(name) for name in ("error", "detail", "message")):
-        words = describe_error(reply.exchange)
+        words = exchange.describe_error(reply.exchange)
         raise BrokenProperty(f"HTTP {reply.exchange.status} without an error object: {words}")
 
 
