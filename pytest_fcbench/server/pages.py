@@ -6,7 +6,6 @@ resolved to 127.0.0.1 (DNS rebinding) sends its own name and is refused.
 
 from __future__ import annotations
 
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,10 +44,6 @@ FindPage = Callable[[str, Mapping[str, Sequence[str]]], ServedPage | None]
 
 class PageServer(ThreadingHTTPServer):
     """Serves the pages that a function finds."""
-
-    # A browser keeps connections open, for which the end of the command must not wait.
-    daemon_threads = True
-    address_family = socket.AF_INET
 
     def __init__(self, port: int, find_page: FindPage) -> None:
         self.find_page = find_page

@@ -165,6 +165,9 @@ def _make_text_part(text: str) -> dict[str, object]:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
+_STOP_REASONS = {"length": "max_tokens", "tool_calls": "tool_use"}
+"""Reasons of Anthropic's interface by those of OpenAI's."""
+
 # A row has the form of a whole reply, so that it can be read beside the documentation of its API.
 _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
     Api.CHAT: lambda reply: {
@@ -196,11 +199,7 @@ _WRITE: Mapping[Api, Callable[[ServedReply], dict[str, object]]] = {
                 for call in reply.calls or ()
             ),
         ],
-        "stop_reason": "max_tokens"
-        if reply.ending == "length"
-        else "tool_use"
-        if reply.calls
-        else "end_turn",
+        "stop_reason": _STOP_REASONS.get(reply.finish_reason, "end_turn"),
         "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.completion_tokens},
     },
     Api.GENERATE_CONTENT: lambda reply: {

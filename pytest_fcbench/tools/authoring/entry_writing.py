@@ -191,6 +191,11 @@ def find_examples(text: str, where: str) -> Iterator[Example]:
         if (call := line.strip()).startswith(_PROMPT):
             calls.append((f"{where}:{number}", call.removeprefix(_PROMPT).strip()))
             continue
+        # A call may go on in other lines.
+        if calls and call.startswith("... "):
+            place, beginning = calls.pop()
+            calls.append((place, f"{beginning}\n{call[4:]}"))
+            continue
         if question and calls:
             yield Example(question, tuple(calls))
         if calls:

@@ -2,7 +2,7 @@
 
 A share is written as ``12.50%``; ``N/A`` stands for a category that was not run, and in most columns for a
 mean that lacks a category. In the leading column of a table such a category counts as 0. Cost and
-latency follow ``scorecard.usage``, with two digits. Shares are added up in the official order, so that
+latency follow ``answer_statistics``, with two digits. Shares are added up in the official order, so that
 halves are rounded to the same side (bfcl-eval, ``eval_runner_helper``).
 
 Lines of an official score file (``BFCL_v4_<category>_score.json``).

@@ -1,8 +1,8 @@
 """Read a row of a log, or of training data, as conversations, in the form of whoever wrote it.
 
 The tables below say where the forms have their messages, the answer that followed them, and the tools. The
-messages are told apart by their own keys (``message_forms``), the tools likewise (``offered_tools``), and
-calls that stayed in a text are found there (``calls_in_text``).
+messages are told apart by their own keys, and calls that stayed in a text are found there
+(``calls_in_text``); the tools are told apart likewise (``offered_tools``).
 
 Read the spans of generative AI in traces of OpenTelemetry, as exporters write them in JSON (OTLP).
 
@@ -114,18 +114,11 @@ def _read_row(row: Row) -> LoggedConversation:
         )
     repeats = bool(answers) and list(answers[: len(messages)]) == list(messages)
     tools = tuple(tool for each in _list_tools(around) for tool in read_tools(each))
-    system = next((each[key] for each in around for key in _SYSTEMS if each.get(key)), None)
+    system_contents = [each[key] for each in around for key in _SYSTEMS if each.get(key)][:1]
     answer_messages = read_messages(answers)
-    request = [
-        *(
-            ()
-            if system is None
-            else read_messages([{"role": "system", "content": as_mapping(system).get("parts", system)}])
-        ),
-        *(answer_messages if repeats else read_messages(messages)),
-    ]
+    systems = [{"role": "system", "content": as_mapping(each).get("parts", each)} for each in system_contents]
     kept_messages: list[LoggedMessage] = []
-    for message in request:
+    for message in (*read_messages(systems), *(answer_messages if repeats else read_messages(messages))):
         is_listed = message.role == "system" and re.search("function|tool", message.text, re.IGNORECASE)
         # Such a text tells a model how to call; a run tells it in the manner of the model under test.
         if is_listed and (listed_tools := find_tools(message.text, only_tagged=any(map(name_tool, tools)))):
@@ -147,10 +140,8 @@ def _find_messages(row: Row, depth: int = 3) -> tuple[Sequence[object], list[Row
             if key in _MESSAGES or _are_messages(structure):
                 # Cohere's interface has the last message by itself.
                 last = row.get("message") if key == "chat_history" else None
-                return [
-                    *structure,
-                    *([{"role": "user", "content": last}] if isinstance(last, str) else []),
-                ], [row]
+                last_messages = [{"role": "user", "content": last}] if isinstance(last, str) else []
+                return [*structure, *last_messages], [row]
         elif depth and key in _HOLDERS and isinstance(structure, Mapping):
             messages, around = _find_messages(structure, depth - 1)
             if around:

@@ -74,6 +74,11 @@ def test_places_are_told() -> None:
     )
 
 
+def test_a_call_may_stand_on_several_lines() -> None:
+    (entry,) = _draft_text("How much?\n>>> price(item='salt',\n...       count=3)\n4.5\n")
+    assert _list_accepted(entry) == [{"shop.price": {"item": ["salt"], "count": [3]}}]
+
+
 def test_each_example_is_an_entry_with_what_it_needs() -> None:
     one, same, other = _draft_text(
         "How much is salt?\n>>> price('salt')\n"
