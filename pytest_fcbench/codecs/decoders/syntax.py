@@ -162,13 +162,14 @@ def read_named_calls(value: object, arguments: str = "arguments") -> tuple[Call,
     Raises ``Undecodable`` and ``WrongFormat``.
     """
     # All are decoded before the form of any is looked at, as officially.
-    items = value if isinstance(value, list) else [value]
-    for item in items:
+    pairs: list[tuple[str, object]] = []
+    for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, Mapping) or not {"name", arguments} <= item.keys():
             raise Undecodable(f'expected objects with "name" and "{arguments}"')
         if isinstance(item["name"], list | dict):
             raise Undecodable("a function's name is text")
-    return tuple(as_call(str(item["name"]), item[arguments]) for item in items)
+        pairs.append((str(item["name"]), item[arguments]))
+    return tuple(as_call(*pair) for pair in pairs)
 
 
 def read_members(value: object) -> tuple[Call, ...]:

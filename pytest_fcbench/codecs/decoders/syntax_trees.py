@@ -122,7 +122,7 @@ def unescape(text: str, others: Mapping[str, str]) -> str:
 
     def replace(match: re.Match[str]) -> str:
         code = match[1]
-        return chr(int(code.strip("ux{}"), 16)) if len(code) > 1 else (_ESCAPES | others).get(code, code)
+        return chr(int(code.strip("ux{}"), 16)) if len(code) > 1 else {**_ESCAPES, **others}.get(code, code)
 
     return join_surrogate_pairs(_ESCAPE.sub(replace, text))
 
