@@ -79,12 +79,11 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     """Return the server that the settings of a run name, or None where litellm has to find one.
 
     That is an address given with an id that has no prefix or one of ``PREFIXES``, or an address that the
-    environment gives for such a prefix. Ids that litellm knows as those of another provider, and parameters
-    that may be meant for litellm, are left to it. A slash alone makes no prefix: servers name models by
-    repository (``Qwen/Qwen3-8B``) or by folder (``/models/mine``).
+    environment gives for such a prefix. Ids that litellm knows as those of another provider are left to it,
+    and ids that it knows with parameters that may be meant for it. A slash alone makes no prefix: servers
+    name models by repository (``Qwen/Qwen3-8B``) or by folder (``/models/mine``).
     """
-    if not settings.parameters.keys() <= read_known_parameters():
-        return None
+    is_for_litellm = not settings.parameters.keys() <= read_known_parameters()
     name, slash, rest = settings.model.partition("/")
     if slash and name in PREFIXES:
         prefix, model = PREFIXES[name], rest
@@ -96,7 +95,8 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
         prefix, model, api_base = PREFIXES["openai"], settings.model, settings.api_base
         if litellm_models().get(model, {}).get("litellm_provider", "openai") != "openai":
             return None
-    if not api_base or not model:
+        is_for_litellm &= model in litellm_models() or "custom_llm_provider" in settings.parameters
+    if is_for_litellm or not api_base or not model:
         return None
     (key_variable,) = prefix.own_keys
     key = find_given_key(settings) or prefix.find_key()

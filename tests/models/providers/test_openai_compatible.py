@@ -779,6 +779,13 @@ def test_a_model_at_an_address_is_asked_directly(model: str, name: str) -> None:
     assert (chosen.id, chosen.name) == (model, name)
 
 
+def test_a_parameter_that_nobody_knows_goes_to_a_server_that_litellm_would_not_find() -> None:
+    given = {"model": "my-model", "api_base": "http://127.0.0.1:1/v1", "param": ["ignore_eos=true"]}
+    model = registry.choose_model(read_settings(**given)).model
+    assert isinstance(model, OpenAICompatibleModel)
+    assert model.parameters["ignore_eos"] is True
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -793,6 +800,8 @@ def test_a_model_at_an_address_is_asked_directly(model: str, name: str) -> None:
         {"model": "openai/", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "litellm:openai/m", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "openai/m", "api_base": "http://127.0.0.1:1/v1", "param": ['mock_response="a"']},
+        {"model": "gpt-4o", "api_base": "http://127.0.0.1:1/v1", "param": ['mock_response="a"']},
+        {"model": "m", "api_base": "http://127.0.0.1:1/v1", "param": ['custom_llm_provider="groq"']},
     ],
     ids=lambda given: " ".join(sorted(map(str, given.values()))),
 )
