@@ -315,8 +315,7 @@ def tabulate_providers(comparisons: Sequence[Comparison]) -> Table:
     if len(only_checks) == len(names):
         return _tabulate_servers(comparisons, reference, names)
     if only_checks:
-        runs = ", ".join(only_checks)
-        raise UsageError(f"{runs}: only checks of a server are in {reference}, too; compare such runs alone")
+        raise UsageError(f"{', '.join(only_checks)}: only checks are also in {reference}; compare them alone")
     tests = correct_together([choose_main_difference(each).difference for each in comparisons])
     rows, worse = [], []
     for name, comparison, one in zip(names, comparisons, tests, strict=True):

@@ -82,8 +82,9 @@ def format_dollars(usd: float | None) -> str:
 def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
     """Describe what a run cost with all its parties, and which tokens may have prices of their own."""
     if bill.usd is not None and (parties := ", ".join(others)):
-        per_1000 = f"${format_dollars(bill.usd_per_1000_calls)} per 1,000 calls of the model"
-        yield f"bill with {parties}: ${format_dollars(bill.usd)}, {per_1000}"
+        of_1000 = bill.usd_per_1000_calls
+        per_1000 = "" if of_1000 is None else f", ${format_dollars(of_1000)} per 1,000 calls of the model"
+        yield f"bill with {parties}: ${format_dollars(bill.usd)}{per_1000}"
     if 0 < bill.priced < bill.steps:
         yield f"dollars cover {bill.priced:,} of {bill.steps:,} steps; the cost of the others is not known"
     parts = (

@@ -8,14 +8,17 @@ from pathlib import Path
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.present.wording import (
+    describe_bill,
     describe_path_settings,
     format_dollars,
     format_limits,
     format_number,
     select_outermost,
 )
+from pytest_fcbench.scorecard.aggregate.answer_statistics import measure_steps
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.compare.comparison import name_scorecards, name_suite, name_suites
+from pytest_fcbench.scorecard.record import Usage
 from tests.factories import make_card
 
 CARD = make_card({"parallel": [True]}, "m")
@@ -94,6 +97,14 @@ def test_parts_of_a_missing_group_are_not_named() -> None:
 
 def test_unknown_numbers_are_a_dash() -> None:
     assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1,200", "50.0%")
+
+
+def test_a_model_without_a_price_has_no_dollars_for_a_thousand_calls() -> None:
+    bill = replace(measure_steps([Usage(input_tokens=5), Usage(usd=0.5)]), usd_per_1000_calls=None)
+    assert list(describe_bill(bill, ["judge"])) == [
+        "bill with judge: $0.5000",
+        "dollars cover 1 of 2 steps; the cost of the others is not known",
+    ]
 
 
 def test_dollars_have_as_many_decimals_as_they_need() -> None:

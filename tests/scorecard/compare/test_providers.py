@@ -56,7 +56,7 @@ def test_checks_and_scores_stand_in_no_table_together() -> None:
     answers, checks = make_card({"parallel": [True]}, "a"), make_card({"server_must": [True]}, "b")
     reference = replace(answers, records=(*answers.records, *checks.records))
     runs = [compare_scorecards(reference, card, Profile.OFFICIAL) for card in (answers, checks)]
-    with pytest.raises(UsageError, match="b: only checks of a server are in a "):
+    with pytest.raises(UsageError, match="b: only checks are also in a "):
         tabulate_providers(runs)
     assert tabulate_providers(runs[:1]).rows
     assert tabulate_providers(runs[1:]).rows
