@@ -131,7 +131,7 @@ def choose_first_failure(failures: Sequence[Failed], played: int, turns: int) ->
     right_count = min(played, turns) - len({failure.details["turn"] for failure in failures})
     if played != turns:
         # Officially all turns after the 21st step of one are dropped.
-        reason = f"the conversation has {played} turns of {turns}, so it was ended by force"
+        reason = f"the conversation has {played} of {turns} turns, so it was ended by force"
         failures = [Failed("multi_turn:force_terminated", reason, {"turn": played})]
     return count_right_turns(failures[0], right_count, turns) if failures else Passed()
 

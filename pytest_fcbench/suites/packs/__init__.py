@@ -140,8 +140,10 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
                 raise
     except OSError as error:
         place = Path(error.filename or home)
-        is_given = origin is not None and place.resolve().is_relative_to(origin.resolve())
-        way = "make it readable" if is_given else "choose another cache folder with FCBENCH_CACHE"
+        way = "choose another cache folder with FCBENCH_CACHE"
+        # A folder that was given may contain the cache.
+        if origin and place.resolve().is_relative_to(origin.resolve()) and not place.is_relative_to(home):
+            way = "make it readable"
         raise PackError(f"{place}: {error.strerror}; {way}") from None
     return open_pack(source, cache)
 

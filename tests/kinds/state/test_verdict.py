@@ -679,7 +679,7 @@ def test_an_action_in_an_empty_turn_is_named() -> None:
 @pytest.mark.parametrize("profile", Profile)
 def test_a_forced_end_names_the_turn(profile: Profile) -> None:
     found = find_failure([[LS], [LS], [LS]], [[LS], [LS]], profile)
-    assert found.reason == "the conversation has 2 turns of 3, so it was ended by force"
+    assert found.reason == "the conversation has 2 of 3 turns, so it was ended by force"
     assert found.details == {"turn": 2, "right_turns": 2, "turns": 3}
 
 
