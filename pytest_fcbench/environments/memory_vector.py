@@ -252,10 +252,7 @@ class Texts:
 
     def _get_vector(self, text: str) -> Vector:
         if text not in self._vectors:
-            missing_texts = [
-                text,
-                *(other_text for other_text in self.texts.values() if other_text not in self._vectors),
-            ]
+            missing_texts = [text, *(each for each in self.texts.values() if each not in self._vectors)]
             self._vectors |= zip(missing_texts, self._embed(missing_texts), strict=True)
         return self._vectors[text]
 
