@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from pytest_fcbench.cli.options import WITHOUT_RUN, build_project_settings, find_config
 from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.config.loading import add_environment, find_cache_folder, read_profiles
+from pytest_fcbench.config.loading import add_environment, find_cache_folder
+from pytest_fcbench.config.values import read_file_layers
 from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.redaction import redact_address
 from pytest_fcbench.models.listing import describe_price, list_families, list_syntaxes
@@ -38,7 +39,7 @@ def run_models(arguments: argparse.Namespace) -> int:
             for name, provider in PROVIDERS.items()
         ]
         file = find_config(arguments.config)
-        profiles = read_profiles(file)
+        _, profiles = read_file_layers(file)
         # Without keys, because a missing one must not keep a profile from the list.
         profile_settings = {
             name: build_project_settings(add_environment({"model": name, **WITHOUT_RUN}), arguments.config)
@@ -50,7 +51,7 @@ def run_models(arguments: argparse.Namespace) -> int:
             if settings.api_base:
                 parts.append(f"at {redact_address(settings.api_base)}")
             if key := profiles[name].get("api_key_env"):
-                parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
+                parts.append(f"key in {key.value}" + ("" if key.value in os.environ else " (not set)"))
             parts.append(describe_price(settings.price or known_price(settings.model)))
             overview.append(f"  {name:<16} {', '.join(parts)}")
         print_lines(overview)

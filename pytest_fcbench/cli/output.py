@@ -65,9 +65,9 @@ def write_and_report(path: Path, text: str | Iterable[str]) -> None:
     print(f"written to {path}")
 
 
-def require_other_file(to: Path, sources: Iterable[Path]) -> None:
-    """Raise ``UsageError`` if the file to write is one of those that are read."""
-    if to.resolve() in {path.resolve() for path in sources}:
+def require_other_file(to: Path | None, sources: Iterable[Path]) -> None:
+    """Raise ``UsageError`` if the file to write, where there is one, is one of those that are read."""
+    if to and to.resolve() in {path.resolve() for path in sources}:
         raise UsageError(f"--output={to}: this scorecard is also an input; name another file")
 
 
@@ -124,9 +124,9 @@ def split_names(values: Sequence[str] | None) -> list[str]:
 
 def print_or_write(arguments: argparse.Namespace, lines: Iterable[str], cards: Sequence[Scorecard]) -> None:
     """Print lines, or write them to the file that ``--to`` names."""
+    require_other_file(arguments.to, (card.path for card in cards))
     if arguments.to is None:
         for line in lines:
             print(line)
     else:
-        require_other_file(arguments.to, (card.path for card in cards))
         write_and_report(arguments.to, (f"{line}\n" for line in lines))

@@ -303,14 +303,6 @@ def read_release_dates(file: Path | None) -> Mapping[str, date]:
     return {name: day for name, profile in profiles.items() if (day := read_release_date(profile))}
 
 
-def read_profiles(file: Path | None) -> Mapping[str, Mapping[str, str]]:
-    """Return the model profiles of a file by name, each with its values as text. Raises ``UsageError``."""
-    _, profiles = read_file_layers(file)
-    return {
-        name: {key: str(each.value) for key, each in profile.items()} for name, profile in profiles.items()
-    }
-
-
 def find_own_suites(file: Path | None) -> Mapping[str, Path]:
     """Return the paths of a team's own suites that a file names. Raises ``UsageError``."""
     top, _ = read_file_layers(file)

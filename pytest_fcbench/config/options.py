@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_fcbench.domain.entry import Category, Shard
     from pytest_fcbench.domain.pressure import PressureLevel
     from pytest_fcbench.domain.price import Price

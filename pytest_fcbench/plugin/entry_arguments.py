@@ -23,6 +23,7 @@ from pytest_fcbench.suites.registry import OURS, find_gone_suites, find_nearby_s
 
 _ID = re.compile(r"(?P<suite>\w[\w.-]+):[^:/\\]\S*")
 _NAME = re.compile(r"(?P<negated>\bnot\s+)?\b(?P<name>[A-Za-z_]\w*)\b(?!\s*[(=])")
+_NEGATED_GROUP = re.compile(r"\bnot\s*\([^()]*\)")
 _WORDS = frozenset(("and", "or", "not", "True", "False", "None"))
 
 
@@ -113,7 +114,8 @@ def is_named(config: pytest.Config) -> bool:
 
 def _list_wanted(expression: str) -> set[str]:
     """List the names of an expression that are not negated."""
-    return {match["name"] for match in _NAME.finditer(expression) if not match["negated"]} - _WORDS
+    names = _NAME.finditer(_NEGATED_GROUP.sub("", expression))
+    return {match["name"] for match in names if not match["negated"]} - _WORDS
 
 
 def list_declared_marks(config: pytest.Config) -> set[str]:

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from typing import Any
 
 from pytest_fcbench.cli.options import load_settings, resolve_scorecard
-from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
+from pytest_fcbench.cli.output import find_width, print_lines, require_other_file, write_and_report
 from pytest_fcbench.cli.sessions import (
     ask_judge,
     load_entries,
@@ -75,6 +75,7 @@ def run_diagnose(arguments: argparse.Namespace) -> int:
 def _diagnose(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the findings about the failures of a scorecard, and write them to ``--to``."""
     card = load_scorecard(arguments.scorecard or resolve_scorecard())
+    require_other_file(arguments.to, [card.path])
     judge = load_judge_settings(arguments)
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(arguments, core.NAME)

@@ -116,19 +116,18 @@ def _export_cards(form: ExportFormat, arguments: argparse.Namespace) -> int:
         if order.metric:
             # Some charts show no score, which is no reason to pass over a wrong name.
             order.find_metric()
+        require_other_file(arguments.to, paths)
         if ending in form.texts:
             pieces = form.render_text(order)
             if arguments.to is None:
                 for piece in pieces:
                     print(piece, end="")
                 return 0
-            require_other_file(arguments.to, paths)
             write_and_report(arguments.to, pieces)
         elif ending == FOLDER:
             make_folder(arguments.to)
             print_lines(form.write_path(order, arguments.to))
         else:
-            require_other_file(arguments.to, paths)
             notes: list[str] = []
             replace_file(arguments.to, lambda path: notes.extend(form.write_path(order, path)))
             print(f"written to {arguments.to}")

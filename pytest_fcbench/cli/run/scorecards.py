@@ -116,6 +116,7 @@ def run_baseline(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{arguments.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
         )
+    output.require_other_file(arguments.to, [card.path])
     write_file(arguments.to, write_baseline(card))
     facts = card.facts
     print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")

@@ -6,16 +6,10 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 
-from pytest_fcbench.cli.options import (
-    build_project_settings,
-    collect_run_options,
-    describe_unknown_suite,
-    find_openers,
-)
+from pytest_fcbench.cli.options import build_project_settings, collect_run_options, open_suite_at
 from pytest_fcbench.cli.output import find_width, print_lines, require_known_endings, write_and_report
 from pytest_fcbench.cli.sessions import draw_sample, load_entries
 from pytest_fcbench.config.loading import Settings, add_environment
@@ -26,7 +20,6 @@ from pytest_fcbench.dispatch.stored_answers import StoredAnswers
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.present import tables
-from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools import contamination_study
 from pytest_fcbench.tools.contamination_study import Study, TextMeasure, compare_sets, describe_unmeasured
 from pytest_fcbench.tools.prompt_probabilities import LogprobInterface, PromptModel, ask_for_logprobs
@@ -57,9 +50,8 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
         settings.model, LogprobInterface(arguments.endpoint), settings.api_base, settings.api_key
     )
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
-    openers = find_openers(arguments)
     for option, name in (("--a", arguments.a), ("--b", arguments.b)):
-        entries = _load_set(option, name, openers, settings.cache)
+        entries = _load_set(arguments, option, name)
         distinct = contamination_study.collect_distinct_texts(entries, functions=arguments.functions)
         if not distinct:
             raise UsageError(
@@ -88,20 +80,14 @@ def _make_study(arguments: argparse.Namespace, settings: Settings) -> Study:
     return Study(settings.label, model.endpoint, what, sets, errors, compare_sets(*sets.values()))
 
 
-def _load_set(
-    option: str, name: str, openers: Mapping[str, Callable[[Path], Suite]], cache: Path
-) -> list[Entry]:
+def _load_set(arguments: argparse.Namespace, option: str, name: str) -> list[Entry]:
     """Load the entries of a set, named ``SUITE:NAME``. Raises ``UsageError``."""
     suite_name, _, selection = name.partition(":")
-    rule = f"{option}={name}: name a set as SUITE:NAME, e.g. bfcl:non_live"
-    if suite_name not in openers:
-        raise UsageError(f"{rule}; {describe_unknown_suite(suite_name, openers)}")
-    if selection not in (*CATEGORIES, *SELECTIONS):
-        raise UsageError(
-            f"{rule}; {describe_unknown_name('category', selection, (*CATEGORIES, *SELECTIONS))}"
-        )
+    suite = open_suite_at(arguments, suite_name)
+    if selection not in (known_names := (*CATEGORIES, *SELECTIONS)):
+        rule = f"{option}={name}: name a set as SUITE:NAME, e.g. bfcl:non_live"
+        raise UsageError(f"{rule}; {describe_unknown_name('category', selection, known_names)}")
     names = SELECTIONS.get(selection, (selection,))
-    suite = openers[suite_name](cache)
     return list(load_entries([suite], lambda category: category.name in names).values())
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.cli.options import find_openers, load_settings
-from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.cli.sessions import (
     ask_judge,
     find_suites,
@@ -55,6 +55,7 @@ def run_judge(arguments: argparse.Namespace) -> int:
 def _audit_judges(arguments: argparse.Namespace) -> Iterator[str]:
     """Ask both judges about each pair, describe their agreement, and write all answers to ``--to``."""
     card = load_scorecard(arguments.scorecard)
+    require_other_file(arguments.to, [card.path])
     judges = _load_judges(arguments)
     settings = load_settings(arguments, core.NAME)
     profile = settings.profile if arguments.profile else card.facts.profile

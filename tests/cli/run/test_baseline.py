@@ -11,12 +11,15 @@ import pytest
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from tests.cli.conftest import Refusal
 from tests.factories import make_record, write_scorecard
 
 RECORDS = [
     make_record(Passed(), NotScored(SET_ASIDE, "bad data")),
     make_record(Failed("wrong_count", "2 calls"), number=1),
 ]
+
+JUDGES = ("--judge=builtin", "--judge=openai/x")
 
 
 @pytest.fixture
@@ -78,3 +81,16 @@ def test_what_cannot_be_is_told(
 def test_a_place_that_cannot_be_written(scorecard: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "baseline", "save", str(scorecard), "--to", "scorecard.json/b.json"]) == 1
     assert "scorecard.json/b.json: cannot be written: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "baseline", "save"], ["run", "diagnose"], ["suite", "judge", *JUDGES]]
+)
+def test_a_scorecard_is_not_replaced_by_what_is_read_from_it(
+    scorecard: Path, run_refused: Refusal, command: list[str]
+) -> None:
+    """Its answers would be lost."""
+    content = scorecard.read_bytes()
+    told = run_refused(*command, "scorecard.json", "-o", "./scorecard.json")
+    assert told.endswith("--output=scorecard.json: this scorecard is also an input; name another file")
+    assert scorecard.read_bytes() == content

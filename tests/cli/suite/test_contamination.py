@@ -302,12 +302,9 @@ def test_a_suite_of_the_project_is_found(run_contamination: RunContamination) ->
     ("words", "says"),
     [
         (["--a=core:non_lve"], "unknown category 'non_lve'. Did you mean 'non_live'"),
-        (
-            ["--b=cor:live"],
-            "--b=cor:live: name a set as SUITE:NAME, e.g. bfcl:non_live; unknown suite 'cor'",
-        ),
+        (["--b=cor:live"], "unknown suite 'cor'. Did you mean 'core'"),
         (["--b=live"], "unknown suite 'live'"),
-        (["--a=core"], "unknown category ''"),
+        (["--a=core"], "--a=core: name a set as SUITE:NAME, e.g. bfcl:non_live; unknown category ''"),
         ([f"--b={A}"], f"--a and --b are both {A}: name two different sets"),
         (["--store=."], "--store ('none' stores no answers)"),
         (["--endpoint=chat"], "unknown endpoint 'chat'"),
