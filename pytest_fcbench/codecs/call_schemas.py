@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.decoders.native_syntaxes import read_strict_json
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
-from pytest_fcbench.codecs.decoders.syntax import Calls, Undecodable, Unreadable, from_json
+from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
 from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
@@ -73,8 +74,8 @@ def _read_calls(
         for call in tool_calls:
             arguments = call.arguments
             try:
-                yield call.name, from_json(arguments) if isinstance(arguments, str) else arguments
-            except Undecodable:
+                yield call.name, read_strict_json(arguments) if isinstance(arguments, str) else arguments
+            except ValueError:
                 yield call.name, _NO_JSON
         return
     reading = read_corrected(completion, prompting.syntax, entry.category.language, offer)

@@ -51,6 +51,8 @@ def count_one(name: str, arguments: object, *docs: FunctionDoc) -> tuple[int, in
         ('{"n": 1, "word": "on", "many": [{"k": true}, {}]}', (1, 1, 1, 1)),
         ('{"n": 1', (0, 1, 0, 0)),
         ("", (0, 1, 0, 0)),
+        ("Infinity", (0, 1, 0, 0)),
+        ('{"n": 1, "x": NaN}', (0, 1, 0, 0)),
         ("[1]", (1, 1, 0, 0)),
         ('{"x": 1}', (1, 1, 0, 0)),
         ('{"n": "1"}', (1, 1, 1, 0)),

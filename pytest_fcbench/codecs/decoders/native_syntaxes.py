@@ -354,7 +354,7 @@ class _CallsReader:
     def read_typed(self, text: str) -> object:
         """Read an argument that is said to be no text. Raises ``Undecodable``."""
         try:
-            return _read_json(text)
+            return read_strict_json(text)
         except ValueError as error:
             raise self.make_refusal(f"an argument is no JSON: {error}") from None
 
@@ -394,7 +394,7 @@ def read_untyped(text: str, schema: Schema) -> object:
     if (kinds and kinds <= _TEXT_TYPES | {"null"} and not is_null) or text in as_list(schema.get("enum")):
         return text
     try:
-        value = _read_json(text)
+        value = read_strict_json(text)
     except ValueError:
         return _WORDS.get(text.strip(), text)
     # A text in quotes is one that has quotes, unless nothing but JSON is declared.
@@ -409,7 +409,9 @@ def _list_kinds(schema: Schema) -> set[str]:
     return kinds.union(*(_list_kinds(as_mapping(each)) for each in alternatives))
 
 
-def _read_json(text: str) -> object:
+def read_strict_json(text: str) -> object:
+    """Read JSON without the names that Python adds to it, such as NaN. Raises ``ValueError``."""
+
     def refuse_constant(word: str) -> object:
         raise ValueError(f"{word} is no JSON")
 
@@ -494,7 +496,7 @@ def _read_notation(text: str, at: int, quotes: str, depth: int = 0) -> tuple[obj
     if text[at : at + 1] not in ("{", "["):
         if not (atom := _ATOM.match(text, at)):
             raise Undecodable(f"not a value: {shorten_text(text[at : at + 80], 40)!r}")
-        return _read_json(atom[0]), atom.end()
+        return read_strict_json(atom[0]), atom.end()
     closing = "}" if text[at] == "{" else "]"
     members: dict[str, object] = {}
     elements: list[object] = []
