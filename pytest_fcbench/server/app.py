@@ -332,12 +332,14 @@ class ChatServer:
         completion = changed_completion or completion
         if hit.native:
             completion = write_as_text(completion, hit.native, hit.tools)
-        reply = build_reply(self.name, completion, hit.entry.key, hit.prompt_tokens)
+        reply = whole_reply = build_reply(self.name, completion, hit.entry.key, hit.prompt_tokens)
         # Lost after the usage is counted, as by a server that drops calls of the model.
         if fault is FaultKind.ONE_CALL and reply.calls:
             reply = replace(reply, calls=reply.calls[:1])
         reply = reply.cut_in_half() if fault is FaultKind.JSON else reply
-        is_broken = fault is not None or (changed_completion is not None and received.fault is not None)
+        # Of a single call none is lost.
+        is_changed = received.fault is not None and changed_completion not in (None, hit.answer)
+        is_broken = reply != whole_reply or is_changed
         return KeyedReply(received.name or hit.entry.key, reply, is_broken)
 
     def _change_answer(self, hit: FoundRequest, body: Body, fault: Fault | None) -> Completion | None:

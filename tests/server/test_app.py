@@ -254,6 +254,14 @@ def test_the_one_call_fault_sends_the_first_call_only(oracle: str) -> None:
     assert calls == good[:1]
 
 
+@pytest.mark.parametrize("fault", ["one_call", "stop_early"])
+def test_a_fault_that_changes_nothing_is_not_counted(fault: str) -> None:
+    with served("--model", "oracle", "--fault", f"{fault}:1") as api_base:
+        assert len(post_chat(api_base, make_body(CALLING)).message["tool_calls"]) == 1
+        assert stats(api_base)["faults"] == {}
+        assert stats(api_base)["answered"] == {CALLING.key: 1}
+
+
 def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
     with served("--model", "oracle", "--fault", "hang:1") as api_base:
         with open_connection(api_base) as first, open_connection(api_base) as second:
