@@ -145,8 +145,13 @@ class LitellmModel(EndpointModel):
         return arguments
 
 
-def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> CallError:
-    """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
+def describe_failure(
+    model: str, error: Exception, secrets: Sequence[str], way_out: str = "add --fcbench-api-base=URL"
+) -> CallError:
+    """Return litellm's error of a failed call as ours: its cause, and whether trying again may help.
+
+    ``way_out`` is that for a model on a server of one's own.
+    """
     status = getattr(error, "status_code", None)
     # The error and those that it came from, which litellm wraps several times.
     chain: list[BaseException] = []
@@ -158,7 +163,7 @@ def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> Ca
     if ours := next((each for each in chain if isinstance(each, CallError)), None):
         return ours.with_reason(f"{model}: {write_in_one_line(ours.reason, secrets)}")
     if _NO_PROVIDER in str(error):
-        reason = f"{model}: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
+        reason = f"{model}: not an id of litellm; for a server of your own {way_out}"
         return CallError("not_found", reason)
     if _NO_KEY.search(str(error)):
         failure = Failure("authentication", transient=False)
@@ -406,9 +411,9 @@ class EmbeddingModel(Model):
             with bound_replies(litellm.httpx, LONGEST_BODY):
                 reply: object = await litellm.aembedding(**arguments)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-            raise describe_failure(
-                self.id, error, list_request_secrets(self.api_key, self.api_base, self.parameters)
-            ) from None
+            secrets = list_request_secrets(self.api_key, self.api_base, self.parameters)
+            way_out = f"use openai/{self.id} with --fcbench-similarity-api-base=URL"
+            raise describe_failure(self.id, error, secrets, way_out) from None
         sides: dict[object, list[list[float]]] = {"made": [], "expected": []}
         for vector, message in zip(self._read_vectors(reply, len(texts)), request.messages, strict=True):
             sides[message["role"]].append(vector)

@@ -629,6 +629,13 @@ def test_no_vectors_come_from_an_address_where_nothing_listens() -> None:
     assert caught.value.cause == "connection"
 
 
+def test_an_embedding_model_that_litellm_does_not_know_is_told_with_its_own_options() -> None:
+    model = EmbeddingModel("bge", "http://127.0.0.1:1/v1", KEY, 5)
+    told = "^bge: not an id of litellm; for .* use openai/bge with --fcbench-similarity-api-base=URL$"
+    with pytest.raises(CallError, match=told):
+        asyncio.run(model.complete(make_entry(), QUESTION))
+
+
 def test_an_endpoint_that_sees_more_than_texts_sees_no_more() -> None:
     """Neither entry nor party are told."""
     asked: list[Body] = []
