@@ -91,7 +91,7 @@ def read_functions(
 
 
 def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Write a file for each category, by its name. Raises ValueError for an entry that is not single-turn."""
+    """Write a file for each category, by its name, of entries that are a single question."""
     by_category: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_category[entry.category.name].append(entry)
@@ -103,8 +103,6 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
             docs.setdefault(doc.name, doc)
         records = []
         for entry in group:
-            if [message.role for turn in entry.turns for message in turn] != ["user"]:
-                raise ValueError(f"{entry.key}: only entries of one message of a user can be written")
             ((message,),) = entry.turns
             record: dict[str, object] = {"id": entry.id, "query": message.content}
             # A doc that differs from the one of that name above stands in the entry itself.

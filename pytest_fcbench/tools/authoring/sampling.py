@@ -292,10 +292,8 @@ def _iterate_leaves(
             # A key that is no name of a field stands for the thing that it leads to.
             if not _FIELD.fullmatch(str(key)) or isinstance(member, Mapping):
                 yield key, words | {"id", "name"}
-            yield from _iterate_leaves(
-                member,
-                list_words(str(key)) | (words if isinstance(member, str | int | float) else frozenset()),
-            )
+            words_above = words if isinstance(member, str | int | float) else frozenset()
+            yield from _iterate_leaves(member, list_words(str(key)) | words_above)
     elif isinstance(value, (list, tuple)):
         for member in value:
             yield from _iterate_leaves(member, words)
@@ -307,7 +305,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NUMBERS = (2, 3, 5, 8, 12, 25, 40, 75, 120, 250)
 _FEW = re.compile(r"\b(?:count|lines?|quantity|number|days?|people|guests?|passengers?|rating|priority)\b")
 _RANGE = re.compile(r"\b(\d{1,4}) ?(?:to|-|–|and) ?(\d{1,4})\b")
-_EXAMPLE = re.compile(r"[\"'`‘“](\w[^\"'`’”]{0,39})[\"'`’”]")
+# Inside of a word it is an apostrophe.
+_EXAMPLE = re.compile(r"(?<!\w)[\"'`‘“](\w[^\"'`’”]{0,39})[\"'`’”](?!\w)")
 _CODES = re.compile(r"(?:such as|e\.g\.|one of|:) ((?:\w{1,5}(?:, | or | and ))+\w{1,5})\b")
 _MADE_ANEW = re.compile(r"\bnew\b|\bnot taken\b", re.IGNORECASE)
 

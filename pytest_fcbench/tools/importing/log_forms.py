@@ -203,10 +203,8 @@ def _load_structure(value: object) -> object:
 
 def _quote(names: Iterator[str] | Sequence[str] | Mapping[str, object]) -> str:
     """Write names for a message, the first of very many."""
-    name_list = list(names)
-    return (
-        ", ".join(repr(each) for each in name_list[:12]) + (", ..." if len(name_list) > 12 else "") or "none"
-    )
+    quoted_names = [repr(each) for each in names]
+    return ", ".join([*quoted_names[:12], *["..."] * (len(quoted_names) > 12)]) or "none"
 
 
 def read_rows(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -82,8 +82,6 @@ class Masks:
 
     def find_survivor(self, text: str) -> str:
         """Return the kind of a value that a text still has in some writing, or an empty text."""
-        if not self.numbers:
-            return ""
         letters = unicodedata.normalize("NFKC", unquote(text).translate(PLAIN)).lower()
         digits = re.sub(r"[\s()./-]", "", letters)
         for value in self.numbers:

@@ -175,6 +175,7 @@ def test_a_chain_counts_the_links_between_calls_that_need_each_other() -> None:
         ("file_name", {"type": "string"}, {"minutes.txt", "packing_list.txt", "expenses.csv"}),
         ("start", {"type": "string", "description": "As MM/YYYY."}, {"09/2027", "04/2028"}),
         ("sector", {"type": "string", "description": 'Such as "Technology".'}, {"Technology"}),
+        ("badge", {"type": "string", "description": "On the user's card, like 'K7'."}, {"K7"}),
         ("base", {"type": "string", "description": "A code such as USD, EUR or RMB."}, {"USD", "EUR", "RMB"}),
         ("priority", {"type": "integer", "description": "From 1 to 3."}, {1, 2, 3}),
         ("door", {"type": "string", "enum": ["left", "right"]}, {"left", "right"}),
