@@ -126,9 +126,9 @@ class KeptRun:
 
     @property
     def ended(self) -> str:
-        """Date and time (UTC) of its end, as people write them."""
-        day, time = self.name[:8], self.name[9:15]
-        return f"{day[:4]}-{day[4:6]}-{day[6:]} {time[:2]}:{time[2:4]}:{time[4:]}"
+        """Date and time (UTC) of its end, as people write them; a dash for a file with a name of its own."""
+        match = re.match(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)", self.name)
+        return "{}-{}-{} {}:{}:{}".format(*match.groups()) if match else "-"
 
     @property
     def share(self) -> float | None:

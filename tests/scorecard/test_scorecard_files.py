@@ -26,6 +26,7 @@ from pytest_fcbench.scorecard.record import Record, Usage, sort_records
 from pytest_fcbench.scorecard.run_facts import RuleOutcome
 from pytest_fcbench.scorecard.scorecard_files import (
     ByteRange,
+    KeptRun,
     Place,
     load_outlines,
     load_scorecard,
@@ -487,3 +488,12 @@ def test_what_is_no_plain_object_is_refused(tmp_path: Path, text: str) -> None:
 def test_tests_that_are_no_list_are_left_to_who_reads_them(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"tests": {"a": 1}, "b": 2}')
     assert read(tmp_path / "x.json") == ({"tests": {"a": 1}, "b": 2}, [], [])
+
+
+@each_case(
+    ("name", "ended"),
+    [("20270115-080000-test.json", "2027-01-15 08:00:00"), ("gpt-4o-mini.json", "-"), ("2027.json", "-")],
+)
+def test_a_file_with_a_name_of_its_own_tells_no_end(name: str, ended: str) -> None:
+    run = KeptRun(Path(name), "m", "official", (), {}, None, None, 1, 0, 0, None, None, None, None)
+    assert run.ended == ended
