@@ -169,10 +169,11 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
             return (yield from ask_once(demand, asides))
         if steps:
             steps[-1] = replace(steps[-1], results=demand)
-            calls = presenting.select_tool_calls(steps[-1].completion) if syntax == "tool_calls" else ()
+            last, number = steps[-1].completion, len(steps) - 1
+            calls = presenting.select_tool_calls(last) if syntax == "tool_calls" else ()
             if calls or steps[-1].calls:
-                own_calls, number = steps[-1].calls, len(steps) - 1
-                results = presenting.build_result_messages(calls, own_calls, demand, 0, number)
+                answer = calls, steps[-1].calls, demand, 0, number, last.message
+                results = presenting.build_result_messages(*answer)
                 messages.extend(_adapt_results(results, calls, runner))
             else:
                 # There is no call that a result could belong to, so the reply comes from the user.
@@ -180,7 +181,7 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
         # The whole walk is one turn: the user speaks only once.
         completion = yield replace(opening, messages=tuple(messages), step=len(steps))
         calls = presenting.select_tool_calls(completion) if syntax == "tool_calls" else ()
-        message = presenting.build_assistant_message(completion, calls, 0, len(steps))
+        message = presenting.repeat_answer(completion, calls, 0, len(steps), manner.reasoning)
         messages.append(_adapt_words(message, runner) if calls else message)
         steps.append(Step(completion, reader.read(completion, profile).texts))
         return completion
@@ -194,9 +195,9 @@ def _adapt_words(message: Mapping[str, object], runner: PathRunner) -> Mapping[s
     """Change the words beside the calls of an assistant message as the runner does."""
     match runner.words:
         case Words.DROPPED:
-            return {"role": message["role"], "content": None, "tool_calls": message["tool_calls"]}
+            return {**message, "content": None}
         case Words.EMPTY:
-            return {**message, "content": message["content"] or ""}
+            return {**message, "content": message.get("content") or ""}
         case Words.KEPT:
             return message
 

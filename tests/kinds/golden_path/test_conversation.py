@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.presenting import sanitise_name
-from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, ModelPresentation, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
@@ -156,6 +157,30 @@ def test_words_beside_calls_are_sent_back_as_the_runner_does(
     called = second.messages[1]
     assert (called["role"], called["content"]) == ("assistant", content)
     assert called["tool_calls"]
+
+
+@pytest.mark.parametrize(
+    ("path_settings", "reasoning", "said"),
+    [
+        (OFFICIAL, Reasoning.KEEP, {"content": "I look.", "reasoning_content": "Hm."}),
+        (CORRECTED, Reasoning.KEEP, {"content": "I look.", "reasoning_content": "Hm."}),
+        (CORRECTED, Reasoning.STRIP, {"content": "I look."}),
+        (replace(OFFICIAL, runner="gpt"), Reasoning.KEEP, {"content": None, "reasoning_content": "Hm."}),
+    ],
+)
+def test_the_message_of_a_server_is_repeated_with_its_ids_and_signatures(
+    path_settings: PathSettings, reasoning: Reasoning, said: Mapping[str, object]
+) -> None:
+    name, arguments = FIRST[0]
+    call = {"id": "c7", "type": "function", "function": {"name": name, "arguments": arguments}, "sign": "s"}
+    message = {"role": "assistant", "content": "I look.", "reasoning_content": "Hm.", "tool_calls": [call]}
+    answer = Completion(text="I look.", tool_calls=(ToolCall(name, arguments, "c7"),), message=message)
+    requests: list[AskModel] = []
+    manner = replace(FC, reasoning=reasoning)
+    hold_conversation(BY_RUNNER, [answer], path_settings, manner=manner, requests=requests)
+    _, repeated, result = requests[1].messages
+    assert repeated == {"role": "assistant", **said, "tool_calls": [call]}
+    assert result["tool_call_id"] == "c7"
 
 
 @pytest.mark.parametrize(
