@@ -200,15 +200,12 @@ def _read_past_messages(
             rule = f"must be one of {missing} results" if missing else surplus
             raise place.error(f"{rule}; give one message of the role 'tool' for each call, behind the calls")
         missing += len(row.calls or ()) if row.role != "tool" else -1
-        calls = []
-        for call, each in zip(
-            row.calls or (), place.at("calls").elements() if row.calls else (), strict=True
-        ):
-            name, arguments = (
-                read_call(call, each, functions) if isinstance(call, str) else next(iter(call.items()))
-            )
-            calls.append(PastCall(name, arguments))
-        yield Message(row.role, row.content or "", tuple(calls))
+        places = place.at("calls").elements() if row.calls else ()
+        calls = [
+            read_call(call, at_call, functions) if isinstance(call, str) else next(iter(call.items()))
+            for call, at_call in zip(row.calls or (), places, strict=True)
+        ]
+        yield Message(row.role, row.content or "", tuple(PastCall(*call) for call in calls))
     if missing:
         raise at.error(f"end before {missing} results; give one message of the role 'tool' for each call")
     if rows[-1].role not in ("user", "tool"):

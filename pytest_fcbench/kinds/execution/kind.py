@@ -17,7 +17,22 @@ from pytest_fcbench.kinds.execution.verdict import ExpectedResponse, ExpectedRes
 from pytest_fcbench.kinds.kind import Kind, Resources, RightCalls
 
 
-class ExecutionKind(Kind):
+class CarriedOutKind(Kind):
+    """What calls return or are answered is compared with what those of the truth are."""
+
+    def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
+        """Find whether the right functions were called."""
+        right_calls = self.list_right_calls(failure.entry)
+        functions = [call.name for steps in right_calls for calls in steps for call in calls]
+
+        def compare_functions(calls: Sequence[Call], names: Names) -> Divergence:
+            is_right = sorted(map(names.show_name, functions)) == sorted(call.name for call in calls)
+            return Divergence(AnswerClass.WRONG_RESULT if is_right else AnswerClass.WRONG_FUNCTION)
+
+        return classify_answer(failure, len(functions), compare_functions)
+
+
+class ExecutionKind(CarriedOutKind):
     """The results of calls are compared with those of the truth."""
 
     file_format = "execution.entries:ExecutableFile"
@@ -46,10 +61,6 @@ class ExecutionKind(Kind):
             "possible_answer": answer.possible_answer,
         }
 
-    def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
-        """Find whether the right functions were called."""
-        return classify_results(failure, self.list_right_calls(failure.entry))
-
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the calls whose results are expected."""
         return [parse_calls(entry, [list_calls_to_carry_out(entry)])]
@@ -61,7 +72,7 @@ class ExecutionKind(Kind):
         return ShownTruth(results=tuple(ShownResult(call, rule) for call, rule in pairs))
 
 
-class RestKind(Kind):
+class RestKind(CarriedOutKind):
     """Exactly one call, which asks a web API; the reply is compared in shape."""
 
     file_format = "execution.entries:RestFile"
@@ -69,10 +80,6 @@ class RestKind(Kind):
     def judge(self, entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
         """Judge the last answer by the web API's reply."""
         return rest_verdict.judge(entry, transcript, resources.perform)
-
-    def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
-        """Find whether the right function was called."""
-        return classify_results(failure, self.list_right_calls(failure.entry))
 
     def list_right_calls(self, entry: Entry) -> RightCalls:
         """List the call whose reply is expected."""
@@ -87,14 +94,3 @@ class RestKind(Kind):
 
 EXECUTION = ExecutionKind()
 REST = RestKind()
-
-
-def classify_results(failure: FailedEntry, right_calls: RightCalls) -> Divergence:
-    """Find the class of an answer, given the calls of a right one."""
-    functions = [call.name for steps in right_calls for calls in steps for call in calls]
-
-    def compare_functions(calls: Sequence[Call], names: Names) -> Divergence:
-        is_right = sorted(map(names.show_name, functions)) == sorted(call.name for call in calls)
-        return Divergence(AnswerClass.WRONG_RESULT if is_right else AnswerClass.WRONG_FUNCTION)
-
-    return classify_answer(failure, len(functions), compare_functions)

@@ -14,6 +14,7 @@ from pytest_fcbench.codecs.call_schemas import has_schema
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.text import as_mapping, list_objects, read_json_text, shorten_text
 from pytest_fcbench.domain.transcript import AuxiliaryCall, Call, Inquiry, ToolCall
+from pytest_fcbench.domain.verdict import UNDECIDED
 from pytest_fcbench.judging.text_normalization import are_equal
 from pytest_fcbench.kinds.forced.entries import NamedServer
 from pytest_fcbench.kinds.kind import ask_once
@@ -154,8 +155,8 @@ def describe_outcome(way: str, step: ForcedStep, text: ForcedText, returned: Ret
     return "\n".join([*lines, *([returned.command] if outcome == BROKEN else [])])
 
 
-KEPT, BROKEN, UNDECIDED = "kept", "broken", "undecided"
-"""Outcomes of a text that was put through a server."""
+KEPT, BROKEN = "kept", "broken"
+"""Outcomes of a text that was put through a server, beside ``UNDECIDED``."""
 
 
 @dataclass

@@ -32,14 +32,12 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
     relay_conversation,
 )
-from pytest_fcbench.domain.verdict import UNDECIDED as NOT_DECIDED
-from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed
+from pytest_fcbench.domain.verdict import UNDECIDED, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.kinds import table
 from pytest_fcbench.kinds.forced.entries import get_truth
 from pytest_fcbench.kinds.forced.exchange import (
     BROKEN,
     KEPT,
-    UNDECIDED,
     ForcedServer,
     ForcedStep,
     NotTestableError,
@@ -89,7 +87,7 @@ class ForcedKind(Kind):
             return Judgement.same_in_both(failure)
         if outcomes[KEPT]:
             return Judgement.same_in_both(Passed())
-        return Judgement.same_in_both(NotScored(NOT_DECIDED, ": ".join(outcomes[UNDECIDED][0])))
+        return Judgement.same_in_both(NotScored(UNDECIDED, ": ".join(outcomes[UNDECIDED][0])))
 
     def shorten_answer(self, text: str) -> str:
         """Leave out the command, which is long and of no use when it is cut."""
