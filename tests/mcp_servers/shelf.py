@@ -1,8 +1,8 @@
 """A small MCP server, started as a program: a shelf that counts goods.
 
 It speaks the protocol line by line without the SDK, so that it starts in a moment, and can misbehave:
-``python shelf.py [hang|die|long|flood|secretive|empty|structured]``. Without one its list of tools has two
-pages.
+``python shelf.py [hang|die|long|flood|secretive|empty|structured|refuse]``. Without one its list of tools has
+two pages.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ def main() -> None:
         request = json.loads(line)
         parameters = request.get("params") or {}
         result: dict[str, object] | None = None
+        refused = "there is no such method"
         match request.get("method"):
+            case "initialize" if habit == "refuse":
+                refused = f"the login {os.environ['SHELF_LOGIN']} is not known"
             case "initialize":
                 result = {
                     "protocolVersion": "2025-11-25",
@@ -88,8 +91,7 @@ def main() -> None:
                 text = answer_call(parameters["name"], parameters.get("arguments") or {}, goods, habit)
                 result = {"content": [{"type": "text", "text": text}]}
         if "id" in request:
-            refused = {"code": -32601, "message": "there is no such method"}
-            reply = {"error": refused} if result is None else {"result": result}
+            reply = {"error": {"code": -32601, "message": refused}} if result is None else {"result": result}
             print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 
 

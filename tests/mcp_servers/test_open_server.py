@@ -112,6 +112,10 @@ def test_only_named_variables_are_given_and_their_values_are_masked(monkeypatch:
     describe = Call("describe_shelf", {})
     assert '"token": null' in make_calls(ServerProgram(SHELF), describe)[0]
     assert '"token": "***"' in make_calls(ServerProgram(SHELF, ("SHELF_TOKEN",)), describe)[0]
+    # Whatever its name is, and wherever the server repeats it.
+    monkeypatch.setenv("SHELF_LOGIN", "swordfish-78")
+    with pytest.raises(CallError, match=r"the login \*\*\* is not known"):
+        make_calls(ServerProgram((*SHELF, "refuse"), ("SHELF_LOGIN",)), describe)
 
 
 def test_a_short_value_is_not_masked_because_honest_results_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
