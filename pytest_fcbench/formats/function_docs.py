@@ -187,8 +187,7 @@ def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> Func
     if isinstance(row, SchemaRow):
         name, schema = row.title, as_mapping(at.value)
     else:
-        name = row.name
-        schema = row.parameters or row.input_schema or row.inputSchema or NO_PARAMETERS
+        name, schema = row.name, row.parameters or row.input_schema or row.inputSchema or NO_PARAMETERS
     try:
         return describe_function(name, row.description or "", schema)
     except UsageError as error:

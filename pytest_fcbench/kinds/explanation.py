@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pytest_fcbench.codecs.decoders.registry import list_calls_to_make
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.explanation import CallPair, Explanation, FailedEntry, StateDifference
+from pytest_fcbench.domain.explanation import Explanation, FailedEntry, StateDifference
 from pytest_fcbench.domain.text import list_objects, shorten_text
 from pytest_fcbench.domain.transcript import Completion, ToolCall, drop_reasoning
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, Failed, PathScore
@@ -31,19 +31,16 @@ def explain_failure(failure: FailedEntry, path: PathScore | None = None) -> Expl
     answer = [kind.shorten_answer(_describe_answer(completion, syntax)) for completion in answers]
     expected_texts = list(_list_expected(entry, number, verdict))
     pairs = kind.pair_calls(failure, path)
+    is_wrong = any(pair.wrong or any(each.wrong for each in pair.arguments) for pair in pairs)
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{count}" if len(entry.turns) > 1 else "",
         # A check of a team's own can refuse calls that are as expected; nothing is wrong in their pairs.
-        calls=pairs if any(map(_is_wrong, pairs)) else (),
+        calls=pairs if is_wrong else (),
         found=tuple(mark_lookalikes(text, " ".join(expected_texts))[0] for text in answer),
         expected=tuple(mark_lookalikes(text, " ".join(answer))[0] for text in expected_texts),
         differences=tuple(_list_state_differences(verdict)),
     )
-
-
-def _is_wrong(pair: CallPair) -> bool:
-    return pair.wrong or any(argument.wrong for argument in pair.arguments)
 
 
 def _describe_answer(completion: Completion, syntax: str) -> str:

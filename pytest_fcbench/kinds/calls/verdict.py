@@ -258,6 +258,7 @@ _READERS = {Language.JAVA: java.parse_literal, Language.JAVASCRIPT: javascript.p
 _FREE_TEXT = read_prompt("free_text")
 _MOST_SAID = 20
 """The last messages of a conversation that a judge is shown."""
+_cut_text = partial(cut_counting, longest=LONGEST)
 
 
 def ask_same_text(
@@ -274,10 +275,6 @@ def ask_same_text(
         "texts that are right": [_cut_text(str(option)) for option in options if option],
     }
     return JudgeQuestion(entry, _FREE_TEXT, material, read_equivalence)
-
-
-def _cut_text(text: str) -> str:
-    return cut_counting(text, LONGEST)
 
 
 def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[JudgeQuestion[Equivalence]]:
