@@ -236,10 +236,9 @@ class ConformingModel:
 
     def _make_call(self, tool: Mapping[str, object], fault: WireFault | None, *, streams: bool) -> SentCall:
         schema = as_mapping(tool.get("parameters"))
-        arguments: object = make_instance(schema, schema)
         # Only a strict schema is promised to hold, as with a model that does not know what it is asked.
-        if schema.get("properties") and (fault is WireFault.IGNORE_STRICT or not tool.get("strict")):
-            arguments = {"unexpected": "value"}
+        is_free = schema.get("properties") and (fault is WireFault.IGNORE_STRICT or not tool.get("strict"))
+        arguments: object = {"unexpected": "value"} if is_free else make_instance(schema, schema)
         if fault is WireFault.LIST_ARGUMENTS:
             arguments = [1]
         if fault is WireFault.NULL_ARGUMENTS and not arguments:
@@ -309,7 +308,9 @@ def _check_types(schema: object) -> None:
     members = as_mapping(schema)
     if isinstance(kind := members.get("type"), str) and kind not in _TYPES:
         raise make_refusal(f"{kind!r} is not a type of JSON Schema")
-    for part in (*members.values(), *as_list(schema)):
+    # Values may have a member of this name too.
+    parts = (part for name, part in members.items() if name not in ("const", "default", "enum", "examples"))
+    for part in (*parts, *as_list(schema)):
         _check_types(part)
 
 
@@ -390,14 +391,16 @@ def make_instance(schema: Mapping[str, object], root: Mapping[str, object]) -> o
     """Make the smallest value that a schema takes, of the keywords that tools use."""
     if isinstance(reference := schema.get("$ref"), str):
         target: object = root
-        for part in reference.removeprefix("#/").split("/"):
+        for part in filter(None, reference.removeprefix("#").split("/")):
             target = as_mapping(target).get(part)
         return make_instance(as_mapping(target), root)
     if "const" in schema:
         return schema["const"]
     for key in ("enum", "anyOf", "oneOf"):
         if isinstance(options := schema.get(key), list) and options:
-            return options[0] if key == "enum" else make_instance(as_mapping(options[0]), root)
+            # One that refers to others last, because that may be the schema itself.
+            option = min(options, key=lambda each: "$ref" in str(each))
+            return option if key == "enum" else make_instance(as_mapping(option), root)
     least, kinds = schema.get("minimum", 1), schema.get("type", "object")
     # Of several types the first will do.
     match kinds[0] if isinstance(kinds, list) and kinds else kinds:
@@ -410,10 +413,13 @@ def make_instance(schema: Mapping[str, object], root: Mapping[str, object]) -> o
         case "null":
             return None
         case "array":
-            items, length = as_mapping(schema.get("items")), schema.get("minItems", 1)
-            return [make_instance(items, root)] * (length if isinstance(length, int) else 1)
+            items, length = as_mapping(schema.get("items")), schema.get("minItems")
+            return [make_instance(items, root)] * length if isinstance(length, int) and length else []
     properties = as_mapping(schema.get("properties"))
-    return {name: make_instance(as_mapping(each), root) for name, each in properties.items()}
+    required = as_list(schema.get("required", [*properties]))
+    return {
+        name: make_instance(as_mapping(each), root) for name, each in properties.items() if name in required
+    }
 
 
 def count_prompt(request: Mapping[str, object], fault: WireFault | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from pytest_fcbench.models.providers.endpoint_probe import EndpointProbe
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.server import app
 from pytest_fcbench.server.app import ChatServer
+from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.conforming import (
     ConformingModel,
     WireFault,
@@ -221,6 +223,17 @@ def test_ways_of_writing_a_stream_that_the_interface_allows_raise_no_alarm() -> 
         ({"type": "array", "items": {"type": "boolean"}, "minItems": 2}, [True, True]),
         ({"enum": ["b", "a"]}, "b"),
         ({"properties": {"a": {"type": ["string", "null"]}}}, {"a": "Oslo"}),
+        (
+            {
+                "properties": {
+                    "next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+                    "all": {"type": "array", "items": {"$ref": "#"}},
+                    "other": {"$ref": "#"},
+                },
+                "required": ["next", "all"],
+            },
+            {"next": None, "all": []},
+        ),
     ],
 )
 def test_the_smallest_value_of_a_schema_is_made(schema: Mapping[str, object], value: object) -> None:
@@ -255,6 +268,14 @@ def test_a_message_calls_the_function_that_is_named_and_ends_at_its_limit() -> N
         (call,) = list_objects(value["content"])
         endings.append((call["name"], call["input"], value["stop_reason"]))
     assert endings == [("b", {"unexpected": "value"}, "tool_use"), ("b", {}, "max_tokens")]
+
+
+def test_only_types_of_schemas_are_checked() -> None:
+    shape = {"type": "object", "default": {"type": "circle"}, "properties": {"type": {"type": "string"}}}
+    for kind, is_refused in (("object", False), ("circle", True)):
+        tool = {"type": "function", "function": {"name": "a", "parameters": {**shape, "type": kind}}}
+        with pytest.raises(RefusedRequestError) if is_refused else nullcontext():
+            ConformingModel("m").answer_request({"messages": [SAID], "tools": [tool]}, None, None)
 
 
 def test_a_response_that_is_cut_says_so() -> None:
