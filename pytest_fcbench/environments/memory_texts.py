@@ -111,7 +111,7 @@ class MemoryKv(Environment):
         Returns:
             ranked_results: pairs of a score and a key, the best first.
         """
-        return {"ranked_results": rank_texts(query, list(self.core_memory))[:k]}
+        return self._search_keys(self.core_memory, query, k)
 
     def core_memory_retrieve_all(self) -> dict[str, str]:
         """Look up everything in the core memory.
@@ -197,7 +197,7 @@ class MemoryKv(Environment):
         Returns:
             ranked_results: pairs of a score and a key, the best first.
         """
-        return {"ranked_results": rank_texts(query, list(self.archival_memory))[:k]}
+        return self._search_keys(self.archival_memory, query, k)
 
     def _add_text(
         self, function: str, texts: dict[str, str], key: str, value: str, size: int, length: int
@@ -233,6 +233,11 @@ class MemoryKv(Environment):
 
     def _retrieve_text(self, function: str, texts: dict[str, str], key: str) -> dict[str, object]:
         return {"value": texts[key]} if key in texts else self._make_key_error(function, 0)
+
+    def _search_keys(self, texts: dict[str, str], query: str, k: int) -> dict[str, object]:
+        # Official: an empty memory cannot be searched, and Python says so.
+        keys = rank_texts(query, list(texts)) if texts or self._sentences else []
+        return {"ranked_results": keys[:k]}
 
     def _make_key_error(self, function: str, number: int) -> dict[str, object]:
         return self._make_error("there is no such key", function, number)

@@ -85,3 +85,10 @@ def test_what_scores_alike_keeps_its_order() -> None:
 def test_nothing_cannot_be_ranked() -> None:
     with pytest.raises(ZeroDivisionError, match="division by zero"):
         rank_texts("a", [])
+
+
+def test_nothing_is_found_in_an_empty_memory(memory: MemoryKv) -> None:
+    assert memory.core_memory_key_search("a") == {"ranked_results": []}
+    official = World(sentences={"memory_kv": {"core_memory_add": ["full"]}})
+    with pytest.raises(ZeroDivisionError):
+        MemoryKv({}, official).archival_memory_key_search("a")
