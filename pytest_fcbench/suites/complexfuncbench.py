@@ -249,9 +249,6 @@ _PROMPTS: Mapping[str, tuple[str, str, str]] = {
 }
 """The file of each prompt, and the names of its messages there."""
 
-_LARGEST = 2**20
-"""The limit of a source file's size in bytes."""
-
 _REFUSALS = ("unknown_function", "missing", "surplus", "string", "number", "boolean", "array")
 """What is wrong with the form of a call, in the order of the sentences in the source."""
 
@@ -379,11 +376,7 @@ def _hash(value: object) -> str:
 def _parse(clone: Path, name: str) -> ast.Module:
     path = clone / name
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise _refuse(clone, name, f"it has more than {_LARGEST} bytes")
-        return parse_module(content.decode())
+        return parse_module(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PackError(
             f"{path}: {error.strerror}; give the folder of a clone of {CODE.title} with --code"

@@ -732,12 +732,6 @@ def test_a_folder_that_is_no_clone_is_refused(tmp_path: Path) -> None:
         read_code(tmp_path)
 
 
-def test_a_huge_file_is_refused(clone: Path) -> None:
-    (clone / "prompts/compare.py").write_bytes(b"#" * (2**20 + 1))
-    with pytest.raises(PackError, match="it has more than 1048576 bytes; use a clone"):
-        read_code(clone)
-
-
 # The cache
 
 
