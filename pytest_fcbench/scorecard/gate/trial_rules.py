@@ -138,9 +138,11 @@ class TrialScoreRule(GateRule):
         """Measure the share over entries with ``most`` trials; None where a part of the metric has none."""
         parts = group_by_category(records) if has_formula(metric, records) else {metric: records}
         scores = {name: score_trials(part, evidence.profile, most, assumed) for name, part in parts.items()}
-        if not all(each.entries for each in scores.values()) or not scores:
+        sizes = {name: each.entries for name, each in scores.items()}
+        if not all(sizes.values()) or not sizes:
             return None
-        weights = weigh_categories(metric, lambda name: scores[name].entries if name in scores else 0)
+        # In a run of a team's own suites the names of official formulas mean all entries alike.
+        weights = {metric: 1.0} if metric in parts else weigh_categories(metric, lambda n: sizes.get(n, 0))
         shares, left_out = [], [entry for each in scores.values() for entry in each.left_out]
         for name, each in scores.items():
             all_pass = self.sign == ALL_PASS
@@ -148,10 +150,9 @@ class TrialScoreRule(GateRule):
             share = (each.pass_hat if all_pass else each.pass_at)[self.trials - 1]
             shares.append(Part(weights[name], share, intervals[self.trials - 1]))
         by_unit = [tally_verdicts(part, evidence.profile).by_unit for part in parts.values()]
-        correlations = correlate_parts(by_unit)
-        interval = find_mean_interval(shares, correlations) if len(shares) > 1 else shares[0].interval
+        interval = find_mean_interval(shares, correlate_parts(by_unit)) if shares[1:] else shares[0].interval
         value = sum(part.weight * part.share for part in shares)
-        return _TrialShare(value, interval, sum(each.entries for each in scores.values()), left_out)
+        return _TrialShare(value, interval, sum(sizes.values()), left_out)
 
 
 def _write_interval(interval: Interval | None) -> str:

@@ -976,6 +976,15 @@ def test_pass_hat_and_pass_at_are_rules(rule: str, tried: Sequence[str], code: i
     assert told in finding.sentence
 
 
+@pytest.mark.parametrize("metric", ["overall", "non_live", "all", "mine", "simple_python"])
+def test_pass_hat_counts_entries_of_own_suites_alike(metric: str) -> None:
+    evidence = _try_entries("++", "+-", "++", "++")
+    records = [replace(r, suite="mine", entry=r.entry.replace("core:", "mine:")) for r in evidence.records]
+    finding = parse_rule(f"{metric}.pass^2>=75%", ["mine"]).check(replace(evidence, records=records))
+    assert finding.code == HELD
+    assert finding.sentence.startswith(f"{metric}.pass^2 is 75.00% (95% CI ")
+
+
 def test_pass_hat_of_a_group_weighs_its_categories() -> None:
     """A category of two entries, of which one passes all trials, counts as much as one of four."""
     run = _try_entries("+++", "++-", category="irrelevance")
