@@ -29,6 +29,7 @@ from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.paths import is_place
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.run.history import LATEST, find_run
 from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
@@ -202,12 +203,12 @@ def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 
 def spell_run_options(options: Mapping[str, object]) -> list[str]:
-    """Return options of a run as words of the command line of pytest."""
+    """Return options of a run as words of the command line of pytest, without what looks like a key."""
     words: list[str] = []
     for option in OPTIONS:
         value = options[option.key]
         values = value if isinstance(value, list) else [] if value is None else [value]
-        words += [f"{option.flag}={each}" for each in values]
+        words += [f"{option.flag}={redact_secrets(str(each))}" for each in values]
     return words
 
 

@@ -108,7 +108,7 @@ def open_replay(
     if not any(record.turns for record in records):
         hint = (
             ""
-            if card.nodeids
+            if card.created_s is not None
             else "; a baseline contains only verdicts, so give the scorecard from which it was made"
         )
         raise UsageError(f"{card.path}: contains no answers{hint}")

@@ -27,7 +27,7 @@ from pytest_fcbench.run.history import (
     read_git_commit,
     write_scorecard,
 )
-from pytest_fcbench.run.output_files import copy_file, write_file
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.plan import describe_pressure
 from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.run.two_models import ComparingSession, may_stop_early
@@ -284,47 +284,46 @@ class RunReporting:
         self._session.narrowed_by = None if narrowed_by == _SHARD else narrowed_by
         self._session.commit = read_git_commit(self._config.rootpath)
         json_report["fcbench"] = self._session.section(self._outcomes)
-        option = self._config.option
-        if not (self._owns_report and option.json_report_file):
+        if not self._owns_report:
             for test in tests:
                 if record := self._find_record(test["nodeid"]):
                     test.setdefault("metadata", {})["fcbench"] = read_json_text(record)
             return
         # pytest-json-report would hold all of it in memory and write in place, leave half a file on a full
         # disk, and say so only without -q; without the name of a file it writes none.
-        file, option.json_report_file = Path(option.json_report_file), None
+        option = self._config.option
+        name, option.json_report_file = option.json_report_file, None
+        file = Path(name or "")
 
         def write_pieces() -> Iterator[str]:
             return write_scorecard(json_report, option.json_report_indent, self._find_record)
 
-        # It is about to be replaced.
-        self._keep(lambda runs: keep_former_scorecard(runs, file))
-        second_file = None
-        try:
-            write_file(file, write_pieces())
-            self._saved = str(file)
-            second_file = self._write_second_scorecard(json_report, file)
-        except FcbenchError as error:
-            self._unsaved = str(error)
+        if name:
+            # It is about to be replaced.
+            self._keep(lambda runs: keep_former_scorecard(runs, file))
+            try:
+                write_file(file, write_pieces())
+                self._saved = str(file)
+                self._saved += self._write_second_scorecard(json_report, file)
+            except FcbenchError as error:
+                self._unsaved = str(error)
         # What is no file, such as a pipe, cannot be read again.
         content = file if self._saved and file.is_file() else write_pieces()
         model = self._benchmark.context.manner.model
+        self._keep(
+            lambda runs: self._write_second_scorecard(
+                json_report, keep_run(runs, content, model, time.time())
+            )
+        )
 
-        def keep_both(runs: Path) -> None:
-            kept = keep_run(runs, content, model, time.time())
-            if second_file is not None:
-                copy_file(second_file, name_second_file(kept))
-
-        self._keep(keep_both)
-
-    def _write_second_scorecard(self, json_report: Mapping[str, object], file: Path) -> Path | None:
-        """Write the scorecard of the second model beside that of the run; return its path, if any.
+    def _write_second_scorecard(self, json_report: Mapping[str, object], file: Path) -> str:
+        """Write the scorecard of the second model, if any, beside that of the run; say where.
 
         Raises ``FcbenchError``.
         """
         session = self._session
         if not isinstance(session, ComparingSession) or session.second is None:
-            return None
+            return ""
         path, second, item_ids = name_second_file(file), session.second.session, self._benchmark.item_ids
         nodeids = {item_id: nodeid for nodeid, item_id in item_ids.items()}
         report = {
@@ -338,8 +337,7 @@ class RunReporting:
         indent = self._config.option.json_report_indent
         pieces = write_scorecard(report, indent, lambda nodeid: second.records.read_text(item_ids[nodeid]))
         write_file(path, pieces)
-        self._saved = f"{file}, and of {session.second.label} to {path}"
-        return path
+        return f", and of {session.second.label} to {path}"
 
     def _find_record(self, nodeid: str) -> str | None:
         """Return the JSON of the Record of a test; None for a test of another kind."""

@@ -67,6 +67,8 @@ def test_a_project_in_order(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_run_that_was_asked_about_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, last = _run_doctor(capsys, "--model", "oracle", "--suite", "core", "--mode", "prompt")
     assert last == "next: pytest benchmarks --fcbench-model=oracle --fcbench-mode=prompt --fcbench-suite=core"
+    _, _, last = _run_doctor(capsys, "--model", "oracle", "--param", "api_key=abcd1234efgh")
+    assert last == "next: pytest benchmarks --fcbench-model=oracle '--fcbench-param=api_key=***'"
 
 
 def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) -> None:

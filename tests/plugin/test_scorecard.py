@@ -197,8 +197,11 @@ def test_the_file_goes_where_it_is_told(project: Project) -> None:
 
 
 def test_no_file_when_told_none(project: Project) -> None:
-    project.run("--fcbench-category=multiple", "--fcbench-scorecard=none")
-    assert not (project.path / "scorecard.json").exists()
+    """The run is kept all the same."""
+    project.run("core:multiple_0", "--fcbench-scorecard=none", "--fcbench-against=lexical")
+    assert not list(project.path.glob("*.json"))
+    kept = sorted(path.name[15:] for path in (project.path / ".fcbench/runs").iterdir())
+    assert kept == ["-oracle.against.json", "-oracle.json"]
 
 
 def test_a_set_aside_entry_is_skipped_in_the_corrected_profile(
