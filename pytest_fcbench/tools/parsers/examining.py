@@ -15,6 +15,7 @@ from tokenizers.decoders import DecodeStream
 
 from pytest_fcbench.codecs.decoders.native_syntaxes import NATIVE_SYNTAXES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.tools.parsers.engine import ENGINES, Piece, open_engine
 from pytest_fcbench.tools.parsers.matrix import Examiner
 from pytest_fcbench.tools.parsers.truths import Truth, write_texts
@@ -67,11 +68,16 @@ def load_tokenizer(path: Path) -> Tokenizer:
 def split_tokens(tokenizer: Tokenizer, text: str) -> tuple[Piece, ...]:
     """Split the text of an answer into a piece for each token; the last piece is the empty end.
 
-    A token within a character has no text, as in a server: the last one of the character has it.
+    A token within a character has no text, as in a server: the last one of the character has it. Raises
+    ``UsageError`` where the tokens do not give the text back.
     """
     stream = DecodeStream(skip_special_tokens=False)
     ids = tokenizer.encode(text, add_special_tokens=False).ids
     pieces = [Piece(stream.step(tokenizer, each) or "", (each,)) for each in ids]
+    # A parser would be blamed for what a tokenizer has changed, such as capitals.
+    if (decoded_text := "".join(each.text for each in pieces)) != text:
+        texts = f"{shorten_text(text, 60)!r} become {shorten_text(decoded_text, 60)!r}"
+        raise UsageError(f"--tokenizer: the tokens of {texts}; name the tokenizer of a model that calls")
     end = tokenizer.token_to_id(_END)
     return (*pieces, Piece("", () if end is None else (end,)))
 

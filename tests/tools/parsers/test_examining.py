@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tokenizers import normalizers
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.parsers.examining import build_tokenizer, load_tokenizer, split_tokens
@@ -24,6 +25,14 @@ def test_pieces_are_the_text_and_marks_stay_whole() -> None:
 def test_a_character_of_several_tokens_comes_with_the_last_of_them() -> None:
     pieces = split_tokens(build_tokenizer(MARKS, ["plain"]), "ö🚢")
     assert [each.text for each in pieces] == ["", "ö", "", "", "", "🚢", ""]
+
+
+def test_a_tokenizer_that_changes_texts_is_refused() -> None:
+    tokenizer = build_tokenizer(MARKS, [TEXT])
+    tokenizer.normalizer = normalizers.Lowercase()
+    assert split_tokens(tokenizer, "malmö")
+    with pytest.raises(UsageError, match="the tokens of 'Malmö' become 'malmö'; name the tokenizer of a"):
+        split_tokens(tokenizer, "Malmö")
 
 
 def test_a_tokenizer_is_loaded_from_its_file_or_folder(tmp_path: Path) -> None:
