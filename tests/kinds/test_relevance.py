@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, conforms_to_schema
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
@@ -17,7 +18,7 @@ from tests.cases import each_case
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.kinds.official_rows import write_and_read_row
-from tests.kinds.outcomes import name_outcomes
+from tests.kinds.outcomes import name_outcome, name_outcomes
 
 
 def test_a_right_call_has_a_value_of_each_declared_type() -> None:
@@ -265,6 +266,16 @@ def test_an_enumerated_parameter_names_its_options() -> None:
         "f: unit is 'inch', accepted: ['m', 'ft']",
         {"function": "f", "parameter": "unit", "found": "'inch'", "accepted": "['m', 'ft']"},
     )
+
+
+@each_case("value, code", [(None, None), ("m", None), (5, "type_error:simple")])
+def test_null_fits_where_a_json_schema_allows_it(value: object, code: str | None) -> None:
+    unit = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    entry = make_entry(
+        "live_relevance", functions=[describe_function("f", "", {"properties": {"unit": unit}})]
+    )
+    verdict = judge(entry, make_transcript(tool_calls(("f", {"unit": value})))).corrected
+    assert name_outcome(verdict) == code
 
 
 # What is not scored, and what is no answer

@@ -34,7 +34,7 @@ from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Reading, Unreada
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema, find_element_type
-from pytest_fcbench.domain.text import cut_counting
+from pytest_fcbench.domain.text import as_mapping, cut_counting
 from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.judging.questions import (
@@ -199,7 +199,9 @@ def find_faults(
 
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
     """Tell whether one of the values is the default that the doc declares for an optional parameter."""
-    schema = doc.properties.get(name, {})
+    # Converted schemas leave out a default of null, which servers declare for what may be left out.
+    given = as_mapping(as_mapping(as_mapping(doc.given).get("properties")).get(name))
+    schema = {**given, **doc.properties.get(name, {})}
     if "default" not in schema or name in doc.required:
         return False
     default_readings = _list_readings(language, schema, schema["default"])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders.syntax import Calls, Prose, Unreadable
+from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
@@ -354,6 +355,16 @@ def test_a_default_is_the_same_written_out_and_left_out(
     doc = make_doc("f", {"b": {"type": kind, "default": default}})
     entry = make_entry(functions=[doc], expect=[{"f": {} if accepted is None else {"b": accepted}}])
     assert read_code(judge_calls(entry, Call("f", given))) == expected
+
+
+@each_case("value, expected", [(None, None), ("f", "value_error:string"), (1, "type_error:simple")])
+def test_null_stands_for_what_is_left_out_where_a_schema_says_so(value: object, expected: str | None) -> None:
+    unit = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    doc = describe_function("f", "", {"type": "object", "properties": {"unit": unit}})
+    for accepted in ({"unit": ["c", ""]}, {"unit": ["c", None]}):
+        entry = make_entry(functions=[doc], expect=[{"f": accepted}])
+        assert read_code(judge_calls(entry, Call("f", {"unit": value}))) == expected
+        assert read_code(judge_calls(entry, Call("f", {}))) is None
 
 
 def test_a_required_parameter_with_a_default_must_be_given() -> None:
