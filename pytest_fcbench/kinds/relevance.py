@@ -20,7 +20,6 @@ from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_viol
 from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.explanation import CERTAIN, HINT, Flaw, ShownTruth
 from pytest_fcbench.domain.function_doc import TYPES, FunctionDoc, Language, Schema, conforms_to_schema
-from pytest_fcbench.domain.text import copy_into_lists
 from pytest_fcbench.domain.transcript import AskModel, Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 from pytest_fcbench.kinds.answered_entry import AnsweredEntry, OfficialRow
@@ -165,10 +164,10 @@ def _find_misfit(entry: Entry, call: Call) -> Failed | None:
     for name, value in call.arguments.items():
         if name not in doc.properties:
             return fail_unexpected(doc, name, value)
-        # A doc that was made of a JSON Schema says less than the schema; it leaves out null.
-        violation = describe_schema_violation(doc, name, copy_into_lists(value))
         schema = doc.properties[name]
-        if violation or (doc.given is None and not conforms_to_schema(value, schema)):
+        # A doc that was made of a JSON Schema leaves null out.
+        fits_source = doc.given is not None and not describe_schema_violation(doc, name, value)
+        if not (conforms_to_schema(value, schema) or fits_source):
             declaration = schema.get("enum") or schema.get("type")
             return fail_wrong_value("type_error:simple", doc, name, value, declaration)
     return None
