@@ -70,6 +70,14 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
         [["echo('b', file_name='notes.txt')"]],
         (C.WRONG_ARGUMENT, 1, "echo('a', 'notes.txt')", "echo('b', file_name='notes.txt')", "content"),
     ),
+    "a number of a type that fails": (
+        [["tail(file_name='notes.txt', lines=1)"]],
+        [["tail(file_name='notes.txt', lines=1.0)"]],
+        (
+            *(C.WRONG_ARGUMENT, 1, "tail(file_name='notes.txt', lines=1)"),
+            *("tail(file_name='notes.txt', lines=1.0)", "lines"),
+        ),
+    ),
     "a value too much": (
         [[CAT]],
         [["cat(file_name='notes.txt', number=1)"]],
