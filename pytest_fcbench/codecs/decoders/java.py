@@ -42,7 +42,8 @@ _AS_WRITTEN = (
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the first call of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
     source = syntax.add_brackets(text)[1:-1]
-    invocation = syntax_trees.find_first("java", source, "method_invocation")
+    root = syntax_trees.parse_source("java", source, is_official=True)
+    invocation = syntax_trees.find_first(root, "method_invocation")
     if invocation is None:
         raise WrongFormat("no method invocation in the text")
     name = _slice_by_bytes(source, get_field(invocation, "name"))
@@ -166,14 +167,14 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     # Java has no bare expressions, so the calls are parsed as the initialiser of an array. That must be the
     # whole text, which a brace in it could end early.
     try:
-        source = f"class C {{ Object[] calls = {{ {inner} }}; }}"
-        initialiser = syntax_trees.find_first("java", source, "array_initializer")
-        if initialiser is None or get_text(initialiser) != f"{{ {inner} }}":
+        root = syntax_trees.parse_source("java", f"class C {{ Object[] calls = {{ {inner}\n }}; }}")
+        initialiser = syntax_trees.find_first(root, "array_initializer")
+        if initialiser is None or get_text(initialiser) != f"{{ {inner}\n }}":
             raise Undecodable("expected method invocations")
         nodes = list_parts(initialiser)
     except Undecodable:
         # Not a list of expressions: perhaps statements, such as "int y = A.f(x=1);".
-        nodes = [*map(_unwrap_statement, list_parts(syntax_trees.parse_source("java", f"{inner};")))]
+        nodes = [*map(_unwrap_statement, list_parts(syntax_trees.parse_source("java", f"{inner}\n;")))]
     calls = []
     for node in nodes:
         if node.type != "method_invocation":

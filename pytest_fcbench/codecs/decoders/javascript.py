@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the call statement of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
     # Official: the statement itself must be a call; await, new and const x = make it none.
-    for statement in syntax_trees.parse_source("javascript", syntax.add_brackets(text)[1:-1]).children:
+    source = syntax.add_brackets(text)[1:-1]
+    for statement in syntax_trees.parse_source("javascript", source, is_official=True).children:
         for node in statement.children if statement.type == "expression_statement" else ():
             # Newer grammars take ``await (`` for the beginning of a call of that name.
             if node.type == "call_expression" and get_text(syntax_trees.find_first_token(node)) != "await":
@@ -145,7 +146,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     inner = syntax.strip_brackets(text)
     # As the elements of an array: side by side they would be one comma expression.
     try:
-        array = syntax_trees.find_first("javascript", f"x = [{inner}]", "array")
+        array = syntax_trees.find_first(syntax_trees.parse_source("javascript", f"x = [{inner}]"), "array")
         if array is None or get_text(array) != f"[{inner}]":
             raise Undecodable("expected calls")
         nodes = list_parts(array)

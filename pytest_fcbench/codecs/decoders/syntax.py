@@ -97,11 +97,8 @@ def strip_fence(text: str) -> str:
 
 
 def strip_brackets(text: str) -> str:
-    """Return the inside of a list that may be fenced, without a separator at its end."""
-    text = strip_fence(text)
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1]
-    return text.strip().rstrip(";,")
+    """Return the inside of a list that may be fenced or lack a bracket, without a separator at its end."""
+    return add_brackets(strip_fence(text).rstrip(";,"))[1:-1].strip().rstrip(";,")
 
 
 OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"

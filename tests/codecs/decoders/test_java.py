@@ -121,6 +121,9 @@ CORRECTED_CALLS = {
     "not ASCII": ('Geo.find(x="é", y="ü")', make_call(x='"é"', y='"ü"')),
     "positional": ('Geo.find("text", 5, y=true)', (Call("Geo.find", {"y": "true"}, ('"text"', "5")),)),
     "identifiers": ("Geo.find(one, two)", (Call("Geo.find", {}, ("one", "two")),)),
+    "one bracket": ("[Geo.find(x=1)", make_call(x="1")),
+    "semicolon behind brackets": ("[Geo.find(x=1)];", make_call(x="1")),
+    "comment at the end": ("Geo.find(x=1) // done", make_call(x="1")),
     "repeated argument": ("Geo.find(x=1, x=2)", make_call(x="2")),
     "comment": ("Geo.find(x=1) /* done */", make_call(x="1")),
 }
@@ -137,6 +140,7 @@ def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call
         pytest.param("hello", "expected a method invocation, found identifier", id="a name"),
         pytest.param("I cannot help with that.", "not valid java source", id="prose"),
         pytest.param("Geo.find(x=", "not valid java source", id="cut"),
+        pytest.param("Geo.find(x=1", "not valid java source", id="cut before its end"),
         pytest.param(
             "[Geo.find(x=1), 5]",
             "expected a method invocation, found decimal integer literal",

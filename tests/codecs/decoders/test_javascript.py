@@ -98,6 +98,9 @@ CORRECTED_CALLS = {
     "parentheses": ("((f(x=1)))", make_call(x="1")),
     "source text is kept": ("""f(x='a', y="b c", z=[1])""", make_call(x="'a'", y='"b c"', z="[1]")),
     "positional": ("f(a, 5, y={b: 1})", (Call("f", {"y": "{b: 1}"}, ("a", "5")),)),
+    "one bracket": ("[f(x=1)", make_call(x="1")),
+    "semicolon behind brackets": ("[f(x=1)];", make_call(x="1")),
+    "comment at the end": ("f(x=1) // done", make_call(x="1")),
     "repeated argument": ("f(x=1, x=2)", make_call(x="2")),
     "comments": ("// first\nf(x=1) /* done */", make_call(x="1")),
 }
@@ -114,6 +117,7 @@ def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call
         pytest.param("hello", "expected a call, found identifier", id="a name"),
         pytest.param("I cannot help with that.", "not valid javascript source", id="prose"),
         pytest.param("f(x=", "not valid javascript source", id="cut"),
+        pytest.param("f(x=1", "not valid javascript source", id="cut before its end"),
         pytest.param("[f(x=1), 5]", "expected a call, found number", id="a literal among the calls"),
         pytest.param("new F(x=1)", "expected a call, found new expression", id="constructor"),
         pytest.param("const r = 5", "expected a call, found number", id="declaration of a literal"),
