@@ -75,7 +75,7 @@ class ServerCall:
 
     def read_arguments(self) -> object:
         """Return the arguments as a value. Raises ``ValueError`` for text that is no JSON."""
-        return read_strict_json(self.arguments) if isinstance(self.arguments, str) else self.arguments
+        return read_json_text(self.arguments) if isinstance(self.arguments, str) else self.arguments
 
     def __str__(self) -> str:
         text = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)

@@ -120,7 +120,8 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
     """Check that arguments are a JSON object, are valid by their schema, or are just this object."""
     for call in _require_calls(reply):
         try:
-            arguments = call.read_arguments()
+            text = call.arguments
+            arguments = exchange.read_strict_json(text) if isinstance(text, str) else text
         except ValueError:
             raise BrokenProperty(f"the arguments cannot be read as JSON: {call}") from None
         if not isinstance(arguments, Mapping):

@@ -132,6 +132,7 @@ CASES: list[tuple[str, object, str, dict[str, ServerReply]]] = [
     ("ending", "length", "undecided", {"reply": chat(text="Fi", ending="stop", usage=usage(1, 3))}),
     ("cut_calls", "marked", "kept", {"reply": chat(call('{"un'), ending="length")}),
     ("cut_calls", "marked", "broken", {"reply": chat(call('{"un'))}),
+    ("cut_calls", "marked", "kept", {"reply": chat(call('{"unit": NaN}'))}),
     ("usage", "adds_up", "kept", {"reply": chat(usage=usage(3, 2, 5))}),
     ("usage", "adds_up", "broken", {"reply": chat(usage=usage(3, 2, 6))}),
     ("usage", "adds_up", "broken", {"reply": chat()}),
