@@ -52,15 +52,10 @@ class Questions:
             return same[:_MOST_ENTRIES]
         words = _find_words("".join(_list_texts(request.messages, "user")[-1:]))
         self._words = self._words or {text: _find_words(text) for text in self._keys}
-        likeness = {
-            text: len(words & others) / len(words | others)
-            for text, others in self._words.items()
-            if words & others
-        }
-        likely = sorted(
-            (text for text in likeness if likeness[text] >= _LEAST_LIKENESS), key=lambda text: -likeness[text]
-        )
-        keys = [key for text in likely for key in self._keys[text]]
+        shared = {text: words & others for text, others in self._words.items()}
+        likeness = {text: len(each) / len(words | self._words[text]) for text, each in shared.items() if each}
+        ranked_texts = sorted(likeness, key=lambda text: -likeness[text])
+        keys = [key for text in ranked_texts if likeness[text] >= _LEAST_LIKENESS for key in self._keys[text]]
         return [self._entries[key] for key in keys[:_MOST_ENTRIES]]
 
 

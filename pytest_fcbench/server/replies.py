@@ -7,7 +7,6 @@ import json
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TypedDict
 
 from pytest_fcbench.domain.prompting import Api
@@ -358,7 +357,7 @@ def build_response(reply: ServedReply, number: int, created: int) -> dict[str, o
 
 def stream_response(response: Mapping[str, object]) -> Iterator[bytes]:
     """Yield a response as server-sent events, its texts and arguments in pieces."""
-    for number, event in zip(count(), _list_events(response), strict=False):
+    for number, event in enumerate(_list_events(response)):
         yield serialize_event({**event, "sequence_number": number}, str(event["type"]))
 
 

