@@ -252,16 +252,15 @@ class RefusalLimit(PipelineStep):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say where the permission ended, and how many entries were not asked."""
+        """Say where the permission ended, and how many requests were not sent."""
         if (last := self._stopped_by) is None:
             return ()
         why = f"after {_INCURABLE_IN_A_ROW} failures in a row ({last.cause}: {last.reason})"
-        return (f"stopped sending requests {why}; {self._spared} entries were not asked",)
+        return (f"stopped sending requests {why}; {self._spared} requests were not sent",)
 
     async def answer_request(self, ask: Ask, entry: Entry, request: AskModel) -> Completion:
         """Ask, or raise the last refusal."""
         if self._stopped_by is not None:
-            # A conversation ends with its first failure, so these are entries.
             self._spared += 1
             raise NotScoredError(self._stopped_by.cause, self._stopped_by.reason)
         try:

@@ -220,9 +220,8 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
             cause = _find_cause(error) if isinstance(error, BaseExceptionGroup) else _make_failure(error)
             if not isinstance(cause, CallError):
                 raise cause from None
-            raise cause.with_reason(
-                f"{mask_secrets(cause.reason, secrets)}{_read_log(log, secrets)}"
-            ) from None
+            reason = mask_secrets(cause.reason, secrets)
+            raise cause.with_reason(f"{reason}{_read_log(log, secrets)}") from None
 
 
 def _list_secrets(values: Mapping[str, str]) -> tuple[str, ...]:

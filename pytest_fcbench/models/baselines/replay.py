@@ -150,7 +150,7 @@ def _read_files(files: Sequence[Path]) -> tuple[dict[str, Turns], list[str]]:
                     f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
                 )
             answers[key], origin[key] = read_turns(row), file
-    return answers, repeats
+    return answers, list(dict.fromkeys(repeats))
 
 
 def _recognise_manner(path: Path, answers: Mapping[str, Turns]) -> tuple[RecordedSettings, list[str]]:

@@ -102,7 +102,8 @@ def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
 
 
 def test_of_an_id_that_is_twice_in_one_file_the_last_counts(tmp_path: Path) -> None:
-    path = _write_results(tmp_path, _make_row("first"), _make_row("other", 1), _make_row("last"))
+    rows = (_make_row(text) for text in ("first", "second", "last"))
+    path = _write_results(tmp_path, _make_row("other", 1), *rows)
     model = replay.load(path)
     assert ask_model(model, _make_bfcl_entry()) == Completion(text="last")
     assert model.notes == (
