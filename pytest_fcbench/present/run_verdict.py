@@ -46,8 +46,7 @@ def write_verdict(
     share = describe_share(evidence.records, facts.profile, evidence.scores[facts.profile], is_short=True)
     yield from _wrap_line(share, width, strong=True)
     if evidence.baseline and not evidence.not_comparable and not facts.against:
-        records = leave_out_checks(evidence.records)
-        pairing = pair_runs(evidence.baseline.records, records, facts.profile)
+        pairing = pair_runs(evidence.baseline.records, leave_out_checks(evidence.records), facts.profile)
         change = f"{len(pairing.better):,} better, {len(pairing.worse):,} worse"
         yield from _wrap_line(f"compared with {evidence.baseline.path}: {change}", width)
     yield from write_comparison(facts, width)

@@ -357,13 +357,15 @@ def write_baseline(scorecard: Scorecard) -> str:
     """Write the text of a baseline."""
     plain_facts = replace(scorecard.facts, notes=(), earlier=(), against=None, noise=None)
     facts = make_facts_adapter().dump_python(plain_facts, warnings=False)
-    entries: dict[str, dict[str, object]] = {}
+    trials, entries = count_trials(scorecard.records), dict[str, dict[str, object]]()
     for record in scorecard.records:
         both = [name_verdict(record.verdict(profile)) for profile in Profile]
-        entries.setdefault(record.category, {})[record.item_id] = both[0] if both[0] == both[1] else both
+        # Of several trials a run that was cut short may have the first one only.
+        name = record.item_id if trials > 1 else record.entry
+        entries.setdefault(record.category, {})[name] = both[0] if both[0] == both[1] else both
     document = {
         "schema": BASELINE,
-        "fcbench": facts | {"trials": count_trials(scorecard.records), "sizes": dict(scorecard.sizes)},
+        "fcbench": facts | {"trials": trials, "sizes": dict(scorecard.sizes)},
         "entries": entries,
     }
     # json cannot indent only the outer levels, and a diff should show one entry a line.

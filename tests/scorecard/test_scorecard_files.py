@@ -213,6 +213,12 @@ def test_every_pair_of_verdicts_survives(
     assert [record.verdicts for record in slim.records] == [record.verdicts for record in records]
 
 
+def test_a_first_trial_alone_is_that_of_its_entry(tmp_path: Path) -> None:
+    """A run with trials that was cut short may have no others, and a comparison goes by entries."""
+    slim = _load_baseline(tmp_path, [make_record(trial=1)])
+    assert [(record.entry, record.trial) for record in slim.records] == [("core:simple_python_0", None)]
+
+
 def test_a_baseline_has_a_line_for_each_entry(tmp_path: Path) -> None:
     slim = write_baseline(load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS)))
     assert json.loads(slim)["entries"] == {
