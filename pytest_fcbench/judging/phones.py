@@ -17,8 +17,6 @@ _PHONE = re.compile(
     r"(?:\s*(?:,|;)?\s*(?:ext\.?|extension|x|#)=?\s*(?P<extension>\d{1,7}))?",
     re.ASCII | re.IGNORECASE,
 )
-_TRUNK = re.compile(r"\(0\)")
-"""Some write the zero that is dialled within the country, after its code: ``+44 (0)20``."""
 
 
 class _Phone(NamedTuple):
@@ -60,7 +58,8 @@ def _read_phone(text: str) -> _Phone | None:
         return None
     number_text = match["number"]
     if number_text.startswith(("+", "00")):
-        number_text = _TRUNK.sub("", number_text)
+        # Some write the zero that is dialled within the country, after its code: +44 (0)20.
+        number_text = number_text.replace("(0)", "")
     digits = re.sub(r"\D", "", number_text)
     for prefix in ("+", "00", "011"):
         if not number_text.startswith(prefix):

@@ -121,12 +121,11 @@ def find_differences(expected_value: object, actual_value: object, at: str = "")
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in {**one, **other}:
             place = f"{at}[{key}]" if are_lists else f"{at}.{key}" if at else str(key)
-            if key not in other:
-                yield StateDifference(place, _shorten(one[key]), None)
-            elif key not in one:
-                yield StateDifference(place, None, _shorten(other[key]))
-            else:
+            if key in one and key in other:
                 yield from find_differences(one[key], other[key], place)
+            else:
+                sides = (_shorten(each[key]) if key in each else None for each in (one, other))
+                yield StateDifference(place, *sides)
     else:
         value_texts = _cut_around_difference(_write_value(expected_value), _write_value(actual_value))
         yield StateDifference(at, *mark_lookalikes(*value_texts))

@@ -106,8 +106,7 @@ def read_returned(reply: ServerReply, manner: str) -> ReturnedCalls:
     chat_reply = ServerReply(RawRequest(server_check.CHAT, {}), require_reply(reply, manner).exchange)
     if not chat_reply.is_good:
         return ReturnedCalls(manner, error=str(chat_reply))
-    is_cut = chat_reply.ending == server_check.CUT
-    undecided = "the reply was cut at the limit of its tokens" if is_cut else ""
+    undecided = "the reply was cut at the limit of its tokens" * (chat_reply.ending == server_check.CUT)
     return ReturnedCalls(manner, chat_reply.calls, chat_reply.text, undecided=undecided)
 
 
