@@ -580,10 +580,11 @@ def test_what_is_unwrapped_is_read_in_its_language(language: Language) -> None:
 
 
 @pytest.mark.parametrize("language", Language)
-def test_where_nothing_can_be_unwrapped_there_are_no_calls(language: Language) -> None:
-    text, *_ = IN_EACH_LANGUAGE[language]
+def test_where_nothing_can_be_unwrapped_there_are_officially_no_calls(language: Language) -> None:
+    text, _, corrected = IN_EACH_LANGUAGE[language]
     syntax = read_unwrapped(_unwrap_behind_arrow)
-    assert syntax.official[language](text) == syntax.corrected[language](text) == ()
+    assert syntax.official[language](text) == ()
+    assert syntax.corrected[language](text) == (Call("f", corrected),)
 
 
 def test_an_unwrapped_syntax_is_of_prompting_mode_and_never_guessed() -> None:

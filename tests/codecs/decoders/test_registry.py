@@ -794,6 +794,8 @@ def test_calls_are_read_as_the_oracle_writes_them(name: str, parameter: str) -> 
         ("f(plain='name0n', from='name_0n')", {"plain": "name0n", "from": "name_0n"}),
         (r"f(plain='na\x6de5n', from='x')", {"plain": "name5n", "from": "x"}),
         ("[f(plain=1,  # it's\n from='x')]  # don't", {"plain": 1, "from": "x"}),
+        ("`[f(plain='a`b', from='x')]`", {"plain": "a`b", "from": "x"}),
+        ("```\n[f(plain=1, from='x')]\n```", {"plain": 1, "from": "x"}),
         ('f(plain="""it\'s \'class=\'""", from=\'#\')', {"plain": "it's 'class='", "from": "#"}),
     ],
 )
@@ -805,9 +807,14 @@ def test_calls_are_read_as_models_write_them(text: str, arguments: object) -> No
 @each_case("name", ["read-file", "orders.return", "f"])
 @each_case("parameter", _PARAMETERS)
 def test_other_languages_have_odd_names_too(language: Language, name: str, parameter: str) -> None:
-    text = f"""[{name}(plain="it's //", /* don't */ {parameter}="{name}(from=1)") // it's\n]"""
+    text = f"""`[{name}(plain="it's //", /* don't */ {parameter}="{name}(from=1)") // it's\n]`"""
     arguments = {"plain": '"it\'s //"', parameter: f'"{name}(from=1)"'}
     assert _read(text, language=language) == (Call(name, arguments),)
+
+
+def test_a_template_of_javascript_is_a_text() -> None:
+    call = Call("read-file", {"plain": "`it's class=`", "class": "1"})
+    assert _read("read-file(plain=`it's class=`, class=1)", language=Language.JAVASCRIPT) == (call,)
 
 
 @pytest.mark.parametrize("text", ["[read-file(from='x')]", "[f(from='x')]", "[write-file(plain=1)]"])
