@@ -107,9 +107,9 @@ def describe_conditions(card: Scorecard) -> list[str]:
     """Say what sets the scores of a run apart from those of its suites as they are."""
     facts, trials = card.facts, count_trials(card.records)
     early_end = describe_early_end(facts) or ""
-    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
+    parts = facts.narrowed_by, facts.shard and f"shard {facts.shard}"
     conditions = {
-        f"only the entries that {part} selects": part,
+        **{f"only the entries that {part} selects": part for part in parts},
         f"{trials} trials of each entry": trials > 1,
         **{f"over all levels of the pressure {kind}": True for kind in group_by_pressure(card.records)},
         f"prompts with up to {facts.most_shots} answered entries": facts.most_shots,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.export.formats import FORMATS, find_end
+from pytest_fcbench.tools.export.formats import FORMATS, describe_conditions, find_end
 from tests.cases import each_case
 from tests.factories import make_card
 from tests.tools.export.runs import make_order, make_records, make_run
@@ -49,6 +49,15 @@ def test_a_score_of_nothing_is_none() -> None:
     order = make_order(unscored)
     assert order.find_score(unscored, "simple_python") is None
     assert order.find_score(make_run(), "nothing") is None
+
+
+def test_a_part_of_a_shard_is_told_as_both() -> None:
+    run = make_run()
+    both = replace(run, facts=replace(run.facts, narrowed_by="-k", shard="1/2"))
+    assert describe_conditions(both)[:2] == [
+        "only the entries that -k selects",
+        "only the entries that shard 1/2 selects",
+    ]
 
 
 @each_case(
