@@ -90,5 +90,5 @@ def test_nothing_cannot_be_ranked() -> None:
 def test_nothing_is_found_in_an_empty_memory(memory: MemoryKv) -> None:
     assert memory.core_memory_key_search("a") == {"ranked_results": []}
     official = World(sentences={"memory_kv": {"core_memory_add": ["full"]}})
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
         MemoryKv({}, official).archival_memory_key_search("a")

@@ -392,8 +392,8 @@ def _name_function(call: str) -> str:
     return call.partition("(")[0].strip()
 
 
-_ERRORS = ("Error: ", "Error during execution: ", "Error executing tool ", "['Error: ", "[{'error': ")
-"""Beginnings of errors: ours, the official executor's, that of the SDK of MCP, and those in lists."""
+_ERROR = re.compile(r"Error( during execution)?: |Error executing tool |\['Error: |\[\{'error': ")
+"""The beginning of an error: ours, the official executor's, that of the SDK of MCP, and those in lists."""
 
 
 def is_error(result: str) -> bool:
@@ -401,7 +401,7 @@ def is_error(result: str) -> bool:
     try:
         value = read_json_text(result)
     except (ValueError, RecursionError):
-        return result.startswith(_ERRORS)
+        return _ERROR.match(result) is not None
     return isinstance(value, dict) and value.get("error") is not None
 
 
