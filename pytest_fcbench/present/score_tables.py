@@ -158,7 +158,7 @@ def tabulate_trials(records: Sequence[Record], profile: Profile) -> Table | None
     if not trials:
         return None
     k, whole = trials["all"].k, trials["all"]
-    left_out = f"left out, because a trial was not scored: {name_few(whole.left_out, _FEW)}"
+    left_out = f"left out, because a trial was not scored or not run: {name_few(whole.left_out, _FEW)}"
     return Table(
         f"trials ({k} of each entry, each counted above; {profile} profile)",
         ("", "entries", "mean", f"pass@{k}", f"pass@{k} 95%", f"pass^{k}", f"pass^{k} 95%", "flip"),
