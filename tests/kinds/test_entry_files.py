@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -515,13 +515,16 @@ def test_an_empty_list_in_a_mapping_is_a_value(tmp_path: Path) -> None:
 
 @each_case(
     "text, accepted",
-    [("f(x=[1, 2])", [[1, 2]]), ("f(x=(1, 2))", [[1, 2]]), ("f(x=[])", [[]]), ("f(x=1)", None)],
+    [
+        *(("f(x=[1, 2])", [[1, 2]]), ("f(x=(1, 2))", [[1, 2]]), ("f(x=[])", [[]]), ("f(x=1)", None)),
+        # A list in a mapping is no list of accepted values.
+        ('f(y={"a": [1, 2], "b": []})', {"a": [[1, 2]], "b": [[]]}),
+    ],
 )
-def test_the_value_in_a_written_call_is_the_only_one(
-    tmp_path: Path, text: str, accepted: Sequence[object] | None
-) -> None:
+def test_the_value_in_a_written_call_is_the_only_one(tmp_path: Path, text: str, accepted: object) -> None:
     path = tmp_path / "mine.yaml"
-    doc = "{name: f, inputSchema: {properties: {x: {type: array, items: {type: integer}}}}}"
+    properties = "{x: {type: array, items: {type: integer}}, y: {type: object}}"
+    doc = f"{{name: f, inputSchema: {{properties: {properties}}}}}"
     entry = f"{{id: s, query: '?', functions: [f], expect: ['{text}']}}"
     path.write_text(f"category: simple_python\nfunctions: [{doc}]\nentries: [{entry}]\n", "utf-8")
     if accepted is None:
@@ -529,7 +532,8 @@ def test_the_value_in_a_written_call_is_the_only_one(
             read_entries(path, "mine")
         return
     (read,) = read_entries(path, "mine")
-    assert read.expectation == ExpectedCalls((ExpectedCall("f", {"x": accepted}),))
+    arguments = {"y": [accepted]} if isinstance(accepted, dict) else {"x": accepted}
+    assert read.expectation == ExpectedCalls((ExpectedCall("f", arguments),))
 
 
 SEVERAL = """\

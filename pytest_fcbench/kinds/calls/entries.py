@@ -122,7 +122,7 @@ def _read_expected_call(
         schema = doc.properties[parameter]
         # Members of a mapping have alternatives too, but not what is deeper: officially that has none.
         alternatives = [copy_into_lists(value)] if is_text else _wrap_value(value, schema, language)
-        options = [_list_members(each, schema, language) for each in alternatives]
+        options = [_list_members(each, schema, language, is_literal=is_text) for each in alternatives]
         if not options:
             raise place.error("must have at least one element")
         for option in replace(place, value=options).elements():
@@ -153,15 +153,16 @@ def _read_expected_call(
     return ExpectedCall(name, options_by_name)
 
 
-def _list_members(value: object, schema: Schema, language: Language) -> object:
+def _list_members(value: object, schema: Schema, language: Language, *, is_literal: bool) -> object:
     if isinstance(value, list):
-        return [_list_members(each, as_mapping(schema.get("items")), language) for each in value]
+        items = as_mapping(schema.get("items"))
+        return [_list_members(each, items, language, is_literal=is_literal) for each in value]
     if not isinstance(value, Mapping):
         return value
     properties = as_mapping(schema.get("properties"))
     # An empty list is a value here: without alternatives a member could not be right.
     return {
-        key: _wrap_value(each, as_mapping(properties.get(key)), language) or [each]
+        key: [each] if is_literal else _wrap_value(each, as_mapping(properties.get(key)), language) or [each]
         for key, each in value.items()
     }
 
