@@ -144,10 +144,8 @@ def find_duplicates(facts: SuiteFacts) -> Iterator[tuple[str, Flaw]]:
             evidence = f"is a duplicate of {other.id}: same question, functions and truth"
             yield entry.id, Flaw(CERTAIN, evidence)
         elif is_same and not is_compatible:
-            truths = f"{one}; there {two}"
-            evidence = (
-                f"asks the same as {other.id}, with the same functions, but expects something else: {truths}"
-            )
+            likeness = f"asks the same as {other.id}, with the same functions"
+            evidence = f"{likeness}, but expects something else: {one}; there {two}"
             yield entry.id, Flaw(CERTAIN, evidence, "decide which truth is right")
         elif entry.id not in reported_ids:
             reported_ids.add(entry.id)

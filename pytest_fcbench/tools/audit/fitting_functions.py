@@ -238,12 +238,9 @@ def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> 
     evidence_by_entry: dict[str, str] = {}
     for pair in find_pairs(idle, calling_questions, threshold):
         if names := _list_shared_calls(pair.question.source, pair.other.source):
-            evidence = (
-                f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}, which"
-            )
-            evidence_by_entry[pair.question.source.id] = (
-                f"{evidence} is offered here too: {pair.question.excerpt}"
-            )
+            evidence = f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}"
+            question_text = f"which is offered here too: {pair.question.excerpt}"
+            evidence_by_entry[pair.question.source.id] = f"{evidence}, {question_text}"
     longer: defaultdict[str, list[SplitQuestion[Entry]]] = defaultdict(list)
     for other in calling_questions:
         for doc in _list_called_docs(other.source):

@@ -103,10 +103,8 @@ def find_callable_turns(facts: SuiteFacts, entry: Entry) -> Iterator[Flaw]:
             continue
         after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
         if after is None:
-            evidence = (
-                f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
-            )
-            yield Flaw(LIKELY, evidence)
+            evidence = "on makes a call, so nothing shows what information is missing"
+            yield Flaw(LIKELY, f"no turn from {turn + 1} {evidence}")
             continue
         calls: list[Call] = []
         # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.

@@ -112,7 +112,7 @@ class _TextReader:
     @cached_property
     def _attempt(self) -> re.Pattern[str]:
         """What looks like a call of an offered function."""
-        # Behind a name of Kimi stands a number, before one of DeepSeek a word, where their tokens are left out.
+        # Where a server left out the tokens, a number stands behind a name of Kimi, a word before one of DeepSeek.
         name = rf"(?<![\w-])(?:function)?(?:{self._names})(?::\d+)?"
         return re.compile(
             rf"{name}(?:\(|[ \t]*\(?\w+[ \t]*=)|<(?:{self._names})[\s/>]"
@@ -419,9 +419,8 @@ def _read_result(value: Mapping[str, object]) -> LoggedMessage:
         pieces = [each.get("text", each.get("json")) for each in map(as_mapping, result)]
         result = pieces[0] if len(pieces) == 1 else "\n".join(map(write_text, pieces))
     ids = ("tool_use_id", "toolUseId", "call_id", "tool_call_id", "id")
-    return LoggedMessage(
-        "tool", write_text(result), call_id=next((str(value[key]) for key in ids if value.get(key)), "")
-    )
+    call_id = next((str(value[key]) for key in ids if value.get(key)), "")
+    return LoggedMessage("tool", write_text(result), call_id=call_id)
 
 
 def write_text(value: object) -> str:
@@ -434,10 +433,8 @@ def read_call(value: object) -> LoggedCall:
     members = as_mapping(value)
     outer = as_mapping(members.get("tool_call", members))
     call = as_mapping(inner) if isinstance(inner := outer.get("function"), Mapping) else outer
-    name = next(
-        (call[key] for key in ("name", "tool_name", "function") if isinstance(call.get(key), str)), None
-    )
-    if not isinstance(name, str):
+    names = [call[key] for key in ("name", "tool_name", "function") if isinstance(call.get(key), str)]
+    if not names:
         raise UnreadableLogError(f"has a call without a name: {json.dumps(value)[:80]}")
     keys = ("arguments", "parameters", "args", "input")
     arguments = next((call[key] for key in keys if call.get(key) is not None), {})
@@ -446,4 +443,4 @@ def read_call(value: object) -> LoggedCall:
         # What is no JSON is what the assistant said; no entry is made of it.
         with suppress(ValueError):
             arguments = load_json(arguments) if arguments.strip() else {}
-    return LoggedCall(name, arguments, str(next(ids, "")))
+    return LoggedCall(str(names[0]), arguments, str(next(ids, "")))
