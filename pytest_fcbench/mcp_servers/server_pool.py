@@ -140,7 +140,7 @@ class _Session:
     def can_continue(self, request: ServerRequest) -> bool:
         """Tell whether the server is in the state in which a request finds it."""
         return (
-            not self._task.done()
+            not (self._task.done() or self._task.cancelling())
             and self.program == request.program
             and self.of_truth == request.of_truth
             and self.made == list(request.made)
@@ -161,6 +161,9 @@ class _Session:
             self._task.result()
             raise CallError("mcp_server", "the MCP server ended")
         finally:
+            if not answer.done():
+                # Nobody waits for these calls any more, and a request that is made again must not find them.
+                self._task.cancel()
             self._waiting -= 1
             self._used_at = asyncio.get_running_loop().time()
 

@@ -399,12 +399,10 @@ def _make_adapter(dial: _Dial) -> HTTPAdapter:
 
     # Named as those of urllib3, as errors contain the names.
     class HTTPConnection(connection.HTTPConnection):
-        def _new_conn(self) -> socket.socket:
-            return connect(self)
+        _new_conn = connect
 
     class HTTPSConnection(connection.HTTPSConnection):
-        def _new_conn(self) -> socket.socket:
-            return connect(self)
+        _new_conn = connect
 
     class HTTPConnectionPool(connectionpool.HTTPConnectionPool):
         ConnectionCls = HTTPConnection

@@ -79,6 +79,21 @@ def test_a_server_that_was_ended_meanwhile_is_brought_back(servers: ServerPool) 
     assert counted["count"] == 2
 
 
+def test_calls_that_nobody_waits_for_are_on_no_later_server(servers: ServerPool) -> None:
+    """The time of an entry is up in the middle of a call, and a rerun puts the entry again."""
+    hanging = ServerProgram((*SHELF, "hang"), timeout_s=20)
+
+    async def cancel_and_ask_again() -> tuple[str, ...]:
+        call = asyncio.create_task(servers.complete(ENTRY, write_request(ServerRequest(hanging, (), (PUT,)))))
+        while not servers._sessions:
+            await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.wait([call])
+        return read_results(await servers.complete(ENTRY, write_request(ServerRequest(hanging, (), ()))))
+
+    assert asyncio.run(cancel_and_ask_again()) == ()
+
+
 def test_no_process_stays(servers: ServerPool) -> None:
     ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
     assert list_processes()
