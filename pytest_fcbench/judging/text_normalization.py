@@ -124,15 +124,11 @@ def find_differences(expected_value: object, actual_value: object, at: str = "")
             if key in one and key in other:
                 yield from find_differences(one[key], other[key], place)
             else:
-                sides = (_shorten(each[key]) if key in each else None for each in (one, other))
-                yield StateDifference(place, *sides)
+                texts = (_write_value(each[key]) if key in each else None for each in (one, other))
+                yield StateDifference(place, *(text and shorten_text(text, _LONGEST) for text in texts))
     else:
         value_texts = _cut_around_difference(_write_value(expected_value), _write_value(actual_value))
         yield StateDifference(at, *mark_lookalikes(*value_texts))
-
-
-def _shorten(value: object) -> str:
-    return shorten_text(_write_value(value), _LONGEST)
 
 
 def _write_value(value: object) -> str:
