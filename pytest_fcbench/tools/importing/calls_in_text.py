@@ -112,7 +112,7 @@ class _TextReader:
     @cached_property
     def _attempt(self) -> re.Pattern[str]:
         """What looks like a call of an offered function."""
-        # Where a server left out the tokens, a number stands behind a name of Kimi, a word before one of DeepSeek.
+        # Without its tokens, Kimi has a number behind a name, and DeepSeek a word before it.
         name = rf"(?<![\w-])(?:function)?(?:{self._names})(?::\d+)?"
         return re.compile(
             rf"{name}(?:\(|[ \t]*\(?\w+[ \t]*=)|<(?:{self._names})[\s/>]"
