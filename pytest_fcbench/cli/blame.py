@@ -66,9 +66,8 @@ def _asks_model(record: Record) -> bool:
 
 def _find_run() -> Path:
     """Find the newest run that asked a model, else the newest. Raises ``UsageError`` where there is none."""
-    folder = find_runs_folder()
-    paths = [run.path for run in list_runs(folder)] if folder else []
-    of_model = (path for path in paths if any(map(_asks_model, load_outlines(path).records)))
+    runs = list_runs(folder) if (folder := find_runs_folder()) else ()
+    of_model = (run.path for run in runs if any(map(_asks_model, load_outlines(run.path).records)))
     return next(of_model, None) or resolve_scorecard()
 
 

@@ -42,8 +42,8 @@ def run_doctor(arguments: argparse.Namespace) -> int:
         options = add_environment({**collect_run_options(arguments), **about})
         context = RunContext(build_project_settings(options, arguments.config))
         context.check()
-        entry_lists = (context.selection.entries(category.name) for category in context.settings.categories)
-        entry = next(each for entries in entry_lists for each in entries)
+        categories, selection = context.settings.categories, context.selection
+        entry = next(each for category in categories for each in selection.entries(category.name))
         print_json(describe_request(context.model, entry, next(context.converse(entry, {}))))
         return 0
     words = spell_run_options(collect_run_options(arguments))

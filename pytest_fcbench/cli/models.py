@@ -40,17 +40,15 @@ def run_models(arguments: argparse.Namespace) -> int:
         ]
         file = find_config(arguments.config)
         _, profiles = read_file_layers(file)
-        # Without keys, because a missing one must not keep a profile from the list.
-        profile_settings = {
-            name: build_project_settings(add_environment({"model": name, **WITHOUT_RUN}), arguments.config)
-            for name in profiles
-        }
-        overview += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if profile_settings else ": none")]
-        for name, settings in profile_settings.items():
+        overview += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if profiles else ": none")]
+        for name, profile in profiles.items():
+            # Without keys, because a missing one must not keep a profile from the list.
+            options = add_environment({"model": name, **WITHOUT_RUN})
+            settings = build_project_settings(options, arguments.config)
             parts = [settings.model]
             if settings.api_base:
                 parts.append(f"at {redact_address(settings.api_base)}")
-            if key := profiles[name].get("api_key_env"):
+            if key := profile.get("api_key_env"):
                 parts.append(f"key in {key.value}" + ("" if key.value in os.environ else " (not set)"))
             parts.append(describe_price(settings.price or known_price(settings.model)))
             overview.append(f"  {name:<16} {', '.join(parts)}")

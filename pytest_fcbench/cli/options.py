@@ -106,13 +106,9 @@ def _resolve_suite(arguments: argparse.Namespace, place: str) -> tuple[str, Mapp
 
 def read_count(text: str, least: int) -> int:
     """Read a whole number that is not below the least one. Raises ``ArgumentTypeError``."""
-    try:
-        count = int(text)
-    except ValueError:
-        count = least - 1
-    if count < least:
+    if not text.removeprefix("+").isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, {least} or more")
-    return count
+    return int(text)
 
 
 _TYPES = {
@@ -178,12 +174,9 @@ def declare_run_options(
     parser: argparse._ActionsContainer, keys: Sequence[str], *, required: bool = False
 ) -> None:
     """Declare options of a run under their names without the prefix ``fcbench-``."""
-    declared_keys = [*(parser.get_default("run_options") or ())]
-    for option in OPTIONS:
+    selected_options = [each for each in OPTIONS if each.key in keys or (each.of_model and "@model" in keys)]
+    for option in selected_options:
         flag = drop_option_prefix(option.flag)
-        if option.key not in keys and not (option.of_model and "@model" in keys):
-            continue
-        declared_keys.append(option.key)
         if option.switch:
             # None, not False: a switch that is not given must not override fcbench.yaml.
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
@@ -192,7 +185,8 @@ def declare_run_options(
             parser.add_argument(
                 flag, action=action, metavar=option.metavar, required=required, help=option.help
             )
-    parser.set_defaults(run_options=declared_keys)
+    former = parser.get_default("run_options") or ()
+    parser.set_defaults(run_options=[*former, *(each.key for each in selected_options)])
 
 
 def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -39,19 +39,15 @@ def run_serve(arguments: argparse.Namespace) -> int:
     # A server with a template and a parser of its own, which answers any request.
     has_parser = is_conforming or (kind == "oracle" and bool(syntax))
     models = OracleModel if has_parser else _find_models(arguments.model)
-    wire_faults = {
-        text
-        for text in arguments.fault or ()
-        if text.partition(":")[0] in {*conforming.WireFault, *parsing.ParserFault}
-    }
+    own_faults = (*conforming.WireFault, *parsing.ParserFault)
+    wire_faults = {text for text in arguments.fault if text.partition(":")[0] in own_faults}
     if wire_faults and not has_parser:
         raise UsageError(
             f"--fault={min(wire_faults)}: only --model={conforming.NAME} and --model=oracle:SYNTAX have this "
             "fault; serve one of them"
         )
-    own_faults = (*conforming.WireFault, *parsing.ParserFault) if has_parser else ()
     of_model = () if is_conforming else tuple(ModelFault)
-    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *of_model, *own_faults)
+    kinds: Sequence[faults.Fault] = (*faults.FaultKind, *of_model, *(own_faults if has_parser else ()))
     shares = dict(faults.read_shares(arguments.fault, kinds))
     # A share of entries, not of requests.
     mistakes = Mistakes(
@@ -153,20 +149,18 @@ def _open_families(official: str, suites: Sequence[Suite], models: Models) -> Fa
     )
 
 
+_MODELS: Mapping[str, Models] = {"oracle": OracleModel, "lexical": LexicalModel}
+
+
 def _find_models(name: str) -> Models:
     """Return the constructor of the model of that name for each manner. Raises ``UsageError``."""
     kind, _, path = name.partition(":")
-    match name, kind:
-        case "oracle", _:
-            return OracleModel
-        case "lexical", _:
-            return LexicalModel
-        case _, "scripted" if path:
-            load = cache(partial(scripted.load, Path(path)))
-            # A wrong file is refused before the server starts.
-            load(MANNERS[0])
-            return load
-    raise UsageError(
-        f"--model={name}: "
-        f"{describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE', conforming.NAME))}"
-    )
+    if name in _MODELS:
+        return _MODELS[name]
+    if kind == "scripted" and path:
+        load = cache(partial(scripted.load, Path(path)))
+        # A wrong file is refused before the server starts.
+        load(MANNERS[0])
+        return load
+    known_names = (*_MODELS, "scripted:FILE", conforming.NAME)
+    raise UsageError(f"--model={name}: {describe_unknown_name('model', name, known_names)}")

@@ -36,9 +36,8 @@ def parse_age(age: str) -> int:
 
 def run_store(arguments: argparse.Namespace) -> int:
     """Carry out an action on the store of answers."""
-    {"size": _print_size, "list": _list_answers, "prune": _prune}[arguments.action](
-        arguments, load_settings(arguments, model=getattr(arguments, "model", None))
-    )
+    actions = {"size": _print_size, "list": _list_answers, "prune": _prune}
+    actions[arguments.action](arguments, load_settings(arguments, model=getattr(arguments, "model", None)))
     return 0
 
 

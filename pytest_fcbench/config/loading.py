@@ -147,8 +147,7 @@ def build_second_settings(
         profile = {**profile, "model": replace(profile["model"], value=name)}
     has_own_address = "api_base" in given
     line |= {"api_key_env": ""} if has_own_address else {}
-    line |= {} if is_same else {"model": name}
-    line |= {**given, "param": [*parameters, *given.get("param", ())]}
+    line |= {**({} if is_same else {"model": name}), **given, "param": [*parameters, *given.get("param", ())]}
     top = {key: each for key, each in layers.top.items() if key not in _COMPARING}
     try:
         settings = _read_settings(Layers(line, profile, top, layers.pointed, layers.root), "against", judge)

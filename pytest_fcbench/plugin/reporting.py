@@ -71,6 +71,8 @@ class RunReporting:
         """True where entries are to be asked, in this process or in workers."""
         self._is_empty_shard = False
         """True where no selected entry falls into this shard; its scorecard then says so."""
+        self._may_be_empty = False
+        """True where a scorecard without entries is written: of an empty shard, or of a run cut short."""
         self._began_at = time.monotonic()
         self._saved: str | None = None
         """The path of the scorecard."""
@@ -181,6 +183,7 @@ class RunReporting:
         if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
         self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED and self._session.has_started
+        self._may_be_empty = self._is_empty_shard or self._interrupted
         if not (self._session.records or self._may_be_empty) and self._owns_report:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
@@ -232,11 +235,6 @@ class RunReporting:
                 fault = f"needs {needed} trials of each entry, and the run has {trials}"
                 return f"gate rule {rule.text!r} {fault}; use --fcbench-trials={needed}"
         return None
-
-    @property
-    def _may_be_empty(self) -> bool:
-        """True where a scorecard without entries is written: of an empty shard, or of a run cut short."""
-        return self._is_empty_shard or self._interrupted
 
     @property
     def _narrowed_by(self) -> str | None:

@@ -174,8 +174,7 @@ class RunContext:
     @cached_property
     def price(self) -> Price | None:
         """The price of a call, from fcbench.yaml or from litellm's table; None if neither has the model."""
-        table_price = None if self.model.immediate else known_price(self.settings.model)
-        return self.settings.price or table_price
+        return self.settings.price or (None if self.model.immediate else known_price(self.settings.model))
 
     @cached_property
     def prices(self) -> Mapping[Party, Price]:

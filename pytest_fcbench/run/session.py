@@ -367,13 +367,10 @@ class Session:
         # Imported late: it brings the modules that judge calls, and most runs explain nothing.
         from pytest_fcbench.run.explaining import explain_record
 
-        selection, profile = self.context.selection, self.context.settings.profile
-        entry = selection.find(record.item_id)
-        if entry is None:
-            # In the process that controls workers nothing has been loaded yet.
-            selection.entries(record.category)
-            entry = selection.find(record.item_id)
-        return None if entry is None else explain_record(entry, record, profile)
+        # In the process that controls workers nothing may have been loaded yet.
+        self.context.selection.entries(record.category)
+        entry = self.context.selection.find(record.item_id)
+        return explain_record(entry, record, self.context.settings.profile) if entry else None
 
     @property
     def notes(self) -> tuple[str, ...]:

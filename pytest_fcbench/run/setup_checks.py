@@ -227,7 +227,6 @@ def _ask_once(what: str, settings: Settings, owner: str) -> Iterator[SetupFindin
         smoke=False,
         shard=None,
         pressure=(),
-        forced=None,
         judge=None,
         # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
         store=None,

@@ -17,12 +17,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.cli.options import (
-    declare_options,
-    declare_rows,
-    read_option_tables,
-    resolve_scorecard,
-)
+from pytest_fcbench.cli.options import declare_options, declare_rows, read_option_tables, resolve_scorecard
 from pytest_fcbench.cli.output import choose_profile, print_lines, require_other_file, write_and_report
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain import registry

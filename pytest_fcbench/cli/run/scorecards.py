@@ -17,12 +17,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.gate import gather_evidence
-from pytest_fcbench.cli.options import (
-    find_config,
-    find_runs_folder,
-    load_settings,
-    resolve_scorecard,
-)
+from pytest_fcbench.cli.options import find_config, find_runs_folder, load_settings, resolve_scorecard
 from pytest_fcbench.config.loading import read_release_dates
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored

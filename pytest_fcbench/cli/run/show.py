@@ -163,11 +163,8 @@ def _show_entry(arguments: argparse.Namespace, name: str) -> None:
         verdicts = (record.verdict(card.facts.profile) for record in card.records if record.item_id == name)
         print_long_lines(f"not scored: {verdict}" for verdict in verdicts)
         scorecard = card = None
-    settings = (
-        load_replay_settings(arguments, suite, scorecard)
-        if scorecard
-        else load_settings(arguments, suite, arguments.model or "oracle")
-    )
+    settings = load_settings(arguments, suite, arguments.model or "oracle")
+    settings = load_replay_settings(arguments, suite, scorecard) if scorecard else settings
     # Offline, because only answers that are already there are shown.
     context = RunContext(replace(settings, offline=True))
     longest = None if arguments.full else _LONGEST

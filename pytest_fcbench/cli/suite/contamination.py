@@ -26,10 +26,6 @@ from pytest_fcbench.tools.prompt_probabilities import LogprobInterface, PromptMo
 
 
 def run_contamination(arguments: argparse.Namespace) -> int:
-    if arguments.endpoint not in tuple(LogprobInterface):
-        raise UsageError(
-            f"--endpoint: {describe_unknown_name('endpoint', arguments.endpoint, LogprobInterface)}"
-        )
     require_known_endings("--output", arguments.to, contamination_study.FORMATS)
     if arguments.a == arguments.b:
         raise UsageError(f"--a and --b are both {arguments.a}: name two different sets")

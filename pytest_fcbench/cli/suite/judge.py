@@ -16,12 +16,7 @@ from dataclasses import replace
 
 from pytest_fcbench.cli.options import find_openers, load_settings
 from pytest_fcbench.cli.output import print_lines, require_other_file
-from pytest_fcbench.cli.sessions import (
-    ask_judge,
-    find_suites,
-    load_judge_settings,
-    require_entries,
-)
+from pytest_fcbench.cli.sessions import ask_judge, find_suites, load_judge_settings, require_entries
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.transcript import BUILTIN

@@ -16,7 +16,7 @@ from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.sessions import load_entries, load_writer
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.registry import require_extra
 from pytest_fcbench.domain.text import copy_into_lists
 from pytest_fcbench.environments import execution as environments
@@ -39,9 +39,6 @@ from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 def run_augment(arguments: argparse.Namespace) -> int:
     kinds = list(dict.fromkeys(arguments.kind or KINDS))
-    for kind in kinds:
-        if kind not in KINDS:
-            raise UsageError(describe_unknown_name("kind", kind, KINDS))
     writer = load_writer(arguments)
     suite, folder = open_suite_at(arguments, arguments.suite), arguments.to.resolve()
     sources = [
