@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_there_are_six_commands() -> None:
     assert sorted(PAGE.files) == ["README.md", "shop.py"]
     assert PAGE.files["shop.py"].count("\ndef ") == 3
-    first, *_ = PAGE.text.partition("## In fcbench.yaml")
+    first, *_ = PAGE.text.partition("## Is a suite sound?")
     assert len(re.findall(r"^\$ ", first, re.MULTILINE)) == 6
 
 
