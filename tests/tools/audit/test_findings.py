@@ -44,7 +44,9 @@ def test_another_table_is_refused(text: str, why: str, tmp_path: Path) -> None:
         read_verdict_matrix(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(TABLE.encode(), mtime=0)[:-4]], ids=["other", "cut"])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(TABLE.encode(), mtime=0)[:-4]], ids=["other", "cut"]
+)
 def test_what_is_no_table_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_bytes(content)
     with pytest.raises(UsageError, match="cannot be read as a table of verdicts"):
