@@ -94,7 +94,7 @@ def rank_boards(
     boards = [_rank_board(kind, profile, metric, released or {}) for kind in kinds.values()]
     if all(row.rank is None for board in boards for row in board.rows):
         raise UsageError(
-            f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --metric"
+            f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --sort"
         )
     return sorted(boards, key=lambda board: (-len(board.rows), board.title))
 
