@@ -158,8 +158,8 @@ def _decode_arguments(call: ToolCall | str, *, needs_text: bool = False) -> tupl
 
 
 def _read_tool_call(call: ToolCall) -> Call:
-    if call.arguments is None or (isinstance(call.arguments, str) and not call.arguments.strip()):
-        # Some endpoints send no text at all for a call without arguments.
+    if call.arguments is None or (isinstance(call.arguments, str) and call.arguments.strip() in ("", "null")):
+        # Some endpoints send null, or no text at all, for a call without arguments.
         return Call(call.name, {})
     return as_call(*_decode_arguments(call))
 

@@ -390,7 +390,7 @@ def test_corrected_tool_calls_get_the_functions_own_names(names: Names) -> None:
     assert reading == Calls((Call("weather.forecast", {"city": "Bergen"}),))
 
 
-@pytest.mark.parametrize("arguments", ["", " \n"])
+@pytest.mark.parametrize("arguments", ["", " \n", "null"])
 def test_corrected_empty_arguments_are_no_arguments(arguments: str) -> None:
     assert decode_corrected(tool_calls(("f", arguments)), "tool_calls") == Calls((Call("f", {}),))
 
