@@ -99,7 +99,7 @@ BY_TOOLS = {
     "whole float": (tool_calls(("f", '{"x": 5.0}')), "type_error:simple", None),
     "empty arguments": (tool_calls(("f", "")), FAILED, None),
     "no arguments": (tool_calls(("f", "{}")), None, None),
-    "null": (tool_calls(("f", "null")), WRONG_FORMAT, "unreadable"),
+    "null": (tool_calls(("f", "null")), WRONG_FORMAT, None),
     "broken": (tool_calls(("f", '{"x": 5')), FAILED, "unreadable"),
     "list": (tool_calls(("f", "[5]")), WRONG_FORMAT, "unreadable"),
     "no call": (Completion(tool_calls=()), f"{SIMPLE}:wrong_count", "no_call"),
