@@ -25,7 +25,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
 
 @dataclass(frozen=True, slots=True)
 class _GateResult:
-    """What became of the rules, and the exit code that follows."""
+    """The outcomes of the rules of a gate, and the exit code that follows."""
 
     outcomes: Sequence[RuleOutcome]
     recorded: Sequence[RuleOutcome]

@@ -185,8 +185,8 @@ def declare_run_options(
             parser.add_argument(
                 flag, action=action, metavar=option.metavar, required=required, help=option.help
             )
-    former = parser.get_default("run_options") or ()
-    parser.set_defaults(run_options=[*former, *(each.key for each in selected_options)])
+    declared_keys = parser.get_default("run_options") or ()
+    parser.set_defaults(run_options=[*declared_keys, *(each.key for each in selected_options)])
 
 
 def collect_run_options(arguments: argparse.Namespace) -> Mapping[str, object]:

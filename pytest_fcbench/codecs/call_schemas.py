@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.decoders.native_syntaxes import read_strict_json
 from pytest_fcbench.codecs.decoders.registry import OfferedFunctions, read_corrected
 from pytest_fcbench.codecs.decoders.syntax import Calls, Unreadable
 from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation
@@ -21,7 +20,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.registry import IdentityCache
-from pytest_fcbench.domain.text import as_mapping, copy_into_lists
+from pytest_fcbench.domain.text import as_mapping, copy_into_lists, read_strict_json
 from pytest_fcbench.domain.transcript import CallCounts, Completion, Fault, Transcript
 
 if TYPE_CHECKING:

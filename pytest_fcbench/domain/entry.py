@@ -398,7 +398,7 @@ class Entry:
 
     @property
     def all_functions(self) -> tuple[FunctionDoc, ...]:
-        """All functions, with those that are offered only from a later turn on."""
+        """All functions, including those that are offered only from a later turn on."""
         return (*self.functions, *(doc for docs in self.late_functions.values() for doc in docs))
 
     @property

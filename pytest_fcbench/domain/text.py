@@ -143,6 +143,15 @@ def read_json_text(text: str | bytes, **options: Any) -> Any:
     return value
 
 
+def read_strict_json(text: str) -> Any:
+    """Read JSON text without the words that only Python takes, such as NaN. Raises ``ValueError``."""
+
+    def refuse_constant(word: str) -> object:
+        raise ValueError(f"{word} is no JSON")
+
+    return read_json_text(text, parse_constant=refuse_constant)
+
+
 def as_mapping(value: object) -> Mapping[str, object]:
     """Return a value that is an object, or an empty object."""
     return value if isinstance(value, Mapping) else {}

@@ -164,10 +164,10 @@ def _find_misfit(entry: Entry, call: Call) -> Failed | None:
     for name, value in call.arguments.items():
         if name not in doc.properties:
             return fail_unexpected(doc, name, value)
-        schema = doc.properties[name]
+        if conforms_to_schema(value, schema := doc.properties[name]):
+            continue
         # A doc that was made of a JSON Schema leaves null out.
-        fits_source = doc.given is not None and not describe_schema_violation(doc, name, value)
-        if not (conforms_to_schema(value, schema) or fits_source):
+        if doc.given is None or describe_schema_violation(doc, name, value):
             declaration = schema.get("enum") or schema.get("type")
             return fail_wrong_value("type_error:simple", doc, name, value, declaration)
     return None

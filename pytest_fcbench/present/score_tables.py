@@ -228,7 +228,9 @@ def tabulate_checks(records: Sequence[Record]) -> Table:
 def tabulate_call_schemas(records: Sequence[Record], *others: Sequence[Record]) -> Table:
     """Tabulate how many calls keep their schemas, of all and of categories, where not all do in each run."""
     counts, *other_counts = map(sum_calls_by_category, (records, *others))
-    shown = {name for each in (counts, *other_counts) for name, of in each.items() if of.valid < of.calls}
+    shown_names = {
+        name for each in (counts, *other_counts) for name, of in each.items() if of.valid < of.calls
+    }
     return Table(
         "calls that keep their schemas (right or not)",
         ("", "calls", "valid JSON", "known function", "required given", "schema valid"),
@@ -238,7 +240,7 @@ def tabulate_call_schemas(records: Sequence[Record], *others: Sequence[Record]) 
                 *(f"{each / of.calls:.1%}" for each in (of.valid_json, of.known, of.complete, of.valid)),
             )
             for name, of in counts.items()
-            if name in shown
+            if name in shown_names
         ),
         ("categories whose calls are all valid have no line of their own",),
         optional=("valid JSON", "known function", "required given"),

@@ -52,8 +52,8 @@ def list_losses(records: Sequence[Record], profile: Profile) -> list[Record]:
         is_unanswered = isinstance(verdict, NotScored) and verdict.cause in NO_REPLY
         return is_unanswered or isinstance(verdict, Failed)
 
-    asked = (each for each in records if each.group != Group.SERVER and not each.is_judged_by_test)
-    return [each for each in asked if is_lost(each.verdict(profile))]
+    model_records = (each for each in records if each.group != Group.SERVER and not each.is_judged_by_test)
+    return [each for each in model_records if is_lost(each.verdict(profile))]
 
 
 def announce_requests(settings: Settings, asked: Sequence[Record]) -> Iterator[str]:

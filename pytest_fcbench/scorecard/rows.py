@@ -88,7 +88,7 @@ class ScoreRow:
     failed: int
     not_scored: int
     set_aside: int
-    """Entries not scored for no failure of the run: bad data, or what cannot be asked or decided."""
+    """Entries left out for no failure of the run: bad data, or what cannot be asked or decided."""
     accuracy: float | None
     low: float | None
     high: float | None

@@ -107,7 +107,7 @@ def find_nearby_suites(folder: Path) -> Mapping[str, Path]:
     with suppress(OSError):
         # Folders first: of one name the file counts.
         for path in sorted(folder.iterdir(), key=lambda each: (each.is_file(), each)):
-            # What cannot be read is no suite of ours, and hides none.
+            # A file that cannot be read is no suite, and must not hide the others.
             with suppress(OSError, FcbenchError):
                 if is_suite(path) if path.is_dir() else is_entry_file(path):
                     nearby[suggest_name(path)] = path

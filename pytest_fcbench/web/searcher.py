@@ -216,7 +216,7 @@ class Sources:
 
 def open_web() -> Client:
     """Return a client that fetches pages from any public host."""
-    # As many redirects as requests follows, and no retries, as officially: the model is told the error.
+    # Officially the package requests follows as many redirects, and tries once: the model is told the error.
     return Client(Bounds(redirects=30, retries=0))
 
 

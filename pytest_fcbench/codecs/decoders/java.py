@@ -25,7 +25,7 @@ from pytest_fcbench.codecs.decoders.syntax_trees import (
     get_field,
     get_text,
     list_parts,
-    unescape,
+    replace_escapes,
 )
 from pytest_fcbench.domain.transcript import Call
 
@@ -215,9 +215,9 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
             return None
         case "string_literal":
             inside = text[3:-3].lstrip("\n") if text.startswith('"""') else text[1:-1]
-            return unescape(inside, {"s": " "})
+            return replace_escapes(inside, {"s": " "})
         case "character_literal":
-            return unescape(text[1:-1], {"s": " "})
+            return replace_escapes(text[1:-1], {"s": " "})
         case "parenthesized_expression":
             return _read_value(list_parts(node)[0])
         case "cast_expression":

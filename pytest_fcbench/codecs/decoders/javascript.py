@@ -20,7 +20,7 @@ from pytest_fcbench.codecs.decoders.syntax_trees import (
     get_field,
     get_text,
     list_parts,
-    unescape,
+    replace_escapes,
 )
 from pytest_fcbench.domain.transcript import Call
 
@@ -184,9 +184,9 @@ def _read_value(node: Node) -> object:  # noqa: C901 - one flat case per node ty
         case "null" | "undefined":
             return None
         case "string":
-            return unescape(text[1:-1], _ESCAPES)
+            return replace_escapes(text[1:-1], _ESCAPES)
         case "template_string" if all(c.type != "template_substitution" for c in node.children):
-            return unescape(text[1:-1], _ESCAPES)
+            return replace_escapes(text[1:-1], _ESCAPES)
         case "parenthesized_expression":
             return _read_value(list_parts(node)[0])
         case "unary_expression":

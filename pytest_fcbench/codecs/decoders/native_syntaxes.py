@@ -36,7 +36,7 @@ from pytest_fcbench.domain.text import (
     as_mapping,
     escape_surrogates,
     read_json_at,
-    read_json_text,
+    read_strict_json,
     shorten_text,
 )
 from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall, find_reasoning
@@ -407,15 +407,6 @@ def _list_kinds(schema: Schema) -> set[str]:
     kinds = {str(each).lower() for each in ([kind] if isinstance(kind, str) else as_list(kind))}
     alternatives = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
     return kinds.union(*(_list_kinds(as_mapping(each)) for each in alternatives))
-
-
-def read_strict_json(text: str) -> object:
-    """Read JSON without the names that Python adds to it, such as NaN. Raises ``ValueError``."""
-
-    def refuse_constant(word: str) -> object:
-        raise ValueError(f"{word} is no JSON")
-
-    return read_json_text(text, parse_constant=refuse_constant)
 
 
 def _write_json(value: object) -> str:

@@ -169,8 +169,8 @@ def _read_tool_call(call: ToolCall) -> Call:
 # as ``from``. Official readers refuse such a text. Here such names of the functions that are offered are
 # masked before the text is read, and written back into the calls.
 
-# One without an end reaches to that of the text, so that none is looked through twice. A backtick behind no
-# sign of code stands around all of a call.
+# One without an end reaches to that of the text, so that none is looked through twice. A backtick that
+# follows no space, bracket or operator encloses a whole call.
 _STRING = r"(?P<quotes>\"\"\"|'''|[\"']|(?<=[\s=:,+(\[{])`(?!`))(?:\\.|(?!(?P=quotes)).)*+(?:(?P=quotes)|\Z)"
 _COMMENT = r"(?:#|//)[^\n]*+|/\*.*?(?:\*/|\Z)"
 _RESERVED = re.compile(

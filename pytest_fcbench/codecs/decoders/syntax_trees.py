@@ -30,7 +30,7 @@ _PART = 4096
 def parse_source(language: str, source: str, *, is_official: bool = False) -> Node:
     """Return the root of a text's syntax tree. Raises ``Undecodable`` where the grammar found an error.
 
-    A token that is missing is officially none.
+    Officially a missing token is no error.
     """
     import tree_sitter
 
@@ -120,14 +120,15 @@ _ESCAPE = re.compile(r"\\(u\{[\da-fA-F]{1,6}\}|u+[\da-fA-F]{4}|x[\da-fA-F]{2}|.)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 
 
-def unescape(text: str, others: Mapping[str, str]) -> str:
-    """Replace the escapes in a string literal; ``others`` are those that only its language knows."""
+def replace_escapes(text: str, own_escapes: Mapping[str, str]) -> str:
+    """Replace the escapes in a string literal; ``own_escapes`` are those that only its language knows."""
+    escapes = {**_ESCAPES, **own_escapes}
 
-    def replace(match: re.Match[str]) -> str:
+    def read_escape(match: re.Match[str]) -> str:
         code = match[1]
-        return chr(int(code.strip("ux{}"), 16)) if len(code) > 1 else {**_ESCAPES, **others}.get(code, code)
+        return chr(int(code.strip("ux{}"), 16)) if len(code) > 1 else escapes.get(code, code)
 
-    return join_surrogate_pairs(_ESCAPE.sub(replace, text))
+    return join_surrogate_pairs(_ESCAPE.sub(read_escape, text))
 
 
 def list_parts(node: Node) -> list[Node]:

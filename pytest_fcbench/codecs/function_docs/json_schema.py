@@ -220,7 +220,12 @@ def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -
 
 def describe_call_violation(doc: FunctionDoc, arguments: Mapping[str, object]) -> str | None:
     """Describe how the arguments of a call violate the whole JSON Schema of a doc; None where they do not."""
-    return None if doc.given is None else _describe_violation(_make_validator(doc.given), arguments)
+    return None if doc.given is None else describe_violation(doc.given, arguments)
+
+
+def describe_violation(schema: Mapping[str, object], value: object) -> str | None:
+    """Describe how a value violates a JSON Schema; None where it does not."""
+    return _describe_violation(_make_validator(schema), value)
 
 
 def _describe_violation(validator: Validator, value: object) -> str | None:
@@ -405,7 +410,7 @@ def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, ob
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
-    # Others than pointers, ``update_keywords`` has made pointers.
+    # ``update_keywords`` has turned all other references into pointers.
     target = find_place(root, reference) if re.match("#(/|$)", reference) else None
     if not isinstance(target, (Mapping, bool)):
         raise UsageError(
@@ -428,7 +433,7 @@ def bundle_references(schema: Mapping[str, object], document: Mapping[str, objec
         value_copy = {key: copy_value(each) for key, each in value.items()}
         if isinstance(reference := value.get("$ref"), str):
             if reference not in names:
-                # Without signs that a reference has to write in another way, such as those of generic types.
+                # Without characters that a reference has to escape, such as the brackets of generic types.
                 name = re.sub(r"[^\w.-]", "_", unquote(reference).rpartition("/")[2])
                 while name in definitions:
                     name += "_"

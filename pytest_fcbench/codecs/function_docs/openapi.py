@@ -71,7 +71,8 @@ def _read_operation(
     # Parameters of the operation come last: by OpenAPI they override those of the path.
     raw_parameters = (*path_parameters, *as_list(operation.get("parameters")))
     parameters = [_follow_reference(each, document) for each in raw_parameters]
-    for (name, place), parameter in {(str(p.get("name")), str(p.get("in"))): p for p in parameters}.items():
+    parameters_by_place = {(str(each.get("name")), str(each.get("in"))): each for each in parameters}
+    for (name, place), parameter in parameters_by_place.items():
         # Only Swagger 2 has a body among the parameters.
         if place == "body":
             _add_body(parameter.get("schema"), document, properties, required_names)

@@ -40,7 +40,7 @@ def main() -> None:
     try:
         functions = _collect_functions(own)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        reason = "own functions cannot be imported where no variable of the environment is set"
+        reason = "own functions cannot be imported in the sandbox, which sets no environment variables"
         run.send("raised", f"{reason}: {type(error).__name__}: {error}")
         return
     # What Python imports for an error and for a date is imported now: later no file can be opened.

@@ -170,7 +170,7 @@ _LONGEST_ANSWER = 20_000
 _KEY = r"[\"'“”‘’]?{}[\"'“”‘’]?\s*:"
 _ANSWER = re.compile(rf"[{{,]\s*{_KEY.format('answer')}\s*", re.IGNORECASE)
 _MOST_BRACES = 8
-"""Braces before the key of which one may begin its object; those nearer to it may begin another member."""
+"""Braces before the key that are tried as the beginning of its object."""
 _END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
 
 
@@ -184,10 +184,10 @@ def read_stated_answer(text: str) -> str | None:
     if not matches:
         return None
     end = matches[-1].end()
-    start = end
-    for _ in range(_MOST_BRACES):
-        start = text.rfind("{", 0, start)
-        if start >= 0 and (value := _read_answer(text[start:])) is not None:
+    # The nearest brace may begin another member.
+    braces = [match.start() for match in re.finditer("{", text[:end])]
+    for start in braces[: -_MOST_BRACES - 1 : -1]:
+        if (value := _read_answer(text[start:])) is not None:
             return value
     # No object: the value reaches to the next key or the end, as quotes in it may lack a backslash.
     opening = text[end : end + 1] if text[end : end + 1] in "\"'“‘" else ""

@@ -200,8 +200,8 @@ def find_faults(
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
     """Tell whether one of the values is the default that the doc declares for an optional parameter."""
     # Converted schemas leave out a default of null, which servers declare for what may be left out.
-    given = as_mapping(as_mapping(as_mapping(doc.given).get("properties")).get(name))
-    schema = {**given, **doc.properties.get(name, {})}
+    given_schema = as_mapping(as_mapping(as_mapping(doc.given).get("properties")).get(name))
+    schema = {**given_schema, **doc.properties.get(name, {})}
     if "default" not in schema or name in doc.required:
         return False
     default_readings = _list_readings(language, schema, schema["default"])

@@ -18,7 +18,7 @@ from pytest_fcbench.kinds.kind import Kind, Resources, RightCalls
 
 
 class CarriedOutKind(Kind):
-    """What calls return or are answered is compared with what those of the truth are."""
+    """Calls are carried out, and their results compared with those of the right calls."""
 
     def classify_failure(self, failure: FailedEntry, resources: Resources) -> Divergence:
         """Find whether the right functions were called."""

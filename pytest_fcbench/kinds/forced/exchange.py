@@ -106,7 +106,8 @@ def read_returned(reply: ServerReply, manner: str) -> ReturnedCalls:
     chat_reply = ServerReply(RawRequest(server_check.CHAT, {}), require_reply(reply, manner).exchange)
     if not chat_reply.is_good:
         return ReturnedCalls(manner, error=str(chat_reply))
-    undecided = "the reply was cut at the limit of its tokens" * (chat_reply.ending == server_check.CUT)
+    is_cut = chat_reply.ending == server_check.CUT
+    undecided = "the reply was cut at the limit of its tokens" if is_cut else ""
     return ReturnedCalls(manner, chat_reply.calls, chat_reply.text, undecided=undecided)
 
 

@@ -172,8 +172,8 @@ def converse(entry: Entry, context: ConversationContext) -> Conversation:
             last, number = steps[-1].completion, len(steps) - 1
             calls = presenting.select_tool_calls(last) if syntax == "tool_calls" else ()
             if calls or steps[-1].calls:
-                answer = calls, steps[-1].calls, demand, 0, number, last.message
-                results = presenting.build_result_messages(*answer)
+                own_calls = steps[-1].calls
+                results = presenting.build_result_messages(calls, own_calls, demand, 0, number, last.message)
                 messages.extend(_adapt_results(results, calls, runner))
             else:
                 # There is no call that a result could belong to, so the reply comes from the user.

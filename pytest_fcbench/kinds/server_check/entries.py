@@ -238,19 +238,26 @@ def _offer_tool(tool: object, known: Mapping[str, OfferedToolRow], path: str, at
     return {"type": "function", "function": members}
 
 
+def _list_demanded_schemas(
+    name: str, value: object, requests: Mapping[str, RawRequest]
+) -> list[Mapping[str, object]]:
+    """List the schemas by which a property judges replies: its own, or those of the tools of requests."""
+    if (name, value) == ("arguments", "valid"):
+        return [schema for request in requests.values() for schema in request.schemas.values()]
+    return [as_mapping(value)] if name == "json_text" else []
+
+
 def _read_properties(
     expect: Mapping[str, object], at: Field, requests: Mapping[str, RawRequest]
 ) -> Mapping[str, object]:
     """Read the properties that a check demands. Raises ``SuiteError``."""
     read: dict[str, object] = {}
-    offered = [schema for request in requests.values() for schema in request.schemas.values()]
     for name, value in expect.items():
         if name not in PROPERTIES:
             raise at.at(name).error(f"there is no property {name!r}; use one of {', '.join(PROPERTIES)}")
         try:
             read[name] = PROPERTIES[name].read_argument(value)
-            own = [as_mapping(value)] if name == "json_text" else []
-            for schema in offered if (name, value) == ("arguments", "valid") else own:
+            for schema in _list_demanded_schemas(name, value, requests):
                 check_schema(schema)
         except pydantic.ValidationError as error:
             raise at.at(name).error(f"cannot be {value!r:.80}: {error.errors()[0]['msg']}") from None

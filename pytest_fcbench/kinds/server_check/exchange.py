@@ -238,12 +238,6 @@ def _read_call_item(item: Mapping[str, object]) -> ServerCall:
     return ServerCall(item.get("call_id", item.get("id")), item.get("name"), arguments)
 
 
-def read_strict_json(text: str) -> object:
-    """Read JSON text. Raises ``ValueError``, also for ``NaN`` and ``Infinity``, which only Python takes."""
-    # ``int`` refuses these words.
-    return read_json_text(text, parse_constant=int)
-
-
 def describe_error(exchange: ServerExchange) -> str:
     """Return the words of an error reply in one line."""
     reply = exchange.reply or {}

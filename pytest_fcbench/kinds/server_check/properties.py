@@ -11,14 +11,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar
 
 import pydantic
 
-from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation
-from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
+from pytest_fcbench.codecs.function_docs.json_schema import describe_violation
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, describe_note
-from pytest_fcbench.domain.text import as_mapping
+from pytest_fcbench.domain.text import as_mapping, read_strict_json
 from pytest_fcbench.formats.rows import Row
 from pytest_fcbench.kinds.server_check import exchange
 from pytest_fcbench.kinds.server_check.exchange import CUT, Replies, ServerCall, ServerReply
@@ -121,7 +120,7 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
     for call in _require_calls(reply):
         try:
             text = call.arguments
-            arguments = exchange.read_strict_json(text) if isinstance(text, str) else text
+            arguments = read_strict_json(text) if isinstance(text, str) else text
         except ValueError:
             raise BrokenProperty(f"the arguments cannot be read as JSON: {call}") from None
         if not isinstance(arguments, Mapping):
@@ -129,7 +128,7 @@ def judge_arguments(reply: ServerReply, wanted: str | Mapping[str, object]) -> N
         if isinstance(wanted, Mapping) and arguments != wanted:
             raise BrokenProperty(f"the arguments are {json.dumps(arguments)}, not {json.dumps(wanted)}")
         schema = reply.request.schemas.get(str(call.name), {})
-        if wanted == "valid" and (flaw := find_schema_error(arguments, schema)):
+        if wanted == "valid" and (flaw := describe_violation(schema, arguments)):
             raise BrokenProperty(f"{call}: {flaw}")
 
 
@@ -200,10 +199,10 @@ def find_markup(reply: ServerReply, wanted: str) -> None:
 def judge_json_text(reply: ServerReply, wanted: Mapping[str, object]) -> None:
     """Check that the text is JSON and valid by a schema."""
     try:
-        value = exchange.read_strict_json(reply.text)
+        value = read_strict_json(reply.text)
     except ValueError:
         raise BrokenProperty(f"the text cannot be read as JSON: {reply.text!r:.200}") from None
-    if flaw := find_schema_error(value, wanted):
+    if flaw := describe_violation(wanted, value):
         raise BrokenProperty(f"{reply.text!r:.200}: {flaw}")
 
 
@@ -363,12 +362,6 @@ def compare_pace(replies: Replies, wanted: ReplyPace) -> None:
     before, after = replies[wanted.before].latency_s, replies[wanted.after].latency_s
     if after > max(_SHORT_S, before * wanted.times):
         raise BrokenProperty(f"{wanted.after!r} took {after:.1f} s, {wanted.before!r} {before:.1f} s")
-
-
-def find_schema_error(value: object, schema: Mapping[str, object]) -> str | None:
-    """Return an error of a value by a JSON Schema, or None."""
-    doc = FunctionDoc("", "", {}, given=GivenSchema(schema))
-    return describe_call_violation(doc, cast("Mapping[str, object]", value))
 
 
 def _require_calls(reply: ServerReply) -> Sequence[ServerCall]:

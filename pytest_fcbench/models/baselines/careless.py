@@ -127,8 +127,8 @@ def call_other_function(entry: Entry, calls: Sequence[Call]) -> Answer | None:
     names = {call.name for call in calls}
     for doc in entry.functions:
         if doc.name not in names:
-            known = {name: value for name, value in calls[0].arguments.items() if name in doc.properties}
-            return [Call(doc.name, {**make_call(doc).arguments, **known}), *calls[1:]]
+            fitting = {name: value for name, value in calls[0].arguments.items() if name in doc.properties}
+            return [Call(doc.name, {**make_call(doc).arguments, **fitting}), *calls[1:]]
     return None
 
 

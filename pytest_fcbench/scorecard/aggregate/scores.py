@@ -43,7 +43,7 @@ class Score:
     not_scored: Count
     """Entries left out of the denominator."""
     set_aside: Count
-    """Entries not scored for no failure of the run: bad data, or what cannot be asked or decided."""
+    """Entries left out for no failure of the run: bad data, or what cannot be asked or decided."""
     unknown: Count = 0
     """Entries not scored because the conversation followed the rules of the other profile. The rest is no
     fair sample, so there is no accuracy then."""
@@ -85,7 +85,7 @@ class ProfileScores:
         return whole or self.categories.get(name) or self.groups.get(name)
 
     @property
-    def counted(self) -> AbstractSet[str]:
+    def counted_categories(self) -> AbstractSet[str]:
         """The categories that count in other scores: not those of checks of a server, if there are others."""
         return self.categories.keys() - SERVER_CHECKS or self.categories.keys()
 
@@ -93,7 +93,7 @@ class ProfileScores:
     def names(self) -> list[str]:
         """The names of the scores that say something of the run, each whole, the one of all entries last."""
         whole = [name for name, score in self.groups.items() if not score.missing]
-        if len(self.counted) == 1 and self.overall.accuracy is None:
+        if len(self.counted_categories) == 1 and self.overall.accuracy is None:
             return [*self.categories, *whole]
         return [*self.categories, *whole, "overall" if self.overall.accuracy is not None else ALL]
 
@@ -107,7 +107,7 @@ class ProfileScores:
             return "overall"
         whole = (name for name, score in self.groups.items() if score.accuracy is not None)
         parts = {name: weigh_categories(name, lambda part: 1.0) for name in (*self.categories, *whole)}
-        return next((name for name, among in parts.items() if among.keys() >= self.counted), ALL)
+        return next((name for name, among in parts.items() if among.keys() >= self.counted_categories), ALL)
 
 
 def choose_main_score(scores: Iterable[ProfileScores]) -> str:

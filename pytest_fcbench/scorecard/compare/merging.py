@@ -32,7 +32,7 @@ class _Test(NamedTuple):
     place: Place
     outcome: str
     item_id: str | None
-    """That of its Record; None for a test that is not the benchmark's."""
+    """The id of its Record; None for a test that is not the benchmark's."""
 
     @property
     def is_passing(self) -> bool:

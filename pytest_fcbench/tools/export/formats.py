@@ -109,7 +109,7 @@ def describe_conditions(card: Scorecard) -> list[str]:
     early_end = describe_early_end(facts) or ""
     parts = facts.narrowed_by, facts.shard and f"shard {facts.shard}"
     conditions = {
-        **{f"only the entries that {part} selects": part for part in parts},
+        **{f"only the entries selected by {part}": part for part in parts},
         f"{trials} trials of each entry": trials > 1,
         **{f"over all levels of the pressure {kind}": True for kind in group_by_pressure(card.records)},
         f"prompts with up to {facts.most_shots} answered entries": facts.most_shots,

@@ -352,7 +352,7 @@ class SeenTexts:
         self._bands: set[int] = set()
 
     def add_text(self, text: str, kind: tuple[str, int] = ("", 0)) -> bool:
-        """Add a text that is like none of its kind; tell of any other that one like it was there."""
+        """Add a text unless one like it is there among those of its kind; tell whether one was."""
         words = _WORD.findall(text.lower())[:_MOST_WORDS]
         runs = {" ".join(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))}
         hashes = [zlib.crc32(run.encode(errors="replace")) for run in runs]

@@ -55,8 +55,8 @@ def test_a_part_of_a_shard_is_told_as_both() -> None:
     run = make_run()
     both = replace(run, facts=replace(run.facts, narrowed_by="-k", shard="1/2"))
     assert describe_conditions(both)[:2] == [
-        "only the entries that -k selects",
-        "only the entries that shard 1/2 selects",
+        "only the entries selected by -k",
+        "only the entries selected by shard 1/2",
     ]
 
 

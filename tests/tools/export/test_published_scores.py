@@ -133,7 +133,7 @@ def test_each_record_says_what_sets_its_scores_apart() -> None:
     facts = replace(run.facts, narrowed_by="-k", shots={"core:parallel": ("core:parallel_9",)}, against=EARLY)
     order = make_order(replace(run, facts=facts, records=tuple(pressed)), dataset="a/b", task="c")
     conditions = [
-        "only the entries that -k selects",
+        "only the entries selected by -k",
         "2 trials of each entry",
         "over all levels of the pressure distractors",
         "prompts with up to 1 answered entries",
@@ -256,7 +256,7 @@ def test_a_card_says_what_sets_a_run_apart() -> None:
     run = make_run()
     _, results = read_results(make_order(replace(run, facts=replace(run.facts, narrowed_by="-k"))))
     assert all(
-        one.metric_args["conditions"] == ["only the entries that -k selects"]
+        one.metric_args["conditions"] == ["only the entries selected by -k"]
         for one in results
         if one.metric_args
     )

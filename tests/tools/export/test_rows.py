@@ -193,7 +193,7 @@ def test_a_table_says_what_sets_its_scores_apart(count: int) -> None:
 def test_a_table_says_which_run_is_narrowed() -> None:
     runs = [make_run("a", "one"), make_run("b", "two")]
     runs[1] = replace(runs[1], facts=replace(runs[1].facts, narrowed_by="-k"))
-    assert tabulate_scores(make_order(*runs)).notes[-1] == "two: only the entries that -k selects."
+    assert tabulate_scores(make_order(*runs)).notes[-1] == "two: only the entries selected by -k."
 
 
 def test_several_runs_stand_side_by_side() -> None:
