@@ -135,7 +135,7 @@ def _find_position(values: Sequence[object], entry_values: Sequence[object]) -> 
 
 
 def _contrast(place: str, value: object, entry_value: object) -> str:
-    """Contrast two JSON values at the first place where they differ, by excerpts; ``...`` is a missing one."""
+    """Contrast two JSON values where they first differ, by excerpts; ``...`` is a missing one."""
     match value, entry_value:
         case (Mapping(), Mapping()):
             names = sorted(value.keys() | entry_value.keys())

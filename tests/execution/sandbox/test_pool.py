@@ -307,7 +307,7 @@ def test_an_own_module_that_needs_the_environment_is_told(
     (tmp_path / "keyed_of_a_test.py").write_text("import os\nKEY = os.environ['SHOP_KEY']\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("SHOP_KEY", "1")
-    says = "own functions cannot be imported in the sandbox, which sets no environment variables: KeyError: 'SHOP_KEY'"
+    says = "own functions cannot be imported in the sandbox, which sets no environment variables: KeyError"
     with pytest.raises(RuntimeError, match=says), closing(Pool()) as pool:
         pool(["keyed_of_a_test.price()"], own=["keyed_of_a_test.price"])
 
