@@ -147,7 +147,7 @@ def read_strict_json(text: str) -> Any:
     """Read JSON text without the words that only Python takes, such as NaN. Raises ``ValueError``."""
 
     def refuse_constant(word: str) -> object:
-        raise ValueError(f"{word} is no JSON")
+        raise ValueError(f"{word} is not JSON")
 
     return read_json_text(text, parse_constant=refuse_constant)
 
