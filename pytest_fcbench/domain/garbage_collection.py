@@ -20,6 +20,7 @@ class CollectorSwitch:
 
     def __init__(self) -> None:
         self._old_thresholds: tuple[int, int, int] | None = None
+        self._has_frozen = False
 
     def calm(self) -> None:
         """Collect rarely; a second call does nothing."""
@@ -34,13 +35,15 @@ class CollectorSwitch:
         """Leave the objects of a run that has ended out of all collections before ``restore``."""
         if self._old_thresholds is not None:
             gc.freeze()
+            self._has_frozen = True
 
     def restore(self) -> None:
         """Collect as before ``calm``."""
         if self._old_thresholds is not None:
-            gc.unfreeze()
+            if self._has_frozen:
+                gc.unfreeze()
             gc.set_threshold(*self._old_thresholds)
-            self._old_thresholds = None
+            self._old_thresholds, self._has_frozen = None, False
 
 
 @contextmanager

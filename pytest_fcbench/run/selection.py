@@ -50,12 +50,11 @@ class Selection:
 
         Raises ``UsageError`` for a name that is no category.
         """
-        if name not in CATEGORIES:
-            raise UsageError(describe_unknown_name("category", name, CATEGORIES))
-        if CATEGORIES[name] not in self.settings.categories:
-            return ()
         if name not in self._chosen:
-            self._chosen[name] = self._choose_entries(name)
+            if name not in CATEGORIES:
+                raise UsageError(describe_unknown_name("category", name, CATEGORIES))
+            is_selected = CATEGORIES[name] in self.settings.categories
+            self._chosen[name] = self._choose_entries(name) if is_selected else ()
         return self._chosen[name]
 
     def _choose_entries(self, name: str) -> Sequence[Entry]:

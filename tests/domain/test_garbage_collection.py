@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import atexit
 import gc
+from collections.abc import Iterator
 
 import pytest
 
 from pytest_fcbench.domain.garbage_collection import CollectorSwitch, pause_collector
+
+
+@pytest.fixture
+def _leave_objects_frozen() -> Iterator[None]:
+    """Begin with nothing frozen, and with the real switch."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 def test_it_is_set_back_as_it_was() -> None:
@@ -69,6 +78,7 @@ def test_a_pause_ends_also_with_an_error_and_leaves_a_stopped_collector_stopped(
     assert gc.isenabled()
 
 
+@pytest.mark.usefixtures("_leave_objects_frozen")
 def test_objects_of_a_run_that_has_ended_are_skipped_until_the_end() -> None:
     collector = CollectorSwitch()
     collector.skip_objects()
@@ -80,3 +90,11 @@ def test_objects_of_a_run_that_has_ended_are_skipped_until_the_end() -> None:
     finally:
         collector.restore()
     assert gc.get_freeze_count() == 0
+
+
+def test_what_somebody_else_has_frozen_stays_so() -> None:
+    collector = CollectorSwitch()
+    gc.freeze()
+    collector.calm()
+    collector.restore()
+    assert gc.get_freeze_count() > 0

@@ -358,7 +358,7 @@ ALL = [[name] for name in DOMAINS] + [TOGETHER]
 IDS = [*DOMAINS, "all"]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("long_context", [False, True], ids=["short", "long"])
 @pytest.mark.parametrize("domains", ALL, ids=IDS)
 @given(random=st.randoms(use_true_random=False), number=st.integers(1, 14))

@@ -77,6 +77,7 @@ def test_a_process_can_be_asked_and_killed(tmp_path: Path) -> None:
     assert process.wait(30) == -signal.SIGKILL
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "arguments", [("fcbench", "codes"), ("fcbench", "reprot"), ("pytest", "--fcbench-model=orcale")]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions, requires
 
 import pytest
@@ -45,10 +46,13 @@ def _list_packages(extra: str) -> set[str]:
     return {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
 
 
+_list_distributions = cache(packages_distributions)
+
+
 def _find_imported() -> set[str]:
     """Return the distributions of all that the package imports."""
     tops = {name.split(".")[0] for path in SOURCES for name in find_imported_names(path)}
-    distributions = packages_distributions()
+    distributions = _list_distributions()
     return {
         # Extras that are not installed are distributions of the same name, and some come in several parts.
         canonicalize_name(top if top in (found := distributions.get(top, [top])) else found[0])
@@ -64,7 +68,7 @@ def test_what_is_imported_is_declared() -> None:
 
 @pytest.mark.parametrize(("package", "owner"), OF_OTHERS.items())
 def test_what_is_not_declared_comes_with_what_is(package: str, owner: str) -> None:
-    distribution = packages_distributions()[package][0]
+    distribution = _list_distributions()[package][0]
     needed = [Requirement(text) for text in requires(owner) or ()]
     assert canonicalize_name(distribution) in {
         canonicalize_name(each.name) for each in needed if not each.marker or each.marker.evaluate()

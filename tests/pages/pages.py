@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 
 from selenium.webdriver import Chrome
@@ -130,19 +129,14 @@ def write_published(cache: str, page: Path) -> None:
         subprocess.run([sys.executable, "-m", *each], cwd=place, env=environment, check=False)
 
 
-def read_axe() -> str:
-    """Read the script of axe-core, which looks for what people with disabilities cannot use."""
-    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-
-
-def write_pages(folder: Path, checks: Sequence[str] = (), *, published: bool = True) -> Mapping[str, Path]:
+def write_pages(folder: Path, checks: Sequence[str] = ()) -> Mapping[str, Path]:
     """Write every page that is a file, of the runs in the current folder.
 
     That of published answers only where they and the pack of bfcl are. ``checks`` are those of the audit,
     all if none is named.
     """
     paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
-    if published and (cache := os.environ.get("FCBENCH_TEST_CACHE")) and REPLAY.is_dir():
+    if (cache := os.environ.get("FCBENCH_TEST_CACHE")) and REPLAY.is_dir():
         write_published(cache, paths["published"])
     else:
         del paths["published"]

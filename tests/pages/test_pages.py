@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException
@@ -15,25 +14,21 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.cases import each_case
-from tests.conftest import ROOT
 from tests.pages.pages import (
     DESKTOP,
-    FOLDER,
     PHONE,
     PLACES,
     Picture,
     list_pictures,
     open_place,
-    read_axe,
     serve_runs,
     write_pages,
     write_runs,
 )
-from tests.present.html.browser import open_browser
+from tests.present.html.browser import find_faults, open_browser
 from tests.present.html.test_browser import take_errors
 
-_LARGEST = 150_000
-"""The most bytes of a picture in the docs."""
+pytestmark = pytest.mark.nightly
 _PATIENCE_S = 5.0
 """Seconds within which 10,000 entries are there on a machine that does much else."""
 
@@ -45,27 +40,15 @@ def chrome() -> Iterator[Chrome]:
 
 
 @pytest.fixture(scope="module")
-def addresses(
-    chrome: Chrome, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Mapping[str, str]]:
+def addresses(chrome: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     """Write the pages of three real runs; yield their addresses."""
     folder = tmp_path_factory.mktemp("pages")
-    published = any(item.name == test_a_page_has_no_fault_anywhere.__name__ for item in request.session.items)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         write_runs(folder, sample=280)
-        pages = write_pages(folder, ("default", "greedy_trap", "duplicate"), published=published)
+        pages = write_pages(folder, ("default", "greedy_trap", "duplicate"))
         with serve_runs(folder / "runs") as runs:
             yield {**{name: path.as_uri() for name, path in pages.items()}, "runs": runs}
-
-
-def find_faults(chrome: Chrome) -> list[tuple[str, str, str]]:
-    """Return what axe-core finds on the page: impact, rule and the first element."""
-    chrome.execute_script(read_axe())
-    found: list[dict[str, Any]] = chrome.execute_async_script(
-        "const done = arguments[0]; axe.run().then((found) => done(found.violations))"
-    )
-    return [(each["impact"], each["id"], each["nodes"][0]["html"]) for each in found]
 
 
 # axe-core looks at the whole page, so a place at each width does, each in another colour scheme.
@@ -79,31 +62,18 @@ WIDE, NARROW = (
     ]
     for width, place in ((DESKTOP, 0), (PHONE, -1))
 )
-_DAILY = [picture for pair in zip(WIDE, NARROW, strict=True) for picture in [pair[len(pair[0].page) % 2]]]
 
 
-def check_page(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
+@each_case("picture", [*WIDE, *NARROW], ids=lambda picture: picture.name)
+def test_a_page_has_no_fault(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
+    if picture.page not in addresses:
+        pytest.skip("published answers and the pack of bfcl are not here: FCBENCH_ORACLE, FCBENCH_TEST_CACHE")
     take_errors(chrome)
     open_place(chrome, addresses[picture.page], picture)
     assert take_errors(chrome) == []
     assert find_faults(chrome) == []
     sideways = chrome.execute_script("return document.documentElement.scrollWidth - innerWidth")
     assert sideways <= 0, "a page is not scrolled sideways"
-
-
-@each_case("picture", _DAILY, ids=lambda picture: picture.name)
-def test_a_page_has_no_fault(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
-    """Each page is looked at in one width; that of published answers in the nightly part only."""
-    if picture.page in addresses:
-        check_page(chrome, addresses, picture)
-
-
-@pytest.mark.nightly
-@each_case("picture", [*WIDE, *NARROW], ids=lambda picture: picture.name)
-def test_a_page_has_no_fault_anywhere(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
-    if picture.page not in addresses:
-        pytest.skip("published answers and the pack of bfcl are not here: FCBENCH_ORACLE, FCBENCH_TEST_CACHE")
-    check_page(chrome, addresses, picture)
 
 
 def test_faults_are_found(chrome: Chrome, addresses: Mapping[str, str]) -> None:
@@ -285,12 +255,3 @@ def test_findings_are_filtered_by_a_check_and_reached_by_their_address(
     assert count.text == f"{number} of {number} findings", (
         "an address of a finding shows it in spite of a filter"
     )
-
-
-def test_the_pictures_of_the_docs_are_small_and_shown() -> None:
-    kept = {f"{picture.name}.png" for picture in list_pictures() if picture.kept}
-    assert {path.name for path in FOLDER.iterdir()} == kept
-    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
-    for name in kept:
-        assert (FOLDER / name).stat().st_size < _LARGEST
-        assert f"](pictures/{name})" in pages

@@ -11,6 +11,7 @@ MODEL = "--fcbench-model=hosted_vllm/my-ft"
 OPTIONS = (MODEL, "--fcbench-blame", "--fcbench-category=parallel", "--fcbench-limit=3")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_failed_entries_are_asked_again_when_the_run_has_ended(project: Project, workers: str) -> None:
     with served("--model=oracle:hermes", "--name=my-ft", "--fault=parser_drop_brace:1") as api_base:

@@ -20,6 +20,7 @@ def oracle_server() -> Iterator[str]:
         yield api_base
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [("-p", "no:xdist"), ("-n", "0"), ("-n", "2")], ids=["plain", "0", "2"])
 def test_examples_are_shown_and_not_scored(
     project: Project, oracle_server: str, workers: tuple[str, ...]
@@ -69,6 +70,7 @@ def test_models_without_a_network_answer_in_text(project: Project, model: str) -
     shown.stdout.fnmatch_lines(["note: completion mode: each prompt shows 2 answered entries*"])
 
 
+@pytest.mark.nightly
 def test_litellm_asks_for_completions_too(project: Project, oracle_server: str) -> None:
     model = "--fcbench-model=litellm:text-completion-openai/oracle"
     options = (*SOME, model, f"--fcbench-api-base={oracle_server}", "--fcbench-shots=1")

@@ -263,6 +263,7 @@ def test_a_lost_controller_leaves_no_worker_behind(project: Project) -> None:
     assert left == []
 
 
+@pytest.mark.nightly
 def test_a_worker_on_another_host_converses_itself_with_its_share(project: Project) -> None:
     """A worker that xdist reaches over a socket gets no link. The other tells what is queued, each once."""
     project.write("conftest.py", REPORT_IMPORTS + REPORT_TOLD)
@@ -482,7 +483,7 @@ def test_a_plan_counts_the_same_calls_in_every_syntax(project: Project) -> None:
 # Progress
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @PLAIN_AND_XDIST
 def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(first_function) as endpoint:

@@ -132,7 +132,7 @@ def test_the_served_oracle_is_right_in_the_form_of_each_api(
     assert outcomes["passed"] > 50
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "model",
     [

@@ -53,7 +53,7 @@ def test_earlier_conversations_are_held_once_in_one_process_and_in_many(project:
     assert set(asked[0]) == BEFORE
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_run_that_is_killed_in_an_earlier_conversation_goes_on_there(
     project: Project, workers: str
@@ -162,6 +162,7 @@ def count_steps(project: Project) -> int:
     return sum(len(each) for each in steps if isinstance(each, list))
 
 
+@pytest.mark.nightly
 def test_a_plan_counts_earlier_conversations_once(project: Project) -> None:
     with served("--model", "oracle") as api_base:
         result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}", "--fcbench-plan"))

@@ -21,7 +21,8 @@ def crowded_server() -> Iterator[str]:
         yield api_base
 
 
-@pytest.mark.parametrize("how", [(), ("-n0",), pytest.param(("-n2",), marks=pytest.mark.nightly)])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
 def test_a_model_that_breaks_at_20_functions_shows_it(
     project: Project, crowded_server: str, how: tuple[str, ...]
 ) -> None:
@@ -48,6 +49,7 @@ def test_a_model_that_breaks_at_20_functions_shows_it(
     assert str(record["entry"]).removeprefix("core:").startswith(str(record["cluster"]))
 
 
+@pytest.mark.nightly
 def test_pages_and_comparisons_show_the_curve(project: Project) -> None:
     """The page has a chart and the pressed entries; a comparison has both runs level by level."""
     options = ("--fcbench-model=lexical", *MULTIPLE, f"--fcbench-pressure={LEVELS}")

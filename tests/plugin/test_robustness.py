@@ -246,6 +246,7 @@ def test_a_huge_answer_is_judged_and_little_of_it_is_shown(project: Project, tex
     assert project.fcbench("run", "report", "scorecard.json").returncode == 0
 
 
+@pytest.mark.nightly
 def test_ten_thousand_functions_in_an_entry(project: Project) -> None:
     doc = make_own_entry("a")["functions"][0]  # type: ignore[index]
     functions = [{**doc, "name": f"f_{n}"} for n in range(10_000)]

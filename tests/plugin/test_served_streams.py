@@ -93,6 +93,7 @@ def test_calls_that_are_missing_from_a_stream_fail(project: Project) -> None:
     result.assert_outcomes(passed=6, failed=18)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("fault", "different"),
     [((), 0), (("--fault", "cut_stream:1"), 6), (("--fault", "second_choice:1"), 0)],

@@ -284,6 +284,7 @@ def test_a_real_difference_stops_the_run_early_with_an_exit_code(
     assert f"ended early, after {number} of {ALL} tests" in exported
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("first", "second", "more", "code"),
     [
@@ -313,6 +314,7 @@ def test_a_rule_that_needs_all_entries_has_all_asked(project: Project) -> None:
     assert read_result(project)["share"] is None
 
 
+@pytest.mark.nightly
 def test_models_without_a_network_can_be_either(project: Project) -> None:
     for first, second in (("lexical", "oracle"), ("oracle", "lexical")):
         for workers in ((), ("-n", "2")):
@@ -348,6 +350,7 @@ def test_models_without_a_network_can_be_either(project: Project) -> None:
     assert read_verdicts(project, SECOND) == read_verdicts(project, "scorecard.json")
 
 
+@pytest.mark.nightly
 def test_models_without_a_network_are_told_apart_early_by_workers_too(project: Project) -> None:
     written = []
     for workers in ((), ("-n", "2")):
@@ -398,6 +401,7 @@ def test_a_part_of_the_run_is_a_part_for_both(project: Project) -> None:
     assert tests[-1]["outcome"] in ("passed", "failed")
 
 
+@pytest.mark.nightly
 def test_shards_of_both_are_merged(project: Project) -> None:
     with serve_two(make_answer(0.5), make_answer(0.2)) as (one, other):
         for part in (1, 2):
@@ -458,6 +462,7 @@ def test_noise_asks_some_entries_of_the_first_model_again(project: Project) -> N
     result.stdout.fnmatch_lines(["note: 17 stored answers were compared, the oldest of 20*"])
 
 
+@pytest.mark.nightly
 def test_a_model_that_wavers_is_not_called_worse_than_itself(project: Project) -> None:
     """Of the same entries other ones fail the second time, one in ten each time."""
     asked: list[str] = []

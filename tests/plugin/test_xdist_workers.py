@@ -72,6 +72,7 @@ def test_a_lost_host_takes_one_entry_with_it(project: Project) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_run_without_hosts_ends_in_order(project: Project) -> None:
     folders = _write_hosts(project, 1)
     (folders[0] / "dies").write_text("live_simple_5")

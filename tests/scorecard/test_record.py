@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -62,6 +63,12 @@ from tests.factories import (
 
 MANNER = ModelPresentation("gpt", Prompting.make_default(Mode.FC))
 PASSED = Judgement.same_in_both(Passed())
+
+
+@cache
+def make_validator() -> jsonschema.Draft202012Validator:
+    """Make the validator of a Record's JSON Schema."""
+    return jsonschema.Draft202012Validator({**json_schema(), "$ref": "#/$defs/record"})
 
 
 ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
@@ -123,7 +130,7 @@ def test_steps_of_older_scorecards_do_not_tell_of_cached_tokens() -> None:
     old = {"latency_s": 0.5, "input_tokens": 3, "output_tokens": 1, "usd": 0.25}
     written = {**_write_json(make_record()), "steps": [old]}
     assert from_json(written).steps == (Usage(0.5, 3, 1, 0.25),)
-    jsonschema.validate(written, {**json_schema(), "$ref": "#/$defs/record"})
+    make_validator().validate(written)
 
 
 def test_each_step_has_its_price_where_one_is_known() -> None:
@@ -314,8 +321,7 @@ def _change_path(*path: str | int, to: object) -> dict[str, object]:
     ],
 )
 def test_the_schema_knows_paths_and_asides(more: dict[str, object], *, fits: bool) -> None:
-    schema = {**json_schema(), "$ref": "#/$defs/record"}
-    assert jsonschema.Draft202012Validator(schema).is_valid({**_write_json(make_record()), **more}) is fits
+    assert make_validator().is_valid({**_write_json(make_record()), **more}) is fits
 
 
 def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
@@ -343,8 +349,7 @@ def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
 )
 def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:
     value = {**_write_json(make_record()), "turns": turns}
-    schema = {**json_schema(), "$ref": "#/$defs/record"}
-    assert jsonschema.Draft202012Validator(schema).is_valid(value) is fits
+    assert make_validator().is_valid(value) is fits
 
 
 # Round trip

@@ -505,7 +505,7 @@ def test_a_result_must_belong_to_its_call() -> None:
 # The official suite
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("prompting", MANNERS[:2])
 def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     prompting: Prompting, pack_cache: Path

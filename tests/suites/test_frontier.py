@@ -77,7 +77,7 @@ def _passes(entry: Entry, turns: Sequence[Sequence[str]], profile: Profile) -> b
     return state.match_calls(entry, steps, partial(open_environments, entry, _SUITE.world), profile).passed
 
 
-@pytest.mark.few(16)
+@pytest.mark.nightly
 @each_case("entry", _CHAINS, ids=lambda entry: entry.id)
 def test_every_call_counts(entry: Entry) -> None:
     assert isinstance(entry.expectation, Trajectory)

@@ -89,6 +89,7 @@ def test_oracle_is_right_at_every_level_of_distractors(name: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 @pytest.mark.parametrize("text", ["distractors:0,64", "context:25,75", "results:1k,8k", "errors:0,1,2"])
 def test_oracle_is_right_in_conversations(text: str, mode: Mode) -> None:

@@ -59,6 +59,7 @@ def test_a_call_is_forgotten_only_where_there_are_several_or_a_conversation() ->
     assert forget(make_entry("multi_turn_base", expect=[]), calls[:1])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("percent", "mode"), [(6, Mode.PROMPT), (100, Mode.FC)])
 def test_in_core_nearly_every_mistake_fails_and_nothing_else(
     percent: float, mode: Mode, tmp_path: Path, pool: Pool

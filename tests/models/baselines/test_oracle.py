@@ -302,6 +302,7 @@ def test_corrected_it_fails_nothing_of_bfcl(official: list[Outcome]) -> None:
     assert not {o.id: o.judgement.corrected for o in official if isinstance(o.judgement.corrected, Failed)}
 
 
+@pytest.mark.nightly
 def test_corrected_exactly_the_ledger_is_not_scored(official: list[Outcome]) -> None:
     unscored = {o.id: v for o in official if isinstance(v := o.judgement.corrected, NotScored)}
     assert {v.cause for v in unscored.values()} == {SET_ASIDE}
@@ -311,6 +312,7 @@ def test_corrected_exactly_the_ledger_is_not_scored(official: list[Outcome]) -> 
     assert told == _read_ledger()
 
 
+@pytest.mark.nightly
 def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: list[Outcome]) -> None:
     """Of the composite entries, those whose truth is not valid Python."""
     unplayable = {entry_id for entry_id, reason in _read_ledger().items() if "not valid Python" in reason}

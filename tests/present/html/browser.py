@@ -6,12 +6,15 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.wait import WebDriverWait
 
 _FLAGS = (
     "headless=new",
@@ -25,6 +28,7 @@ _FLAGS = (
     "disable-sync",
     "window-size=1200,1000",
 )
+_PATIENCE_S = 5.0
 
 
 def find_programs() -> tuple[str, str] | None:
@@ -55,6 +59,22 @@ def open_browser() -> Iterator[Chrome]:
 
 
 def open_page(chrome: Chrome, path: Path, fragment: str = "") -> None:
-    """Load the file anew, also where only the fragment differs."""
+    """Load the file anew, also where only the fragment differs, and wait for its list if it has one."""
     chrome.get("about:blank")
     chrome.get(f"{path.as_uri()}{fragment}")
+    drawn = "return !document.querySelector('#heads') || document.querySelector('#heads .cell') !== null"
+    WebDriverWait(chrome, _PATIENCE_S).until(lambda _: chrome.execute_script(drawn))
+
+
+def read_axe() -> str:
+    """Read the script of axe-core, which looks for what people with disabilities cannot use."""
+    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def find_faults(chrome: Chrome) -> list[tuple[str, str, str]]:
+    """Return what axe-core finds on the page: impact, rule and the first element."""
+    chrome.execute_script(read_axe())
+    found: list[dict[str, Any]] = chrome.execute_async_script(
+        "const done = arguments[0]; axe.run().then((found) => done(found.violations))"
+    )
+    return [(each["impact"], each["id"], each["nodes"][0]["html"]) for each in found]

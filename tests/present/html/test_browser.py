@@ -25,7 +25,7 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from tests.cases import each_case
 from tests.factories import FACTS, make_entry, make_record, write_scorecard
-from tests.present.html.browser import open_browser, open_page
+from tests.present.html.browser import find_faults, open_browser, open_page
 from tests.present.html.parsed import render_report
 
 EVIL = (
@@ -413,6 +413,14 @@ def test_columns_are_chosen_and_the_address_holds_them(chrome: Chrome, pages: Se
     chrome.execute_script("document.querySelector('a[href=\"#verdict=failed\"]').click()")
     wait_for(chrome, "51 of 250 entries")
     assert chrome.find_elements(By.CSS_SELECTOR, "#rows .cell.question") == [], "a link keeps the columns"
+
+
+def test_nobody_is_kept_out(chrome: Chrome, pages: Sequence[Path]) -> None:
+    """Of people with disabilities. The other pages, widths and colours: ``tests/pages``."""
+    open_page(chrome, pages[0])
+    assert find_faults(chrome) == []
+    chrome.execute_script("document.querySelector('main').append(document.createElement('button'))")
+    assert ("critical", "button-name") in [fault[:2] for fault in find_faults(chrome)]
 
 
 @each_case("fragment", ["#columns=nothing", "#order=nothing", "#order=-&columns=.."])

@@ -168,12 +168,14 @@ def test_the_ledger_of_bfcl_is_that_of_its_review(
     assert review.write_ledger(bfcl_review, findings) == ledger.read_text(encoding="utf-8")
 
 
+@pytest.mark.nightly
 def test_every_decision_about_bfcl_is_about_a_finding(
     bfcl_review: review.Review, findings: list[Finding]
 ) -> None:
     assert list(review.find_vanished(bfcl_review, findings)) == []
 
 
+@pytest.mark.nightly
 def test_every_certain_finding_in_bfcl_is_decided(
     bfcl_review: review.Review, findings: list[Finding]
 ) -> None:

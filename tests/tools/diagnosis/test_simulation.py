@@ -7,7 +7,8 @@ import pytest
 from tests.tools.diagnosis.simulation import FAULTS, count_right, simulate_run, tabulate_runs
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", [0, 1])
 def test_the_fault_of_a_server_is_named(first: int) -> None:
     runs = [simulate_run(seed, entry_count=1) for seed in range(first, len(FAULTS), 2)]
     total, right, slandered = count_right(runs)
