@@ -180,7 +180,7 @@ def read_own_suites(top: Mapping[str, Field]) -> Mapping[str, Path]:
                     f"{name!r} cannot name a suite; use one word that names no category, mark or other suite"
                 )
         # Paths are relative to the configuration file, wherever the command is run.
-        return {name: path.path.parent / path.text() for name, path in members.items()}
+        return {name: path.path.parent / _expand_home(path.text()) for name, path in members.items()}
 
 
 def find_profile(
@@ -243,8 +243,14 @@ def _read_path(layers: Layers, option: Option) -> Path | None:
 def _locate(option_value: Given) -> Path:
     """Return the path that a value means: of the file, relative to its folder."""
     folder = option_value.field.path.parent if option_value.field else Path()
+    path = _expand_home(option_value.text)
     # As it was written wherever that means the same, because messages show it.
-    return Path(option_value.text) if folder.absolute() == Path.cwd() else folder / option_value.text
+    return path if folder.absolute() == Path.cwd() else folder / path
+
+
+def _expand_home(text: str) -> Path:
+    """Return a path whose ``~/`` is the user's home: no shell expands that behind ``=`` or in a file."""
+    return Path(text).expanduser() if text.startswith("~/") else Path(text)
 
 
 def _is_none(text: str | None) -> bool:
@@ -333,7 +339,8 @@ def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
     name = layers.find_text(option)
     if name and name not in os.environ:
         raise UsageError(f"{shown_as}: the environment variable {name!r} is not set; set it to the API key")
-    return os.environ.get(name) if name else None
+    # A file from which a variable is set often ends with a line break.
+    return os.environ[name].strip() if name else None
 
 
 def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:

@@ -54,7 +54,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
         return own_provider, argument
     words = [provider.format_name(each) for each, provider in PROVIDERS.items()]
     ours = [each for each, provider in PROVIDERS.items() if provider.argument or not colon]
-    if not settings.api_base and get_close_matches(name, ours, cutoff=0.75):
+    if not settings.api_base and (own_provider or get_close_matches(name, ours, cutoff=0.75)):
         error = describe_unknown_name("model", settings.model, words)
         raise refuse_model(settings, f"{error} Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME.")
     return outside.PROVIDER, settings.model

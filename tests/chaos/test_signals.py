@@ -18,7 +18,7 @@ AT_ONCE = 16
 NIGHTLY = pytest.mark.nightly
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "code", "group", "twice", "options", "after"),

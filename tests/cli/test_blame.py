@@ -86,6 +86,7 @@ def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[s
     assert "right calls put through: kept" in document["entries"][0]["evidence"]
 
 
+@pytest.mark.nightly
 def test_a_syntax_that_is_named_is_the_one_of_the_prompt(capfd: pytest.CaptureFixture[str]) -> None:
     with served("--model=oracle:hermes", "--name=my-ft", "--fault=parser_drop_brace:1") as api_base:
         write_card(ask_parallel(api_base, 1))

@@ -217,6 +217,7 @@ def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixt
     assert "offer" not in found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -248,6 +249,7 @@ def test_a_parser_of_vllm_is_wrong_and_not_off() -> None:
     assert way_out == "name the parser of this model with --tool-call-parser"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("fault", "says"),
     [

@@ -38,7 +38,7 @@ def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess("benchmarks", *options).assert_outcomes(passed=6)
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("testpaths", ["", "testpaths = tests"], ids=["anywhere", "testpaths"])
 def test_only_what_names_benchmarks_runs_them_beside_other_tests(
     pytester: pytest.Pytester,

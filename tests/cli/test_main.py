@@ -249,7 +249,7 @@ time.sleep(60)
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends processes without a signal")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path) -> None:

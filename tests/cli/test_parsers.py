@@ -22,6 +22,7 @@ def _run(*words: str) -> int:
     return main(["parsers", "fake", "--limit=8", *words])
 
 
+@pytest.mark.nightly
 def test_a_good_parser_ends_in_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("--parser=none") == 0
     lines = capsys.readouterr().out.splitlines()

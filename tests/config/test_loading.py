@@ -599,9 +599,20 @@ def test_a_timeout_of_zero_is_refused(load: Load) -> None:
 
 
 def test_the_key_is_read_from_the_named_variable(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_ENDPOINT", "s3cret-value")
-    settings = load("models: {mine: {model: x/y, api_key_env: MY_ENDPOINT}}\nmodel: mine\n")
-    assert settings.api_key == "s3cret-value"
+    monkeypatch.setenv("MY_ENDPOINT", "s3cret-value\n")
+    settings = load(
+        "models: {mine: {model: x/y, api_key_env: MY_ENDPOINT}}\nmodel: mine\n",
+        similarity_api_key_env="MY_ENDPOINT",
+    )
+    assert settings.api_key == settings.similarity_api_key == "s3cret-value"
+
+
+def test_a_path_may_begin_with_the_users_home(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    settings = load("store: ~/answers\nsuites: {mine: ~/entries.yaml}\n", baseline="~/b.json")
+    assert settings.store == Path("/home/somebody/answers")
+    assert settings.baseline == Path("/home/somebody/b.json")
+    assert settings.own["mine"] == Path("/home/somebody/entries.yaml")
 
 
 def test_the_key_is_not_shown(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -611,6 +611,7 @@ def test_starts_stay_apart_after_a_single_fast_call() -> None:
     assert fake.starts[2:] == pytest.approx([fake.starts[2] + 0.005 * place for place in range(3)])
 
 
+@pytest.mark.nightly
 @each_case("takes_s", [0.001, 0.02, 0.2, 5.0])
 def test_spreading_starts_holds_no_call_back_for_long(takes_s: float) -> None:
     """However fast an endpoint is: the 64 places are busy all the time."""

@@ -703,6 +703,7 @@ def simplify_outcome(outcome: Transcript | NotScoredError | None) -> object:
     return outcome
 
 
+@pytest.mark.nightly
 def test_several_processes_at_once_get_what_they_asked_for() -> None:
     ids = [[f"simple_python_{process}{number}" for number in range(8)] for process in (1, 2, 3)]
     with serve_transcripts(hard_to_send) as server, start_workers(server, *ids) as processes:

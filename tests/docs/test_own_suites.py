@@ -52,6 +52,7 @@ def test_the_oracle_passes_all_in_both_modes(folder: Path) -> None:
         assert told.endswith("code 0\n"), told
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("category", ["multiple", "multi_turn_base"])
 def test_examples_can_be_read(category: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = r"(?:^(?:    .*)?\n)*"

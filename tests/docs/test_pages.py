@@ -27,7 +27,7 @@ def check(page: Page, folder: Path, cache: Path, *, official: bool = False) -> N
         assert "Traceback (most recent call last)" not in told, told
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("path", WITH_COMMANDS)
 def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     (folder := tmp_path / "work").mkdir()

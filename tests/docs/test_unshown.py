@@ -80,6 +80,7 @@ def test_a_command_of_the_docs_runs(command: str, project: Path) -> None:
     assert "Traceback" not in told
 
 
+@pytest.mark.nightly
 def test_one_that_does_not_run_is_noticed(project: Path) -> None:
     for command in ("pytest benchmarks --fcbench-model=orcale", "fcbench run compare a.json gone.json"):
         assert _run_command(command, project)[0] != 0

@@ -106,6 +106,7 @@ def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pyte
     assert found.body == '{"key": "***"}'
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("variable", "call", "path"),
     [
@@ -159,6 +160,7 @@ def test_the_key_goes_to_no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hosted.seen[0].headers["x-rapidapi-key"] == "YOUR-RAPID-API-KEY"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("host", "port"), [("covid-193.p.rapidapi.com", 443), ("www.omdbapi.com", 80)])
 def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     monkeypatch: pytest.MonkeyPatch, host: str, port: int

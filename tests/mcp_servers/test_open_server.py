@@ -162,6 +162,7 @@ def test_all_pages_of_a_list_are_read() -> None:
     assert [tool["inputSchema"] for tool in listing.tools] == [tool["inputSchema"] for tool in shelf.TOOLS]
 
 
+@pytest.mark.nightly
 def test_a_list_that_does_not_come_is_no_server_that_does_not_start() -> None:
     told = "started, but did not list its tools within 5 s; it wrote: the list is lost"
     with pytest.raises(CallError, match=told) as raised:

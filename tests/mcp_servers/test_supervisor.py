@@ -52,7 +52,7 @@ def test_a_child_of_a_server_that_ended_is_ended(tmp_path: Path) -> None:
     assert wait_until(lambda: not any(map(psutil.pid_exists, list_written(pids))))
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["SIGINT", "SIGKILL"])
 def test_a_server_that_hangs_ends_with_the_command(tmp_path: Path, number: int) -> None:
     pids = tmp_path / "pids"

@@ -109,6 +109,7 @@ def test_what_describes_the_endpoint_reaches_it(monkeypatch: pytest.MonkeyPatch)
         ("orcale", " Did you mean 'oracle'?"),
         ("lexcial", " Did you mean 'lexical'?"),
         ("replay", " Did you mean 'replay:PATH'?"),
+        ("oracle:hermes", " Did you mean 'oracle'?"),
         ("script:answers.yaml", None),
         ("Replay:results", None),
         ("scriptd:answers.yaml", None),
@@ -345,7 +346,7 @@ def test_another_distribution_adds_a_provider() -> None:
         _choose_model(model="ecco:hello")
 
 
-@pytest.mark.parametrize("name", ["echo:hello", "oracle:large"])
+@pytest.mark.parametrize("name", ["echo:hello", "shop:large"])
 def test_names_of_nobody_are_litellms(name: str) -> None:
     assert isinstance(_choose_model(model=name).model, LitellmModel)
 

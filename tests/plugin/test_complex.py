@@ -482,7 +482,7 @@ def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
     result.stdout.fnmatch_lines(["complex conversations: *", "*openai/any*"])
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "faults", [(), ("--fault", "429:0.2", "500:0.1", "json:0.1", "--retry-after", "0.05")]
 )

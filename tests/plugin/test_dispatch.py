@@ -178,6 +178,7 @@ def test_a_worker_announces_its_next_test_and_none_after_the_last(project: Proje
     assert len(set(told) & set(project.records())) == 4
 
 
+@pytest.mark.nightly
 def test_workers_keep_no_reports(project: Project) -> None:
     project.write("conftest.py", REPORT_KEPT)
     project.run("--fcbench-smoke", "-n", "2")

@@ -132,7 +132,7 @@ def test_the_served_oracle_is_right_in_the_form_of_each_api(
     assert outcomes["passed"] > 50
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "model",
     [
@@ -157,6 +157,7 @@ def test_no_step_of_a_conversation_is_asked_twice(
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=3)
 
 
+@pytest.mark.nightly
 def test_a_server_knows_no_request_of_another_family(project: Project) -> None:
     with served("--model=oracle", "--as=gpt-4o-2024-11-20-FC") as api_base:
         options = ("core:parallel_3", "--fcbench-model=openai/oracle", f"--fcbench-api-base={api_base}")

@@ -95,6 +95,7 @@ def test_the_gate_of_the_file_is_about_its_suites_and_those_that_it_names(
     run.stdout.fnmatch_lines([line])
 
 
+@pytest.mark.nightly
 def test_the_gate_of_the_command_line_is_for_every_run(project: Project) -> None:
     assert project.run("-k", "parallel", "--fcbench-gate=parallel<0.2").ret == 1
     assert project.run("-k", "parallel", "--fcbench-gate=overall>=0.2").ret == 2

@@ -135,6 +135,7 @@ def check_tools(project: Project, source: str, schemas: Mapping[str, object] | N
     )
 
 
+@pytest.mark.nightly
 def test_an_openapi_file_of_42_operations(project: Project) -> None:
     check_tools(project, str(OPENAPI))
 

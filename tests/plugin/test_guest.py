@@ -96,6 +96,7 @@ def test_an_id_runs_that_entry_alone(project: Project, testpaths: str) -> None:
     project.run("core:parallel_0", "--fcbench-model=oracle").assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly
 def test_an_entry_is_listed_as_failed_after_the_live_line_too(project: Project) -> None:
     """In a process of its own, which shows progress."""
     done = subprocess.run(

@@ -53,6 +53,7 @@ def test_the_oracle_passes(project: Project, how: tuple[str, ...]) -> None:
     assert not [p for p in psutil.Process().children(recursive=True) if shelf.__file__ in p.cmdline()]
 
 
+@pytest.mark.nightly
 def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Project) -> None:
     write_shelf_suite(project)
     project.write("fcbench.yaml", "suites: {shop: shop}\n")

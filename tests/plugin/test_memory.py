@@ -37,6 +37,7 @@ def _select_earlier(answered: Mapping[str, int]) -> dict[str, int]:
     return {entry: count for entry, count in answered.items() if entry in BEFORE}
 
 
+@pytest.mark.nightly
 def test_earlier_conversations_are_held_once_in_one_process_and_in_many(project: Project) -> None:
     """The scorecard is that of a run without a network, in both modes of running."""
     chosen = (f"--fcbench-category={CATEGORY}", "--fcbench-mode=prompt", "--fcbench-profile=corrected")

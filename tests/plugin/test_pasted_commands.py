@@ -39,7 +39,7 @@ def bare(project: Project) -> Project:
     return project
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("file", "config", "arguments", "name"),
     [

@@ -21,8 +21,9 @@ def crowded_server() -> Iterator[str]:
         yield api_base
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
+@pytest.mark.parametrize(
+    "how", [(), *(pytest.param((workers,), marks=pytest.mark.nightly) for workers in ("-n0", "-n2"))]
+)
 def test_a_model_that_breaks_at_20_functions_shows_it(
     project: Project, crowded_server: str, how: tuple[str, ...]
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_file_that_cannot_be_read_is_no_matter_of_an_unrelated_run(project: Pr
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly
 def test_a_project_below_the_root_directory_uses_its_own_file(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

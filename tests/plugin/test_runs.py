@@ -130,7 +130,7 @@ def test_a_scorecard_to_rank_with_that_is_missing_stops_the_run(project: Project
     result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read*"])
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [(), ("-q",), ("-n2",)], ids=["plain", "quiet", "xdist"])
 def test_a_run_can_be_followed_while_it_goes_on(project: Project, options: Sequence[str]) -> None:
     # The model answers the second entry only when it sees its own run.

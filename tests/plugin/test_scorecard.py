@@ -165,11 +165,13 @@ def test_pytests_own_list_of_failures_is_left_out(project: Project) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.nightly
 def test_tracebacks_come_when_asked_for(project: Project) -> None:
     output = project.run("--fcbench-model=lexical", "--fcbench-category=multiple", "--tb=short").stdout.str()
     assert "assert verdict.passed, str(verdict)" in output
 
 
+@pytest.mark.nightly
 def test_a_failing_test_of_the_user_is_shown_as_ever(project: Project) -> None:
     project.write("test_mine.py", "def test_mine():\n    assert 1 == 2\n")
     result = project.run("--fcbench-smoke", "--fcbench-gate=overall>=0")

@@ -57,6 +57,7 @@ def test_category_is_exact(project: Project) -> None:
     project.run("--fcbench-category=parallel").assert_outcomes(passed=size("parallel"))
 
 
+@pytest.mark.nightly
 def test_category_takes_groups_and_repeats(project: Project) -> None:
     result = project.run("--fcbench-category=live", "--fcbench-category=multiple")
     result.assert_outcomes(passed=size("multiple", *SELECTIONS["live"]))
@@ -69,7 +70,7 @@ def test_keyword_takes_all_names_with_the_word(project: Project) -> None:
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "mark", ["parallel", "simple_java", "live", "non_python", "multi_turn", "multi_turn_miss_func", "core"]
 )
@@ -242,6 +243,7 @@ def test_a_mark_of_a_users_own_test_is_one(project: Project) -> None:
     project.run("-m", "mine", "-W", "ignore").assert_outcomes(passed=1, deselected=size(*SCORED))
 
 
+@pytest.mark.nightly
 def test_a_mark_switches_on_categories_that_only_run_where_named(project: Project) -> None:
     project.run("-m", "exec_simple").assert_outcomes(passed=size("exec_simple"), deselected=size(*SCORED))
     project.run("-m", "parallel or sql").assert_outcomes(

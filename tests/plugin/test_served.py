@@ -110,7 +110,7 @@ def test_the_served_oracle_on_the_official_entries(
     result.assert_outcomes(passed=entries - aside, skipped=aside)
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "manner",
     [

@@ -69,6 +69,7 @@ def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, ki
     assert counts["requests"] - count_answers(project) == (shown if kind in FAILURES else 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
 )

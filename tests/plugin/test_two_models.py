@@ -284,7 +284,7 @@ def test_a_real_difference_stops_the_run_early_with_an_exit_code(
     assert f"ended early, after {number} of {ALL} tests" in exported
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("first", "second", "more", "code"),
     [
@@ -306,6 +306,7 @@ def test_not_worse_decides_the_exit_code(
     assert result.ret == code, result.stdout.str()
 
 
+@pytest.mark.nightly
 def test_a_rule_that_needs_all_entries_has_all_asked(project: Project) -> None:
     with serve_two(make_answer(0.7), make_answer(0.05)) as (one, other):
         result = project.run(*name_models(one, other, "--fcbench-gate=irrelevance>=1%", sample=None))
@@ -365,6 +366,7 @@ def test_models_without_a_network_are_told_apart_early_by_workers_too(project: P
     assert written[0] == written[1]
 
 
+@pytest.mark.nightly
 def test_checks_of_two_servers_are_all_put_and_counted(project: Project) -> None:
     sound, faulty = ("--model", "conforming", "--name"), ("--fault", "no_usage:1")
     with served(*sound, "y") as one, served(*sound, "x", *faulty) as other:
@@ -487,6 +489,7 @@ def test_a_model_that_wavers_is_not_called_worse_than_itself(project: Project) -
     assert "another answer to the same request at temperature 0.001" in noise["note"]
 
 
+@pytest.mark.nightly
 def test_ctrl_c_stops_asking_both_and_keeps_what_was_answered(project: Project) -> None:
     reached, release = threading.Event(), threading.Event()
 
@@ -541,6 +544,7 @@ def test_what_failed_last_is_put_to_both_again(pytester: pytest.Pytester, projec
     assert set(project.records()) == set(project.records(SECOND)) == failed
 
 
+@pytest.mark.nightly
 def test_files_of_other_tools_have_the_result(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
     with serve_two(make_answer(0.6), make_answer(0.1)) as (one, other):

@@ -61,6 +61,7 @@ def _run_on_hosts(project: Project, folders: list[Path], category: str = "live_s
         return project.run_apart(*options(api_base, *chosen), "-d", *places)
 
 
+@pytest.mark.nightly
 def test_a_lost_host_takes_one_entry_with_it(project: Project) -> None:
     """There are so many tests that the other host has not taken all of them when this one dies."""
     folders, count = _write_hosts(project, 2), size("multiple")

@@ -181,6 +181,7 @@ def test_the_openai_package_reads_a_stream_of_text(oracle: str) -> None:
     assert len(list(filter(None, texts))) > 5
 
 
+@pytest.mark.nightly
 def test_the_openai_package_tells_that_a_stream_was_cut() -> None:
     body: Any = make_body(CALLING)
     with (

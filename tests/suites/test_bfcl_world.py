@@ -297,7 +297,7 @@ def test_turns_and_calls_are_as_many_as_published(entries: Mapping[str, tuple[En
     assert sum(len(entries[name]) for name in SCORED) == 800
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("category", COUNTS)
 def test_each_entry_fits_together(entries: Mapping[str, tuple[Entry, ...]], category: str) -> None:
     for entry in entries[category]:

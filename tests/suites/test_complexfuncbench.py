@@ -553,6 +553,7 @@ def test_the_real_schemas_are_read_and_ours_agree_about_names(complex_samples: P
         assert set(ours["required"]) == set(doc.required)
 
 
+@pytest.mark.nightly
 def test_the_real_first_steps_make_a_hundred_templates(complex_samples: Path, record: Record) -> None:
     """All 1,000 real ids are read; the ten of a block begin with the same functions, in well-formed calls."""
     real = json.loads((complex_samples / "functions.json").read_bytes())

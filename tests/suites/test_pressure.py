@@ -80,7 +80,7 @@ SINGLE = [
 
 
 @pytest.mark.slow
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SINGLE)
 def test_oracle_is_right_at_every_level_of_distractors(name: str) -> None:
     """All entries of a single-turn category keep their truth among 8 and 128 other functions."""
@@ -89,7 +89,7 @@ def test_oracle_is_right_at_every_level_of_distractors(name: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 @pytest.mark.parametrize("text", ["distractors:0,64", "context:25,75", "results:1k,8k", "errors:0,1,2"])
 def test_oracle_is_right_in_conversations(text: str, mode: Mode) -> None:

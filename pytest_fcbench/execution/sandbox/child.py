@@ -37,17 +37,12 @@ def main() -> None:
     """Start processes until the run has ended."""
     descriptor, cpu_s, wall_s, memory, *own = sys.argv[1:]
     run = Channel(socket.socket(fileno=int(descriptor)), key="")
-    try:
-        functions = _collect_functions(own)
-    except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        reason = "own functions cannot be imported in the sandbox, which sets no environment variables"
-        run.send("raised", f"{reason}: {type(error).__name__}: {error}")
-        return
+    functions, failures = _collect_functions(own)
     # What Python imports for an error and for a date is imported now: later no file can be opened.
     for text in ("sort_array(array=[1]", "no.function()"):
         _carry_out(text, functions)
     time.strptime("2000", "%Y")
-    run.send(READY)
+    run.send(READY, failures)
     while True:
         key, descriptors, _, _ = socket.recv_fds(run.connection, 16, 1)
         if not key:
@@ -67,19 +62,24 @@ def main() -> None:
         run.send(os.waitstatus_to_exitcode(status))
 
 
-def _collect_functions(own: Iterable[str]) -> Functions:
+def _collect_functions(own: Iterable[str]) -> tuple[Functions, dict[str, str]]:
     """Collect the benchmark's functions and a team's ``own``, named ``module.function``.
 
-    Raises what the modules of a team raise. Their folders are on ``sys.path`` since the suite that names them
-    was read.
+    The errors of those that cannot be imported come by name: other entries need none of them. The folders of
+    their modules are on ``sys.path`` since the suite that names them was read.
     """
     functions: dict[str, Callable[..., object]] = {**FORMULAS, **EVERYDAY}
+    failures: dict[str, str] = {}
     for name in own:
         module, _, function = name.rpartition(".")
-        implementation: Callable[..., object] = getattr(importlib.import_module(module), function)
+        try:
+            implementation: Callable[..., object] = getattr(importlib.import_module(module), function)
+        except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
+            failures[name] = f"{type(error).__name__}: {error}"
+            continue
         # Also without dots, because some interfaces refuse dots.
         functions[name] = functions[name.replace(".", "_")] = implementation
-    return functions
+    return functions, failures
 
 
 def _serve_call(descriptor: int, key: str, cpu_s: float, memory: int, functions: Functions) -> None:

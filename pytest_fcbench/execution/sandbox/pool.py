@@ -96,6 +96,7 @@ class Pool:
                     child.end()
                     child = _Child(self.limits, names)
                 try:
+                    child.require_functions(own)
                     outcomes.append(child.run(call, provider))
                 # After Ctrl-C the answer may still come, and would be taken for that of the next call.
                 except BaseException:
@@ -146,10 +147,22 @@ class _Child:
         try:
             first = self._control.receive()
         except (EOFError, OSError):
-            first = ["raised", "it ends, or tells nothing"]
-        if first != [READY]:
-            self.end()
-            raise RuntimeError(f"the process that carries calls out does not start: {first[-1]}")
+            first = []
+        match first:
+            case [word, dict(failures)] if word == READY:
+                self._failures = failures
+            case _:
+                self.end()
+                raise RuntimeError("the process that carries calls out does not start")
+
+    def require_functions(self, own: Sequence[str]) -> None:
+        """Raise RuntimeError if one of a team's own functions could not be imported."""
+        for name in own:
+            if name in self._failures:
+                raise RuntimeError(
+                    "own functions cannot be imported in the sandbox, which sets no environment variables: "
+                    f"{self._failures[name]}"
+                )
 
     def run(self, call: str, provider: LookupSource) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""

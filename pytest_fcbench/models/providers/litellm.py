@@ -256,7 +256,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
         id=argument,
         parameters=dict(settings.parameters),
         api_base=settings.api_base,
-        api_key=settings.api_key and settings.api_key.strip(),
+        api_key=settings.api_key,
         timeout_s=settings.timeout_s,
         tag=settings.tag,
         chosen=settings.chosen_parameters,

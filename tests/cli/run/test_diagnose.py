@@ -522,6 +522,7 @@ def test_a_scripted_judge_needs_no_network(run_diagnose: RunDiagnose) -> None:
     assert list(read_causes().values()) == ["needless_planning", *["current_state"] * 4]
 
 
+@pytest.mark.nightly
 def test_what_came_before_an_interruption_is_kept(
     run_diagnose: RunDiagnose, start_endpoint: StartEndpoint
 ) -> None:

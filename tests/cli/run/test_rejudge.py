@@ -130,6 +130,7 @@ def test_conversations_and_trials_are_judged_as_they_were(
     assert f"{2 * size(*TWICE)} judged again" in text
 
 
+@pytest.mark.nightly
 def test_a_configuration_of_the_project_has_no_say_in_how_it_was_asked(
     run_rejudge: RunRejudge, oracle_report: Report
 ) -> None:

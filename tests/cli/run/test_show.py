@@ -234,6 +234,7 @@ def test_reasoning_in_a_text_is_shown_apart(run_show: RunShow, tmp_path: Path) -
     assert "> answered   Let me see." in text
 
 
+@pytest.mark.nightly
 def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -193,7 +193,7 @@ pool.find_missing = lambda: "a lock"
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -119,6 +119,7 @@ def describe(verdict: Verdict) -> str:
             return f"{cause}: {reason}"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("way", ["auto", *WAYS])
 def test_a_right_server_keeps_the_truth_in_every_way(way: str) -> None:
     for category in ("simple_python", "parallel_multiple", "multi_turn_base", "simple_java"):

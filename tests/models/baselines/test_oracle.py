@@ -265,7 +265,7 @@ def _judge_oracle(suite: Suite, categories: Iterable[Category], mode: Mode, pool
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mode", [Mode.FC, Mode.PROMPT])
 @pytest.mark.parametrize("single_turn", [True, False], ids=["single turn", "multi turn"])
 def test_it_passes_all_of_core_in_both_profiles(

@@ -94,6 +94,7 @@ AS_THEY_CAME: Mapping[str, Message] = {
 
 
 # The client that litellm uses warns of content in parts, which it does not expect in an answer.
+@pytest.mark.few(1)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
 @BOTH_WAYS
 @each_case("mode", [Mode.FC, Mode.PROMPT])

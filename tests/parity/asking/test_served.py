@@ -105,7 +105,7 @@ def send_to_server(api_base: str, entry: Entry, sent: list[Request]) -> Callable
     return ask
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("run", RUNS)
 def test_conversations_with_the_server_are_the_official_ones(
     run: str,

@@ -122,7 +122,7 @@ def settle_for_litellm(requests: Sequence[Request]) -> list[Request]:
 
 # The client that litellm uses warns of content in parts, which it does not expect in an answer.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("run", RUNS)
 def test_litellm_sends_them_but_for_nulls(run: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
     for recording in islice(read_run(run), RUNS[run]):

@@ -115,7 +115,7 @@ def list_differences(
     return found
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("handler", sorted(read_api_families().keys() - UNASKED.keys()))
 def test_requests_are_the_official_ones(
     handler: str,

@@ -91,7 +91,7 @@ def list_differences(
     return found
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("handler", WRITTEN_FAMILIES)
 def test_prompts_are_the_official_ones(handler: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
     recordings = read_run(handler)

@@ -135,6 +135,7 @@ def take_requests(chrome: Chrome) -> list[str]:
     return [params["request"]["url"] for params in sent if params["documentURL"].startswith("file:")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [0, 1])
 def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
     chrome: Chrome, pages: Sequence[Path], number: int
@@ -212,6 +213,7 @@ def test_filters_narrow_the_list_and_a_reset_widens_it(chrome: Chrome, pages: Se
     wait_for(chrome, "50 of 250 entries")
 
 
+@pytest.mark.nightly
 @each_case(
     ("text", "found"),
     [
@@ -279,6 +281,7 @@ def test_keys_go_to_the_next_and_the_previous_entry(chrome: Chrome, pages: Seque
     assert read_shown(chrome) == second, "a letter of a search is no command"
 
 
+@pytest.mark.nightly
 def test_the_keyboard_reaches_the_list_and_the_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
     chrome.switch_to.active_element.send_keys(Keys.TAB)

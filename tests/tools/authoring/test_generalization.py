@@ -305,6 +305,7 @@ def test_the_oracle_passes_and_another_value_fails(
     assert [entry.id for entry, other in wrong if _judge_right_answer(entry, mode, of=other) != {False}] == []
 
 
+@pytest.mark.nightly
 def test_a_seed_makes_the_same_files_again_and_another_seed_others() -> None:
     made = _write_files(1, 8)
     assert _write_files(1, 8) == made
