@@ -144,6 +144,7 @@ def test_a_server_that_dies_is_told_with_what_it_wrote() -> None:
         make_calls(ServerProgram((*SHELF, "die")), Call("describe_shelf", {}))
 
 
+@pytest.mark.nightly
 def test_a_program_that_is_no_server_does_not_start() -> None:
     program = ServerProgram((sys.executable, "-c", "import time; time.sleep(600)"), timeout_s=1)
     with pytest.raises(CallError, match="did not start within 1 s"):

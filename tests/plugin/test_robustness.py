@@ -302,6 +302,7 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
     assert "</script>😀" not in page
 
 
+@pytest.mark.nightly
 def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
     """With ``--lf``, and by the node id that the scorecard tells."""
     project.write("mine.jsonl", "\n".join(json.dumps(make_own_entry(name)) for name in NAMES.values()))

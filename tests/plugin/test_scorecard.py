@@ -270,7 +270,7 @@ answers:
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 def test_a_conversation_is_replayed_from_its_scorecard(project: Project, mode: str) -> None:
     """Step by step, with the same verdicts; a conversation without an end is not scored."""

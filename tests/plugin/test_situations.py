@@ -187,7 +187,7 @@ def _write_baseline(situation: Situation) -> str:
     return write_baseline(Scorecard(Path("x"), replace(FACTS, suites=suites), tuple(records), {}))
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["n0", "n2"]
 )

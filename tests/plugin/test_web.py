@@ -89,7 +89,7 @@ def test_what_cannot_be_is_a_usage_error(
     result.stderr.fnmatch_lines([f"*{told}*"])
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
 def test_what_will_not_be_scored_is_told_before_it_is_asked(
     project: Project, pack_cache: Path, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]

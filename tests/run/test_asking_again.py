@@ -25,7 +25,7 @@ def load(api_base: str, tmp_path: Path) -> tuple[Settings, list[Entry]]:
     return settings, [context.selection.entries(category)[0] for category in CATEGORIES]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("syntax", ["qwen3_coder", "lfm2", "deepseek_v31", None])
 def test_a_right_model_is_right_by_prompting_in_any_syntax(syntax: str | None, tmp_path: Path) -> None:
     with served("--model", "oracle", "--name", "m") as api_base:

@@ -11,7 +11,7 @@ from tests.screens.screens import FOLDER, RUNS, Screen, list_screens, take_scree
 ALL = list(list_screens())
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     ("name", "screen", "width", "terminal", "colour"),
     ALL,

@@ -168,6 +168,7 @@ def test_verdicts_that_are_others_now(run_rejudge: RunRejudge, lexical_report: R
     assert "no verdict changed" not in text
 
 
+@pytest.mark.nightly
 def test_scores_are_told_as_they_were_and_are(run_rejudge: RunRejudge, oracle_report: Report) -> None:
     _, text = run_rejudge(
         change_record(oracle_report, "core:parallel_0", 2, verdicts=make_verdicts("failed", "x"))

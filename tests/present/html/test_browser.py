@@ -467,6 +467,7 @@ def two_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.nightly
 @each_case(("width", "is_beside"), [(1280, True), (400, False)])
 def test_whole_answers_of_two_runs_stand_side_by_side_with_differences_marked(
     chrome: Chrome, two_answers: Path, width: int, is_beside: bool
