@@ -74,7 +74,8 @@ def _collect_functions(own: Iterable[str]) -> tuple[Functions, dict[str, str]]:
         module, _, function = name.rpartition(".")
         try:
             implementation: Callable[..., object] = getattr(importlib.import_module(module), function)
-        except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
+        # A module is a program of the user, which may fail in any way, or end itself.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             failures[name] = f"{type(error).__name__}: {error}"
             continue
         # Also without dots, because some interfaces refuse dots.

@@ -301,17 +301,21 @@ def test_windows_is_told_to_use_another_system(monkeypatch: pytest.MonkeyPatch) 
         pool(["math_gcd(a=4, b=6)"])
 
 
-def test_an_own_module_that_needs_the_environment_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [("import os\nKEY = os.environ['SHOP_KEY']\n", "KeyError"), ("raise SystemExit(3)\n", "SystemExit: 3")],
+)
+def test_an_own_module_that_cannot_be_imported_stops_its_entries_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, error: str
 ) -> None:
-    (tmp_path / "keyed_of_a_test.py").write_text("import os\nKEY = os.environ['SHOP_KEY']\n", "utf-8")
+    (tmp_path / "broken_for_a_test.py").write_text(text, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("SHOP_KEY", "1")
-    says = "own functions cannot be imported in the sandbox, which sets no environment variables: KeyError"
+    says = f"own functions cannot be imported in the sandbox, which sets no environment variables: {error}"
     with closing(Pool()) as pool:
         with pytest.raises(RuntimeError, match=says):
-            pool(["keyed_of_a_test.price()"], own=["keyed_of_a_test.price"])
-        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),), "other entries need it not"
+            pool(["broken_for_a_test.price()"], own=["broken_for_a_test.price"])
+        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
 
 
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
