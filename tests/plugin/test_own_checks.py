@@ -145,7 +145,11 @@ def test_a_check_that_cannot_be_one_is_an_error_of_the_suite(manners: Project, c
 @pytest.mark.parametrize(
     ("before", "behind", "told"),
     [
-        ("check: checks:is_polite\n", "", "entries.0.check: is missing; give 'check' or 'forbidden'"),
+        (
+            "check: checks:is_polite\n",
+            "",
+            "entries.0.check: is missing; an entry of own_check is judged only by 'check' or 'forbidden'",
+        ),
         ("[delete]", "[delte]", "forbidden.0: unknown function 'delte'. Did you mean 'delete'"),
     ],
 )
