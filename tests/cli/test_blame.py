@@ -77,6 +77,7 @@ def test_the_cause_is_told_from_a_scorecard_and_no_answer_is_bought_twice(
     assert [each["lost_by"] for each in offline["entries"]] == ["parser", "parser"]
 
 
+@pytest.mark.nightly
 def test_all_that_failed_is_asked_without_a_limit(capfd: pytest.CaptureFixture[str]) -> None:
     with served("--model", "oracle:hermes", "--name", "my-ft", "--fault", "wrong:1") as api_base:
         write_card(ask_parallel(api_base, 1))

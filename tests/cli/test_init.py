@@ -118,6 +118,7 @@ def test_beside_no_other_tests_a_bare_run_is_one_of_benchmarks(pytester: pytest.
     assert outcomes["failed"] > 10
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("percent", "code"), [(6, 0), (20, 1)])
 def test_more_mistakes_break_the_gate(pytester: pytest.Pytester, percent: int, code: int) -> None:
     assert _run_init() == 0

@@ -152,7 +152,7 @@ def test_the_schema_table_has_every_field() -> None:
     assert keys == {option.key for option in OPTIONS if option.in_file}
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 def test_the_example_of_a_group_of_options_runs(example: str, tmp_path: Path) -> None:
     run("fcbench init --ci none", tmp_path, tmp_path)
@@ -208,6 +208,7 @@ def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
             assert told.rstrip().endswith("code 0"), told
 
 
+@pytest.mark.nightly
 def test_the_shards_of_a_matrix_are_merged(tmp_path: Path) -> None:
     scale = page(ROOT / "docs" / "scale.md")
     prepare(scale, tmp_path)

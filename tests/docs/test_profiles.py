@@ -219,6 +219,7 @@ def test_an_example_gets_the_verdicts_beside_it(section: str, row: list[str]) ->
     assert_shown(row[-2:], SECTIONS[section](*row[1:-2]))
 
 
+@pytest.mark.nightly
 @each_case("row", read_rows("Executed calls"), ids=lambda row: row[3])
 def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
     _, truth, kind, answer, *shown = row

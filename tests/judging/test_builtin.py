@@ -287,6 +287,7 @@ LARGE: Mapping[str, tuple[object, object]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @each_case(("one", "other"), LARGE.values(), ids=LARGE)
 @each_case("parameter", ["query", "note", "children_age", "hotel_id", "legs"])

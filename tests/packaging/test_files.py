@@ -67,6 +67,7 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Pat
     assert build_distribution("wheel", tmp_path / "again", source).read_bytes() == wheel.read_bytes()
 
 
+@pytest.mark.nightly
 def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
     assert build_distribution("sdist", tmp_path).read_bytes() == sdist.read_bytes()
 

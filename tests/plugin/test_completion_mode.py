@@ -20,8 +20,14 @@ def oracle_server() -> Iterator[str]:
         yield api_base
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("workers", [("-p", "no:xdist"), ("-n", "0"), ("-n", "2")], ids=["plain", "0", "2"])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param(("-p", "no:xdist"), id="plain"),
+        pytest.param(("-n", "0"), id="0", marks=pytest.mark.nightly),
+        pytest.param(("-n", "2"), id="2", marks=pytest.mark.nightly),
+    ],
+)
 def test_examples_are_shown_and_not_scored(
     project: Project, oracle_server: str, workers: tuple[str, ...]
 ) -> None:

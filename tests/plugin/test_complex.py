@@ -239,6 +239,7 @@ def test_nobody_is_asked_twice(project: Project) -> None:
         assert read_comparable_records(project) == first
 
 
+@pytest.mark.nightly
 def test_offline_needs_an_answer_of_everybody(project: Project) -> None:
     with serve_parties() as asked:
         project.run(*asked.list_options("--fcbench-judge=none"))
@@ -309,6 +310,7 @@ def test_the_corrected_profile_goes_on(project: Project) -> None:
     assert read_outcomes(project, "corrected") == {**JUDGED, DIFFERENT: different}
 
 
+@pytest.mark.nightly
 def test_each_trial_is_judged(project: Project) -> None:
     with serve_parties() as asked:
         project.run(*asked.list_options("--fcbench-trials=2")).assert_outcomes(passed=12, failed=2, errors=2)
@@ -423,6 +425,7 @@ def test_a_budget_needs_the_price_of_the_judge(project: Project) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_smoke_run_takes_every_tenth_entry(project: Project) -> None:
     """It is a part of a run, so the gate of the file does not hold."""
     project.write("fcbench.yaml", "gate: [complex>0.9]\n")

@@ -532,7 +532,7 @@ def pytest_sessionfinish(session):
 """Keeps all reports, and notes how many there are, how many transcripts are left, and Records in reports."""
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_answers_and_records_leave_memory_when_their_tests_end(
     project: Project, workers: tuple[str, ...]

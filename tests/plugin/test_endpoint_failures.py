@@ -156,6 +156,7 @@ def test_a_server_that_answers_rightly_passes(runner: Runner) -> None:
     assert ran.name_verdicts() == {("passed", "passed")}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_plain_500_is_not_scored(project: Project, workers: int) -> None:
     ran = Runner(project, workers).run(answer_after(1, PLAIN_500), "--fcbench-retries=1", entries=2)

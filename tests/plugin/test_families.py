@@ -34,7 +34,7 @@ def answer_prompt(asked: Body) -> Reply:
     return Reply({"choices": [{"text": STEPS[step], "finish_reason": "stop"}], "usage": usage})
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_conversation_by_written_prompts(project: Project, workers: tuple[str, ...]) -> None:
     options = ("core:multi_turn_base_0", "--fcbench-model=my-ft", f"--fcbench-as={LLAMA}")

@@ -77,6 +77,7 @@ def test_a_parser_for_another_model_breaks_every_entry_and_is_shown(project: Pro
     again.assert_outcomes(failed=4)
 
 
+@pytest.mark.nightly
 def test_a_named_syntax_is_written_in_the_place_of_the_template(project: Project, right_server: str) -> None:
     base = f"--fcbench-api-base={right_server}"
     result = project.run_apart(*PARALLEL, base, "--fcbench-forced=auto", "--fcbench-syntax=hermes")

@@ -81,6 +81,7 @@ def test_the_judge_is_asked_once_and_its_opinion_is_kept(project: Project, judge
     assert len(judge.requests) == 2
 
 
+@pytest.mark.nightly
 def test_the_official_profile_wants_the_same_words(project: Project, judge: Endpoint) -> None:
     result = project.run("mine.yaml", "--fcbench-profile=official")
     result.assert_outcomes(failed=3)

@@ -35,6 +35,7 @@ def test_a_broken_gate_makes_exit_code_1(project: Project, workers: tuple[str, .
     result.stdout.fnmatch_lines(["gate multiple>=90%: broken: multiple is *"])
 
 
+@pytest.mark.nightly
 def test_one_broken_rule_of_two_breaks_the_gate(project: Project) -> None:
     result = project.run(
         "--fcbench-model=lexical",

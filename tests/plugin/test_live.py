@@ -232,6 +232,7 @@ def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
     assert len(endpoint.requests) == 4 + 3  # four asked before the kill, one of them unanswered
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("more", [(), ("--continue-on-collection-errors",)])
 def test_nothing_is_asked_where_pytest_runs_no_test(project: Project, more: tuple[str, ...]) -> None:
     project.write("test_own.py", "import a_module_that_nobody_has")

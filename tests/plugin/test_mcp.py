@@ -72,6 +72,7 @@ def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Pr
     project.run_apart("shop", "--fcbench-mcp", write_model(project, 2)).assert_outcomes(passed=2)
 
 
+@pytest.mark.nightly
 def test_a_conversation_is_shown_with_what_the_server_returned(project: Project) -> None:
     write_shelf_suite(project)
     project.write("fcbench.yaml", "model: oracle\nsuites: {shop: shop}\n")

@@ -61,6 +61,7 @@ def test_a_plan_needs_no_key(project: Project) -> None:
     assert "API key" not in result.stdout.str() + result.stderr.str()
 
 
+@pytest.mark.nightly
 def test_a_missing_key_is_told_before_entries_are_read(project: Project) -> None:
     project.write("entries/broken.yaml", "category: simple_python\nentries: 1")
     project.write("fcbench.yaml", "suites: {own: entries}")

@@ -53,6 +53,7 @@ def test_the_screen_says_what_was_asked_said_and_expected() -> None:
     assert rows == list(zip(["question", "answered", "expected"], said, strict=True))
 
 
+@pytest.mark.nightly
 def test_the_oracle_answers_it(poets: Project) -> None:
     _run(poets, "oracle").assert_outcomes(passed=2)
 

@@ -221,6 +221,7 @@ def test_parallel(entry):
 """
 
 
+@pytest.mark.nightly
 def test_a_time_limit_that_strikes_beside_the_model_is_a_timeout_too(project: Project) -> None:
     pytest.importorskip("pytest_timeout")
     project.write("test_mine.py", SLEEP)

@@ -42,7 +42,7 @@ def test_what_is_added_meanwhile_stays(pytestconfig: pytest.Config) -> None:
         sys.meta_path[:] = before
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("option", [(), ("--assert=plain",)], ids=["rewritten", "plain"])
 def test_assertions_of_tests_are_rewritten_as_ever(
     pytester: pytest.Pytester, option: tuple[str, ...]

@@ -84,6 +84,7 @@ def test_trials_samples_and_single_entries_keep_the_levels_of_an_entry_together(
     drawn.assert_outcomes(passed=12, deselected=(32 - 3) * 4)
 
 
+@pytest.mark.nightly
 def test_entries_without_a_level_are_counted(project: Project) -> None:
     """What the curve leaves out is said before the first request."""
     options = ("--fcbench-model=oracle", "--fcbench-category=simple_java", "--fcbench-category=simple_python")

@@ -23,7 +23,7 @@ entries:
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @WORKERS
 @pytest.mark.parametrize("place", ["pets", "pets/pets.yaml"])
 def test_entries_need_no_file_beside_them(project: Project, place: str, workers: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ def test_a_wrong_option_is_a_usage_error(project: Project, option: str, told: st
     result.stderr.no_fnmatch_line("*Traceback*")
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("typed", "word"),
     [

@@ -43,7 +43,7 @@ def test_each_failure_has_its_code(project: Project) -> None:
     }
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 @pytest.mark.parametrize(
     "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]

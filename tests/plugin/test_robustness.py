@@ -164,7 +164,7 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(
 # The clock
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "jump_s", [-3600, -(10**9), 3600, 10**9], ids=["back", "decades back", "ahead", "decades ahead"]
 )

@@ -93,6 +93,7 @@ def test_a_folder_that_cannot_be_written_costs_the_copy_and_not_the_scorecard(pr
     assert list(project.records()) == ["core:parallel_3"]
 
 
+@pytest.mark.nightly
 def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
     for part in ("1/2", "2/2"):
         name = f"--fcbench-scorecard={part[0]}.json"
@@ -109,7 +110,7 @@ def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
     assert project.fcbench("gate", "scorecard.json").returncode == 0
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_a_run_is_ranked_among_others(project: Project, workers: Sequence[str]) -> None:
     parallel = "--fcbench-category=parallel"

@@ -159,6 +159,7 @@ def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
     assert "\x1b]0;" not in result.stdout.str()
 
 
+@pytest.mark.nightly
 def test_pytests_own_list_of_failures_is_left_out(project: Project) -> None:
     output = project.run("--fcbench-model=lexical", "--fcbench-smoke").stdout.str()
     assert "short test summary" not in output
@@ -206,6 +207,7 @@ def test_no_file_when_told_none(project: Project) -> None:
     assert kept == ["-oracle.against.json", "-oracle.json"]
 
 
+@pytest.mark.nightly
 def test_a_set_aside_entry_is_skipped_in_the_corrected_profile(
     project: Project, pack_cache: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def test_everything_that_is_scored_runs_without_options(project: Project) -> Non
     assert result.ret == 0
 
 
+@pytest.mark.nightly
 def test_what_is_not_scored_runs_where_it_is_named(project: Project) -> None:
     result = project.run("--fcbench-category=multi_turn_composite")
     result.assert_outcomes(passed=size("multi_turn_composite"))
@@ -63,6 +64,7 @@ def test_category_takes_groups_and_repeats(project: Project) -> None:
     result.assert_outcomes(passed=size("multiple", *SELECTIONS["live"]))
 
 
+@pytest.mark.nightly
 def test_keyword_takes_all_names_with_the_word(project: Project) -> None:
     parallel = [name for name in SCORED if "parallel" in name]
     project.run("-k", "parallel").assert_outcomes(

@@ -77,6 +77,7 @@ def test_a_model_without_an_endpoint_is_told_once(project: Project) -> None:
     assert told.count("oracle has no endpoint of a known address; name one with --fcbench-model=") == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model", "path", "way_out"),
     [

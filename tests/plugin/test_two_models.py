@@ -220,6 +220,7 @@ def test_the_budget_counts_both_models(project: Project) -> None:
     assert causes.count("budget") == len(causes) - asked
 
 
+@pytest.mark.nightly
 def test_load_that_changes_half_way_hits_both_models_alike(project: Project) -> None:
     """Both are asked for the n-th entry before either is asked for the next, first one and then the other."""
     begun: list[tuple[float, str]] = []
@@ -382,6 +383,7 @@ def test_checks_of_two_servers_are_all_put_and_counted(project: Project) -> None
     assert result.parseoutcomes()["failed"] >= 1
 
 
+@pytest.mark.nightly
 def test_a_part_of_the_run_is_a_part_for_both(project: Project) -> None:
     with serve_two(make_answer(0.5), make_answer(0.2)) as (one, other):
         parts: dict[tuple[str, ...], int] = {
@@ -436,6 +438,7 @@ def test_a_plan_counts_both_models(project: Project) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_noise_asks_some_entries_of_the_first_model_again(project: Project) -> None:
     asked: list[str] = []
 

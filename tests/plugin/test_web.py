@@ -27,6 +27,7 @@ def test_the_oracle_searches_reads_and_answers(project: Project, workers: tuple[
     assert "founded in 1838" in asides[3]["text"]
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_recorded_can_be_replayed(project: Project) -> None:
     first = project.run(*ASKED, "--fcbench-search-record=web.jsonl", "-n", "2")
     assert first.parseoutcomes() == {"passed": size(*WEB)}

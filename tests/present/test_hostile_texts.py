@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -209,6 +210,7 @@ def _describe_report(said: str) -> list[tuple[str, list[str]]]:
     )
 
 
+@pytest.mark.nightly
 @every_text
 def test_the_leaderboard_has_the_elements_of_a_harmless_one(text: str) -> None:
     page = _render_leaderboard(text)

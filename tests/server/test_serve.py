@@ -156,6 +156,7 @@ def test_help_names_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert {*FaultKind, *WireFault} <= {*words}
 
 
+@pytest.mark.nightly
 def test_other_commands_do_not_load_the_server() -> None:
     code = (
         "import sys\n"

@@ -124,7 +124,7 @@ def test_a_model_that_never_calls_passes_few(profile: Profile) -> None:
 
 
 # Below the first of them a model always calls a function, above the last one seldom.
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("threshold", [1.0, 0.25, 2.0, 3.0, 5.0])
 @pytest.mark.parametrize("profile", Profile)
 def test_matching_words_passes_few(

@@ -80,7 +80,7 @@ SINGLE = [
 
 
 @pytest.mark.slow
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SINGLE)
 def test_oracle_is_right_at_every_level_of_distractors(name: str) -> None:
     """All entries of a single-turn category keep their truth among 8 and 128 other functions."""

@@ -234,6 +234,7 @@ def test_another_suite_is_a_change(
     assert "no verdict changed" in text
 
 
+@pytest.mark.nightly
 def test_a_ledger_of_today(
     run_rejudge: RunRejudge, lexical_report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ def test_a_port_that_cannot_be_had_is_told(
     assert f"--port={port}: " in capsys.readouterr().err
 
 
-@pytest.mark.few(1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_ends_it_in_order(
     pages: RunPages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: int

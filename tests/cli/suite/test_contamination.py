@@ -179,6 +179,7 @@ def test_a_profile_of_the_configuration_gives_endpoint_and_key(
     assert set(server.keys) == {"Bearer a-secret-of-some-length"}
 
 
+@pytest.mark.nightly
 def test_a_failure_that_may_pass_is_tried_again(run_contamination: RunContamination) -> None:
     seen: set[str] = set()
 
@@ -196,6 +197,7 @@ def test_a_failure_that_may_pass_is_tried_again(run_contamination: RunContaminat
     assert "not measured" not in text
 
 
+@pytest.mark.nightly
 def test_one_text_that_cannot_be_measured_is_named(run_contamination: RunContamination) -> None:
     bad = sorted(KNOWN)[3]
 
@@ -260,6 +262,7 @@ def test_an_endpoint_that_never_answers_times_out(run_contamination: RunContamin
     assert "timeout: no answer within 0.2 s" in errors
 
 
+@pytest.mark.nightly
 def test_a_set_of_which_nothing_can_be_measured_ends_the_command(run_contamination: RunContamination) -> None:
     with serve_endpoint(
         lambda body: make_echo_reply([0.0]) if str(body["prompt"]) in KNOWN else answer_with_echo()(body)

@@ -48,6 +48,7 @@ def test_a_folder_of_entries_is_made_again_by_the_same_seed(
     assert f"{one / 'parallel.yaml'}: 4 entries" in told
 
 
+@pytest.mark.nightly
 def test_only_the_kinds_that_are_named_are_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run_augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "9999") == 0
 

@@ -272,6 +272,7 @@ def test_children_are_used_again() -> None:
         assert len({p.pid for p in list_children()} - before) == 1
 
 
+@pytest.mark.nightly
 def test_a_child_that_is_busy_while_the_pool_is_closed_ends_after_its_call() -> None:
     pool = Pool(1, CallLimits(cpu_s=61, wall_s=2))
     thread = threading.Thread(target=pool, args=(["math_factorial(n=10**9)", "math_gcd(a=4, b=6)"],))

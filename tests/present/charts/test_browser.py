@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pytest_fcbench.present.table_formats import render_page
 from pytest_fcbench.present.tables import Table
 from tests.present.charts.test_plots import PERPLEXITIES, RELEASES
@@ -15,6 +17,7 @@ _COLOURS = """
 """
 
 
+@pytest.mark.nightly
 def test_a_page_by_day_by_night_and_on_paper(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(

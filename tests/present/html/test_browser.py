@@ -261,6 +261,7 @@ def press(chrome: Chrome, *keys: str) -> None:
         chrome.switch_to.active_element.send_keys(key)
 
 
+@pytest.mark.nightly
 def test_keys_go_to_the_next_and_the_previous_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0], "#verdict=failed")
     first, second, third = read_ids(chrome)[:3]
@@ -394,6 +395,7 @@ def test_an_unknown_value_stands_last_in_both_directions(chrome: Chrome, pages: 
         assert causes == sorted(causes, reverse=order == "-cause")
 
 
+@pytest.mark.nightly
 def test_columns_are_chosen_and_the_address_holds_them(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
     chrome.find_element(By.CSS_SELECTOR, "#columns summary").click()

@@ -135,6 +135,7 @@ def test_matching_words_passes_few_of_the_hard_questions(
     assert len(passed) <= _MOST * len(_HARD), passed
 
 
+@pytest.mark.nightly
 def test_matching_words_passes_few_of_the_hard_questions_of_each_category() -> None:
     categories = Counter(entry.category.name for entry in _HARD)
     passed = Counter(entry.category.name for entry in _HARD if _passes(entry, Profile.OFFICIAL))

@@ -251,6 +251,7 @@ def _check_list(options: object) -> Sequence[object]:
     return options
 
 
+@pytest.mark.nightly
 def test_every_kind_is_made_and_only_from_what_was_not_made(entries_by_kind: dict[str, list[Entry]]) -> None:
     keys = {entry.key for entry in ENTRIES if not entry.parents}
     counts = {kind: len(entries) for kind, entries in entries_by_kind.items()}
