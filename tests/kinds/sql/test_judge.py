@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.transcript import Completion, Fault
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
@@ -300,7 +298,6 @@ def test_core_takes_conditions_joined_or_not(conditions: Sequence[str], right: b
     assert [outcome is None for outcome in name_outcomes(verdicts)] == [right, right]
 
 
-@pytest.mark.nightly
 @each_case("entry", CORE, ids=lambda entry: entry.id)
 def test_core_tells_its_entries_apart(entry: Entry) -> None:
     """No truth is right for another entry."""

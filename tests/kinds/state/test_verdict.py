@@ -771,7 +771,6 @@ def draw_answers(draw: st.DrawFn) -> tuple[list[list[str]], list[list[str]], lis
     return truth, made, more
 
 
-@pytest.mark.nightly
 @given(draw_answers())
 @settings(max_examples=60)
 def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(

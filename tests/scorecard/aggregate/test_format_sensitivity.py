@@ -67,7 +67,6 @@ def test_without_variations_nothing_is_told() -> None:
     assert list(format_tables.tabulate_formats([make_record()], Profile.OFFICIAL)) == []
 
 
-@pytest.mark.nightly
 def test_entries_of_a_cluster_are_drawn_together() -> None:
     """Five entries of a cluster that pass and fail alike tell no more than one."""
     alone = make_records(

@@ -271,7 +271,6 @@ def _measure_coverage(concentration: float, repeated: float, rounds: int = 300) 
     return covered / rounds
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(("concentration", "repeated"), [(2.0, 0.0), (20.0, 0.0), (2.0, 0.5)])
 def test_the_interval_holds_the_true_ratio_as_often_as_it_says(concentration: float, repeated: float) -> None:
     assert 0.91 <= _measure_coverage(concentration, repeated) <= 0.985

@@ -143,7 +143,6 @@ def test_the_chart_joins_the_levels_of_each_model() -> None:
     assert chart.count("<polyline") > 6
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_intervals_hold_the_known_breaking_point() -> None:
     """A few of the runs whose table stands in docs/project/simulations.md."""

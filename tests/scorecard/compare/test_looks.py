@@ -141,7 +141,6 @@ def test_entries_that_one_model_lacks_are_counted() -> None:
     assert finding.sentence.endswith("; not scored with both: 1")
 
 
-@pytest.mark.nightly
 def test_runs_without_a_difference_are_seldom_called_worse() -> None:
     """A small version of the table of docs/project/simulations.md, whose seeds are fixed."""
     equal = simulate(Setting("equal", 400, 0.0, 0.1), 100, 7)
