@@ -12,7 +12,7 @@ import os
 import re
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -42,6 +42,8 @@ _CONNECT_S = 30.0
 # Less than the 5 s after which uvicorn, and so most servers of models, close an idle connection: a request
 # that meets the closing fails, and a POST may not be repeated by the client on its own.
 _KEEP_ALIVE_S = 4.0
+_MOST_LOOKS = 100
+"""Tries to go through an environment that another thread changes."""
 
 # OpenSSL reads these itself; they come first, as in httpx and so in what most clients of models are built on.
 _OPENSSL_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -225,9 +227,9 @@ def find_proxy(url: str) -> str | None:
     Raises ``CallError`` for a proxy of an unknown kind.
     """
     parts = urlsplit(url)
-    proxies = getproxies()
+    proxies, is_bypassed = _look_up_proxies(parts.netloc.rpartition("@")[2])
     proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or not parts.hostname or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    if not proxy or not parts.hostname or is_bypassed:
         return None
     # ``localhost:3128`` is what curl takes too.
     proxy = proxy if "://" in proxy else f"http://{proxy}"
@@ -238,6 +240,15 @@ def find_proxy(url: str) -> str | None:
         )
         raise CallError("connection", reason)
     return proxy
+
+
+def _look_up_proxies(host: str) -> tuple[Mapping[str, str], bool]:
+    """Return the proxies by scheme, and whether a host is asked without one."""
+    # pytest sets and removes PYTEST_CURRENT_TEST while this thread goes through the environment.
+    for _ in range(_MOST_LOOKS):
+        with suppress(KeyError):
+            return getproxies(), proxy_bypass(host)
+    return getproxies(), proxy_bypass(host)
 
 
 def check_address(option: str, address: str, key_option: str) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import socket
 import ssl
+import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -703,6 +706,30 @@ def test_the_environment_names_the_proxy(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert find_proxy("http://model.invalid:8000/v1") == proxy
+
+
+def test_the_proxy_is_found_while_pytest_changes_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytest does so between tests, and a call that began just then was lost."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    ended = threading.Event()
+
+    def change_environment() -> None:
+        while not ended.is_set():
+            os.environ["CURRENT_TEST"] = "x"
+            del os.environ["CURRENT_TEST"]
+
+    thread = threading.Thread(target=change_environment)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        found = {find_proxy("http://model.invalid:8000/v1") for _ in range(500)}
+    finally:
+        ended.set()
+        thread.join()
+        sys.setswitchinterval(before)
+    assert found == {"http://127.0.0.1:3128"}
 
 
 def test_a_proxy_of_another_kind_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
