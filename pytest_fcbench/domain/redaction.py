@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pytest_fcbench.domain.text import as_mapping, iterate_texts
 
-# A limit such as MAX_TOKENS is no secret, and stands in errors.
+# A limit such as MAX_TOKENS is not a secret, and errors show it.
 _SECRET_NAME = re.compile(
     r"(?!.*MAX_.*TOKENS$)(?:.*_)?(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE
 )

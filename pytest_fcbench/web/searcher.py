@@ -216,7 +216,7 @@ class Sources:
 
 def open_web() -> Client:
     """Return a client that fetches pages from any public host."""
-    # Officially the package requests follows as many redirects, and tries once: the model is told the error.
+    # The official code follows as many redirects and does not try again: the model is told the error.
     return Client(Bounds(redirects=30, retries=0))
 
 
