@@ -132,11 +132,13 @@ def _serve_model(*faults: str) -> Iterator[subprocess.Popen[str]]:
 
 def _read_address(server: subprocess.Popen[str]) -> str:
     """Wait until a server is ready, and return its address."""
-    ready = server.stdout.readline() if server.stdout else ""
-    if not ready.startswith("serving "):
-        server.terminate()
-        raise FcbenchError(f"the server of the demo did not start: {ready}{server.communicate()[0]}")
-    return ready.split()[-1]
+    lines = []
+    for line in server.stdout or ():
+        # Before it comes the project in which the command runs, if there is one.
+        if line.startswith("serving "):
+            return line.split()[-1]
+        lines.append(line)
+    raise FcbenchError(f"the server of the demo did not start: {''.join(lines)}")
 
 
 def _start_run(folder: Path, api_base: str, *options: str) -> subprocess.Popen[str]:

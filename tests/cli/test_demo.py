@@ -15,9 +15,11 @@ from tests.cli.conftest import Refusal
 def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # What the person has set for models of their own does not count.
+    # What the person has set for models of their own does not count, not even in the folder above.
     monkeypatch.setenv("FCBENCH_MODEL", "nonsense")
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fcbench.yaml").write_text("model: nonsense\n", encoding="utf-8")
+    (folder := tmp_path / "below").mkdir()
+    monkeypatch.chdir(folder)
     assert main(["demo"]) == 0
     told = capfd.readouterr().out
     before, after = told.split("It is not the model, ")
@@ -35,7 +37,7 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     lines = told.splitlines()
     assert len(lines) <= 50, "it fits two screens"
     assert max(map(len, lines)) <= 80
-    card = json.loads((tmp_path / ".fcbench" / "demo" / "scorecard.json").read_text(encoding="utf-8"))
+    card = json.loads((folder / ".fcbench" / "demo" / "scorecard.json").read_text(encoding="utf-8"))
     assert card["summary"]["passed"] == 150
 
 
