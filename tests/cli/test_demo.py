@@ -18,6 +18,8 @@ def test_the_demo_finds_the_cause_of_the_lost_points_and_repairs_it(
     # What the person has set for models of their own does not count, not even in the folder above.
     monkeypatch.setenv("FCBENCH_MODEL", "nonsense")
     (tmp_path / "fcbench.yaml").write_text("model: nonsense\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # it changes the order of what the server prints
     (folder := tmp_path / "below").mkdir()
     monkeypatch.chdir(folder)
     assert main(["demo"]) == 0
