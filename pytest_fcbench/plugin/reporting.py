@@ -416,9 +416,11 @@ class RunReporting:
         elif notes := describe_pressure(self._benchmark.context):
             yield from notes
         elif lacking := self._benchmark.lacking:
+            suites, named = ", ".join(self._settings.suites), self._config.option.fcbench_category
+            hint = "" if named else ", or the category with --fcbench-category"
             yield (
-                f"{', '.join(self._settings.suites)} has no selected entry of {', '.join(sorted(lacking))}; "
-                "name another suite with --fcbench-suite or by path, or the category with --fcbench-category"
+                f"{suites} has no selected entry of {', '.join(named or sorted(lacking))}; "
+                f"name another suite with --fcbench-suite or by path{hint}"
             )
         elif self._config.args_source is not pytest.Config.ArgsSource.ARGS and not stats.keys() - {
             "warnings"

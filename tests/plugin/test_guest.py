@@ -128,6 +128,13 @@ def test_a_module_whose_entries_no_suite_has_says_so(project: Project) -> None:
     result.stdout.fnmatch_lines(["core has no selected entry of own_check; name another suite with *"])
 
 
+def test_a_category_that_no_suite_has_is_named_alone(project: Project) -> None:
+    result = project.run("benchmarks", "--fcbench-model=oracle", "--fcbench-category=next_step")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    line = "core has no selected entry of next_step; name another suite with --fcbench-suite or by path"
+    assert line in result.outlines
+
+
 SHOP = """\
 category: own_check
 check: checks:is_polite
