@@ -187,7 +187,7 @@ def read_stated_answer(text: str) -> str | None:
     # The nearest brace may begin another member.
     braces = [match.start() for match in re.finditer("{", text[:end])]
     for start in braces[: -_MOST_BRACES - 1 : -1]:
-        if (value := _read_answer(text[start:])) is not None:
+        if (value := _read_answer(text[start:], end - start)) is not None:
             return value
     # No object: the value reaches to the next key or the end, as quotes in it may lack a backslash.
     opening = text[end : end + 1] if text[end : end + 1] in "\"'“‘" else ""
@@ -197,16 +197,19 @@ def read_stated_answer(text: str) -> str | None:
     return re.sub(r"\\(['\"])", r"\1", rest[: stop.start() if stop else None])
 
 
-def _read_answer(text: str) -> str | None:
-    """Return the answer in an object that a text begins with, or None."""
+def _read_answer(text: str, key_end: int) -> str | None:
+    """Return the answer in an object that a text begins with and that holds a key's place, or None."""
     value: object = None
     try:
-        value, _ = read_json_at(text)
+        value, end = read_json_at(text)
     except (ValueError, RecursionError):
         # Models also write a Python dict, with single quotes and None.
         end = text.rfind("}") + 1
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             value = read_literal(text[:end]) if end <= LONGEST_LITERAL else None
+    # An object that ends before the key was withdrawn by the one that has it.
+    if end < key_end:
+        return None
     members = {str(key).lower(): member for key, member in value.items()} if isinstance(value, dict) else {}
     answer = members.get("answer")
     if isinstance(answer, list | tuple):

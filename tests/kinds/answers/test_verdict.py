@@ -139,6 +139,10 @@ def test_any_answer_will_do() -> None:
         ("{'answer': 'first'} no: {'answer': 'second', 'context': ''}", "second"),
         ('{"answer": "H\\u014dgo", "context": ""}', "Hōgo"),
         ('{"context": {"k": {"l": 1}}, "answer": "H\\u014dgo"}', "Hōgo"),
+        # An object before the last one is none of its answer, although that one has to be read as text.
+        ('{"answer": "Bergen"} No: {"answer": "Oslo", "context": "a "big" town"}', "Oslo"),
+        ("{'answer': 'Bergen'} No: {'answer': 'Oslo', 'context': 'cut o", "Oslo"),
+        ('{"first": {"answer": "Bergen"}, "answer": "Oslo"}', "Oslo"),
         ('{"answer": "Oslo", "context": "cut o', "Oslo"),
         ("{'answer': ''}", ""),
         ("The answer: Oslo", None),
