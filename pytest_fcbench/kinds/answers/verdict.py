@@ -37,7 +37,7 @@ from pytest_fcbench.domain.entry import Entry, Expectation
 from pytest_fcbench.domain.text import read_json_at
 from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json, drop_reasoning
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.judging.stated_values import find_rival, has_right_value
+from pytest_fcbench.judging.stated_values import find_rival, has_right_value, read_value
 from pytest_fcbench.judging.text_normalization import mark_lookalikes, unify_forms
 from pytest_fcbench.kinds.kind import find_early_verdict, read_last_answer
 
@@ -244,7 +244,9 @@ class _Word(NamedTuple):
 
 def states_answer(text: str, answer: str) -> bool:
     """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
-    has_amount = any(character.isdigit() for character in answer)
+    value = read_value(answer)
+    # "a dollar" has no number: without its currency it would be an article.
+    has_amount = any(map(str.isdigit, answer)) or (value is not None and value.number is not None)
     answer_words, currencies = _split_words(answer, has_amount=has_amount)
     text_words, others = _split_words(text, has_amount=has_amount)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
