@@ -402,11 +402,13 @@ def read_untyped(text: str, schema: Schema) -> object:
 
 
 def _list_kinds(schema: Schema) -> set[str]:
-    """List the types of a schema and of its alternatives in small letters."""
+    """List the types of a schema, or of its alternatives, in small letters; none where one has no type."""
     kind = schema.get("type")
     kinds = {str(each).lower() for each in ([kind] if isinstance(kind, str) else as_list(kind))}
     alternatives = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
-    return kinds.union(*(_list_kinds(as_mapping(each)) for each in alternatives))
+    # One that refers to another schema may be of any type.
+    parts = [_list_kinds(as_mapping(each)) for each in alternatives]
+    return kinds if kinds or not all(parts) else kinds.union(*parts)
 
 
 def _write_json(value: object) -> str:
